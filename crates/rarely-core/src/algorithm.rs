@@ -1,0 +1,253 @@
+//! Every algorithm is a choice rule × a trigger × an update. This is the table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::SettingsError;
+
+/// The algorithms, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// The house default: `boundary-greedy` with a pilot and equipoise.
+    #[default]
+    Rarely,
+    /// Follows its estimate every round.
+    Greedy,
+    /// Adopts its estimate at perfect squares.
+    Scheduled,
+    /// Adopts its estimate when the parameters leave the set.
+    FeasibleGreedy,
+    /// Moves to the nearest point of the set when the parameters leave it.
+    FeasibleConservative,
+    /// Adopts its estimate when no plausible policy is near in angle.
+    RsGreedy,
+    /// Turns by the least angle when no plausible policy is near.
+    RsConservative,
+    /// Adopts its estimate when a boundary is implausible.
+    BoundaryGreedy,
+    /// Turns by the least angle when a boundary is implausible.
+    BoundaryConservative,
+    /// Adopts its estimate when too many people get an excluded arm.
+    PopulationGreedy,
+    /// Turns by the least angle when too many people get an excluded arm.
+    PopulationConservative,
+    /// Changes only when the gain is certain.
+    Certified,
+    /// The largest upper confidence bound.
+    LinUcb,
+    /// The same, with estimates adopted rarely.
+    RsLinUcb,
+    /// Optimistic only as far as a baseline is safe.
+    Clucb,
+    /// Best under a random draw.
+    Thompson,
+    /// A randomised trial.
+    Random,
+    /// Always one arm.
+    Fixed,
+}
+
+/// A row of the table of algorithms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Its name.
+    pub name: &'static str,
+    /// What it plays.
+    pub choice: &'static str,
+    /// When it acts.
+    pub trigger: &'static str,
+    /// What it changes to.
+    pub update: &'static str,
+    /// Where it is from: a key of REFERENCES.bib and a place, or "ours".
+    pub source: &'static str,
+}
+
+const fn row(
+    algorithm: Algorithm,
+    name: &'static str,
+    choice: &'static str,
+    trigger: &'static str,
+    update: &'static str,
+    source: &'static str,
+) -> Row {
+    Row { algorithm, name, choice, trigger, update, source }
+}
+
+const HELD: &str = "the policy in force";
+const LARGEST_BOUND: &str = "the largest upper bound";
+
+impl Algorithm {
+    /// The table.
+    pub const TABLE: [Row; 18] = [
+        row(
+            Self::Rarely,
+            "rarely",
+            "the policy in force; pilot, then equipoise",
+            "some pair's boundary is implausible",
+            "the estimate",
+            "ours",
+        ),
+        row(Self::Greedy, "greedy", HELD, "every round", "the estimate", "bastani-2021"),
+        row(
+            Self::Scheduled,
+            "scheduled",
+            HELD,
+            "the round is a perfect square",
+            "the estimate",
+            "lansdell-2019, suppl. C",
+        ),
+        row(
+            Self::FeasibleGreedy,
+            "feasible-greedy",
+            HELD,
+            "the parameters left the confidence set",
+            "the estimate",
+            "lansdell-2019, §2.4",
+        ),
+        row(
+            Self::FeasibleConservative,
+            "feasible-conservative",
+            HELD,
+            "the parameters left the confidence set",
+            "the nearest point of the set",
+            "lansdell-2019, §2.4",
+        ),
+        row(
+            Self::RsGreedy,
+            "rs-greedy",
+            HELD,
+            "outside the set, and no plausible policy within Δ",
+            "the estimate",
+            "lansdell-2019, §2.3",
+        ),
+        row(
+            Self::RsConservative,
+            "rs-conservative",
+            HELD,
+            "outside the set, and no plausible policy within Δ",
+            "the nearest plausible angle",
+            "lansdell-2019, Alg. 1",
+        ),
+        row(
+            Self::BoundaryGreedy,
+            "boundary-greedy",
+            HELD,
+            "some pair's boundary is implausible",
+            "the estimate",
+            "ours, after lansdell-2019, Thm 2",
+        ),
+        row(
+            Self::BoundaryConservative,
+            "boundary-conservative",
+            HELD,
+            "some pair's boundary is implausible",
+            "the nearest plausible angle",
+            "ours, after lansdell-2019, Thm 2",
+        ),
+        row(
+            Self::PopulationGreedy,
+            "population-greedy",
+            HELD,
+            "an excluded arm for more than τ of the population",
+            "the estimate",
+            "ours",
+        ),
+        row(
+            Self::PopulationConservative,
+            "population-conservative",
+            HELD,
+            "an excluded arm for more than τ of the population",
+            "the nearest plausible angle",
+            "ours",
+        ),
+        row(
+            Self::Certified,
+            "certified",
+            HELD,
+            "a change gains more than the minimum, certainly",
+            "the candidate with the largest certain gain",
+            "ours",
+        ),
+        row(Self::LinUcb, "linucb", LARGEST_BOUND, "every round", "estimate and widths", "abbasi-2011, §4"),
+        row(
+            Self::RsLinUcb,
+            "rs-linucb",
+            LARGEST_BOUND,
+            "det V grew by a factor of 1+C",
+            "estimate and widths",
+            "abbasi-2011, §5.1",
+        ),
+        row(
+            Self::Clucb,
+            "clucb",
+            "the largest upper bound if safe, else the baseline",
+            "every round",
+            "estimate and widths",
+            "kazerouni-2017, Alg. 1",
+        ),
+        row(
+            Self::Thompson,
+            "thompson",
+            "best under a draw from N(θ̂, v²V⁻¹)",
+            "every round",
+            "estimate and widths",
+            "agrawal-2013",
+        ),
+        row(Self::Random, "random", "uniform", "never", "–", "a randomised trial"),
+        row(Self::Fixed, "fixed", "one arm", "never", "–", "–"),
+    ];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::TABLE.into_iter().map(|row| row.algorithm)
+    }
+
+    /// Its row of the table.
+    pub fn row(self) -> Row {
+        Self::TABLE[self as usize]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether it holds a policy and switches it, so that exploration can be combined with it.
+    pub fn is_switching(self) -> bool {
+        (self as usize) <= (Self::Certified as usize)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = SettingsError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::TABLE.iter().find(|row| row.name == name).map(|row| row.algorithm).ok_or_else(|| {
+            let known = Self::TABLE.map(|row| row.name).join(", ");
+            SettingsError::UnknownAlgorithm { name: name.to_owned(), known }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum() {
+        for (at, row) in Algorithm::TABLE.iter().enumerate() {
+            assert_eq!(row.algorithm as usize, at, "{}", row.name);
+            assert_eq!(row.name.parse::<Algorithm>().unwrap(), row.algorithm);
+        }
+    }
+}

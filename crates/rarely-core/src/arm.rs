@@ -1,0 +1,165 @@
+//! Arms, the shape of a problem, and parameters: one vector for each arm.
+
+use std::fmt;
+
+use crate::error::{MAX_ARMS, MAX_DIMENSION, MAX_PARAMETER, SettingsError};
+
+/// One of the options a policy chooses between, numbered from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Arm(u32);
+
+impl Arm {
+    /// The arm with this number. Whether a policy has it is checked where it is used.
+    #[allow(clippy::cast_possible_truncation)]
+    pub const fn new(index: usize) -> Self {
+        // A number beyond u32 is no policy's arm; saturating keeps it so.
+        Self(if index > u32::MAX as usize { u32::MAX } else { index as u32 })
+    }
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arm {}", self.0)
+    }
+}
+
+/// How many arms `k` and context variables `d` a problem has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Shape {
+    arms: usize,
+    dimension: usize,
+}
+
+impl Shape {
+    /// # Errors
+    /// [`SettingsError::Arms`] unless 2 ≤ `arms` ≤ [`MAX_ARMS`]; [`SettingsError::Dimension`] unless 1 ≤ `dimension` ≤ [`MAX_DIMENSION`].
+    pub fn new(arms: usize, dimension: usize) -> Result<Self, SettingsError> {
+        if !(2..=MAX_ARMS).contains(&arms) {
+            return Err(SettingsError::Arms { arms });
+        }
+        if !(1..=MAX_DIMENSION).contains(&dimension) {
+            return Err(SettingsError::Dimension { dimension });
+        }
+        Ok(Self { arms, dimension })
+    }
+
+    /// `k`.
+    pub fn arms(self) -> usize {
+        self.arms
+    }
+
+    /// `d`.
+    pub fn dimension(self) -> usize {
+        self.dimension
+    }
+
+    /// `k·d`, the numbers in a [`Parameters`].
+    pub fn parameters(self) -> usize {
+        self.arms * self.dimension
+    }
+
+    /// The pairs `i < j` of arms.
+    pub fn pairs(self) -> impl Iterator<Item = (Arm, Arm)> {
+        (0..self.arms).flat_map(move |i| (i + 1..self.arms).map(move |j| (Arm::new(i), Arm::new(j))))
+    }
+}
+
+/// One parameter vector for each arm, `θ ∈ R^{k·d}`, stored arm by arm.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Parameters {
+    shape: Shape,
+    values: Vec<f64>,
+}
+
+impl Parameters {
+    /// Takes `k·d` numbers, arm by arm.
+    ///
+    /// # Errors
+    /// [`SettingsError::Length`] or [`SettingsError::Parameter`].
+    pub fn new(shape: Shape, values: Vec<f64>) -> Result<Self, SettingsError> {
+        let parameters = Self { shape, values };
+        parameters.check("parameters")?;
+        Ok(parameters)
+    }
+
+    /// The same number everywhere.
+    pub(crate) fn constant(shape: Shape, value: f64) -> Self {
+        Self { shape, values: vec![value; shape.parameters()] }
+    }
+
+    pub(crate) fn from_computed(shape: Shape, values: Vec<f64>) -> Self {
+        debug_assert_eq!(values.len(), shape.parameters());
+        Self { shape, values }
+    }
+
+    pub(crate) fn check(&self, name: &'static str) -> Result<(), SettingsError> {
+        let (expected, found) = (self.shape.parameters(), self.values.len());
+        if expected != found {
+            return Err(SettingsError::Length { name, expected, found });
+        }
+        match self.values.iter().position(|value| !value.is_finite() || value.abs() > MAX_PARAMETER) {
+            Some(index) => Err(SettingsError::Parameter { name, index, value: self.values[index] }),
+            None => Ok(()),
+        }
+    }
+
+    /// All zeros: a policy that has no preference and, by the rule for ties, plays arm 0.
+    pub fn zeros(shape: Shape) -> Self {
+        Self::constant(shape, 0.0)
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// One arm's vector `θ^a`.
+    ///
+    /// # Panics
+    /// If there is no such arm.
+    pub fn arm(&self, arm: usize) -> &[f64] {
+        let dimension = self.shape.dimension;
+        &self.values[arm * dimension..(arm + 1) * dimension]
+    }
+
+    /// All numbers, arm by arm.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The vectors in turn.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.shape.dimension)
+    }
+
+    /// `Pθ`: the mean over arms subtracted. Two parameters give the same policy if these agree up to a positive factor.
+    #[must_use]
+    pub fn centred(&self) -> Self {
+        let mut values = self.values.clone();
+        centre(&mut values, self.shape.dimension);
+        Self { shape: self.shape, values }
+    }
+}
+
+/// Subtracts the mean over arms, in place, and returns nothing of it: only differences matter.
+pub(crate) fn centre(values: &mut [f64], dimension: usize) {
+    let arms = values.len() / dimension;
+    for j in 0..dimension {
+        let mean = (0..arms).map(|a| values[a * dimension + j]).sum::<f64>() / arms as f64;
+        for a in 0..arms {
+            values[a * dimension + j] -= mean;
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Radius and confidence set: contains, nearest point, arm, difference and general intervals.
+//!
+//! Joint set, the default: `C = {θ : Σ_a ‖θ_a − θ̂_a‖²_{V_a} ≤ r²}` with
+//! `r = √λ·L + σ·√(2 ln(1/δ) + Σ_a ln det V_a − kd·ln λ)`. It holds for all rounds at once with probability at least `1−δ`,
+//! whatever chose the arms [abbasi-2011, Thm 2; lattimore-2020, Thm 20.5].
+
+use crate::arm::{Parameters, Shape};
+use crate::ridge::Ridge;
+use crate::settings::{ErrorProbability, Noise, NormBound, Penalty};
+use crate::statistics::Statistics;
+
+/// Rounding allowed when a squared distance is compared with a squared radius: a point that was put on the edge is inside.
+pub(crate) const SLACK: f64 = 1e-9;
+
+/// One ellipsoid for all arms, or one for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Sets {
+    /// `Σ_a ‖θ_a − θ̂_a‖²_{V_a} ≤ r²`.
+    #[default]
+    Joint,
+    /// `‖θ_a − θ̂_a‖_{V_a} ≤ r_a` for every arm, `r_a = √λ·L + σ·√(2 ln(k/δ) + ln det V_a − d·ln λ)`.
+    PerArm,
+}
+
+/// Valid sets, or those the paper's authors ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Profile {
+    /// Everything as derived; the sets hold with probability `1−δ`.
+    #[default]
+    Rigorous,
+    /// What the authors' program computes, for comparison only: `β = √λ·L + σ·√(2 ln(1/δ) + ln det V − d·ln λ)`, which counts
+    /// `ln λ` d times instead of kd, is compared with *squared* distances and, unsquared, used as LinUCB's width; a point
+    /// outside is "projected" to `θ̂ + (β/‖φ−θ̂‖²)(φ−θ̂)`. Where the root is of a negative number (their NaN) nothing is ever
+    /// outside. The sets do not hold.
+    Published,
+}
+
+/// The declared assumptions from which radii follow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Confidence {
+    /// `σ`: the noise is conditionally σ-sub-gaussian.
+    pub noise: Noise,
+    /// `L ≥ ‖θ* − θ₀‖`, all arms stacked.
+    pub norm_bound: NormBound,
+    /// `δ`.
+    pub error_probability: ErrorProbability,
+    /// `λ`.
+    pub penalty: Penalty,
+    /// Joint or per arm.
+    pub sets: Sets,
+    /// Rigorous or published.
+    pub profile: Profile,
+}
+
+impl Confidence {
+    /// The confidence set these statistics give.
+    #[inline]
+    pub fn set<'a>(&self, statistics: &'a Statistics) -> ConfidenceSet<'a> {
+        let radius = self.joint_radius(statistics);
+        ConfidenceSet { statistics, confidence: *self, radius }
+    }
+
+    fn joint_radius(&self, statistics: &Statistics) -> f64 {
+        let evidence = 2.0 * (1.0 / self.error_probability.get()).ln() + statistics.log_growth();
+        match self.profile {
+            Profile::Rigorous => self.bias() + self.noise.get() * evidence.sqrt(),
+            Profile::Published => self.published_beta(statistics.shape(), evidence).sqrt(),
+        }
+    }
+
+    fn published_beta(&self, shape: Shape, evidence: f64) -> f64 {
+        let miscounted = (shape.parameters() - shape.dimension()) as f64 * self.penalty.get().ln();
+        let inside = evidence + miscounted;
+        if inside < 0.0 { f64::INFINITY } else { self.bias() + self.noise.get() * inside.sqrt() }
+    }
+
+    /// `√λ·L`.
+    fn bias(&self) -> f64 {
+        self.penalty.get().sqrt() * self.norm_bound.get()
+    }
+
+    fn arm_radius(&self, arms: usize, ridge: &Ridge) -> f64 {
+        let evidence = 2.0 * (arms as f64 / self.error_probability.get()).ln() + ridge.log_growth();
+        self.bias() + self.noise.get() * evidence.sqrt()
+    }
+}
+
+/// An estimate with the ends of its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Interval {
+    /// The middle.
+    pub estimate: f64,
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+impl Interval {
+    pub(crate) fn around(estimate: f64, half_width: f64) -> Self {
+        Self { estimate, lower: estimate - half_width, upper: estimate + half_width }
+    }
+
+    /// Whether a number lies in it.
+    pub fn contains(&self, value: f64) -> bool {
+        self.lower <= value && value <= self.upper
+    }
+}
+
+/// The parameters that the data have not ruled out.
+///
+/// Every interval is one formula: for a linear functional `⟨g,θ⟩`, `⟨g,θ̂⟩ ± r·√(Σ_a g_aᵀV_a⁻¹g_a)` under the joint set
+/// and `⟨g,θ̂⟩ ± Σ_a r_a·√(g_aᵀV_a⁻¹g_a)` under per-arm sets.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfidenceSet<'a> {
+    statistics: &'a Statistics,
+    confidence: Confidence,
+    radius: f64,
+}
+
+impl<'a> ConfidenceSet<'a> {
+    /// The statistics it was made from.
+    pub fn statistics(&self) -> &'a Statistics {
+        self.statistics
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.confidence.profile
+    }
+
+    /// `r` of the joint set.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// `r_a` of one arm's own set.
+    pub fn arm_radius(&self, arm: usize) -> f64 {
+        self.confidence.arm_radius(self.statistics.shape().arms(), self.statistics.arm(arm))
+    }
+
+    /// The number LinUCB multiplies a joint set's width with: `r`, but `β = r²` in the published profile.
+    fn optimism(&self) -> f64 {
+        match self.confidence.profile {
+            Profile::Rigorous => self.radius,
+            Profile::Published => self.radius * self.radius,
+        }
+    }
+
+    /// `Σ_a ‖θ_a − θ̂_a‖²_{V_a}`. O(kd²).
+    pub fn distance_squared(&self, parameters: &Parameters) -> f64 {
+        self.arm_distances_squared(parameters).iter().sum()
+    }
+
+    fn arm_distances_squared(&self, parameters: &Parameters) -> Vec<f64> {
+        let mut scratch = vec![0.0; 2 * self.statistics.shape().dimension()];
+        self.statistics
+            .arms()
+            .iter()
+            .zip(parameters.iter())
+            .map(|(ridge, point)| ridge.distance_squared(point, &mut scratch))
+            .collect()
+    }
+
+    /// Whether parameters are in the set.
+    pub fn contains(&self, parameters: &Parameters) -> bool {
+        self.contains_at(&self.arm_distances_squared(parameters))
+    }
+
+    /// Whether a point with these squared distances, arm by arm, is in the set.
+    pub(crate) fn contains_at(&self, distances_squared: &[f64]) -> bool {
+        match self.confidence.sets {
+            Sets::Joint => distances_squared.iter().sum::<f64>() <= self.edge(),
+            Sets::PerArm => distances_squared
+                .iter()
+                .enumerate()
+                .all(|(arm, &distance)| distance <= self.arm_radius(arm).powi(2) * (1.0 + SLACK)),
+        }
+    }
+
+    /// `r²`, with the rounding that is allowed.
+    #[inline]
+    pub(crate) fn edge(&self) -> f64 {
+        self.radius * self.radius * (1.0 + SLACK)
+    }
+
+    /// The point of the set nearest to `parameters` in `‖·‖_V` [lansdell-2019, §2.5]: straight towards `θ̂` until the edge.
+    #[must_use]
+    pub fn nearest(&self, parameters: &Parameters) -> Parameters {
+        let distances = self.arm_distances_squared(parameters);
+        let joint: f64 = distances.iter().sum();
+        let mut values = Vec::with_capacity(parameters.values().len());
+        for (arm, (ridge, point)) in self.statistics.arms().iter().zip(parameters.iter()).enumerate() {
+            let keep = match self.confidence.sets {
+                Sets::Joint => self.keep(joint),
+                Sets::PerArm => (self.arm_radius(arm) / distances[arm].sqrt()).min(1.0),
+            };
+            values.extend(
+                ridge.estimate().iter().zip(point).map(|(estimate, point)| estimate + keep * (point - estimate)),
+            );
+        }
+        Parameters::from_computed(parameters.shape(), values)
+    }
+
+    /// The share of `φ − θ̂` that is kept when a point at this squared distance is brought to the joint set.
+    pub(crate) fn keep(&self, distance_squared: f64) -> f64 {
+        let radius_squared = self.radius * self.radius;
+        if distance_squared <= radius_squared {
+            return 1.0;
+        }
+        match self.confidence.profile {
+            Profile::Rigorous => (radius_squared / distance_squared).sqrt(),
+            Profile::Published => radius_squared / distance_squared,
+        }
+    }
+
+    /// Half the width of the interval of `⟨g,θ⟩`, from `g_aᵀV_a⁻¹g_a` of the arms where `g_a ≠ 0`.
+    #[inline]
+    pub(crate) fn half_width(&self, widths_squared: impl IntoIterator<Item = (usize, f64)>) -> f64 {
+        match self.confidence.sets {
+            Sets::Joint => {
+                let total: f64 = widths_squared.into_iter().map(|(_, width)| width).sum();
+                if total == 0.0 { 0.0 } else { self.radius * total.sqrt() }
+            }
+            Sets::PerArm => widths_squared.into_iter().map(|(arm, width)| self.arm_radius(arm) * width.sqrt()).sum(),
+        }
+    }
+
+    /// Interval of an arm's mean reward, `sᵀθ_a`.
+    ///
+    /// # Panics
+    /// If the context or the arm does not fit.
+    pub fn arm_interval(&self, context: &[f64], arm: usize) -> Interval {
+        let ridge = self.statistics.arm(arm);
+        Interval::around(ridge.predict(context), self.half_width([(arm, ridge.width_squared(context))]))
+    }
+
+    /// Interval of the difference of two arms' mean rewards, `sᵀ(θ_i − θ_j)`: narrower than two arm intervals under the joint set.
+    ///
+    /// # Panics
+    /// If the context or an arm does not fit.
+    pub fn difference_interval(&self, context: &[f64], i: usize, j: usize) -> Interval {
+        let (first, second) = (self.statistics.arm(i), self.statistics.arm(j));
+        let widths = [(i, first.width_squared(context)), (j, second.width_squared(context))];
+        Interval::around(first.predict(context) - second.predict(context), self.half_width(widths))
+    }
+
+    /// Interval of any linear functional `⟨g,θ⟩`.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn functional_interval(&self, functional: &Parameters) -> Interval {
+        assert_eq!(functional.shape(), self.statistics.shape(), "a functional has the shape of the statistics");
+        let arms = || self.statistics.arms().iter().zip(functional.iter()).enumerate();
+        let estimate = arms().map(|(_, (ridge, g))| ridge.predict(g)).sum();
+        Interval::around(estimate, self.half_width(arms().map(|(arm, (ridge, g))| (arm, ridge.width_squared(g)))))
+    }
+
+    /// LinUCB's score of an arm: the upper end of its interval (in the published profile with `β` for `r`).
+    #[inline]
+    pub(crate) fn optimistic_score(&self, context: &[f64], arm: usize) -> f64 {
+        let ridge = self.statistics.arm(arm);
+        let width_squared = ridge.width_squared(context);
+        let half_width = match self.confidence.sets {
+            _ if width_squared == 0.0 => 0.0,
+            Sets::Joint => self.optimism() * width_squared.sqrt(),
+            Sets::PerArm => self.arm_radius(arm) * width_squared.sqrt(),
+        };
+        ridge.predict(context) + half_width
+    }
+}

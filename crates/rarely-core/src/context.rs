@@ -1,0 +1,109 @@
+//! A validated context, and a block of them.
+
+use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
+
+/// One context `s ∈ R^d`: a slice of the caller's, every entry finite and within [`MAX_CONTEXT_ENTRY`].
+///
+/// ```
+/// use rarely_core::Context;
+/// assert!(Context::new(&[1.0, 0.3]).is_ok());
+/// assert!(Context::new(&[1.0, f64::NAN]).is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Context<'a>(&'a [f64]);
+
+impl<'a> Context<'a> {
+    /// Checks the numbers; does not copy them.
+    ///
+    /// # Errors
+    /// [`ContextError::Entry`] names the first entry that is NaN, infinite or too large; [`ContextError::Empty`].
+    pub fn new(values: &'a [f64]) -> Result<Self, ContextError> {
+        check_entries(values)?;
+        Ok(Self(values))
+    }
+
+    /// The numbers.
+    pub fn values(self) -> &'a [f64] {
+        self.0
+    }
+
+    /// The numbers, if there are `dimension` of them.
+    pub(crate) fn fitting(self, dimension: usize) -> Result<&'a [f64], ContextError> {
+        if self.0.len() == dimension {
+            Ok(self.0)
+        } else {
+            Err(ContextError::DimensionMismatch { expected: dimension, found: self.0.len() })
+        }
+    }
+}
+
+/// A block of contexts, one after the other (row-major), checked as [`Context`] is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contexts<'a> {
+    values: &'a [f64],
+    dimension: usize,
+}
+
+impl<'a> Contexts<'a> {
+    /// Checks the numbers; does not copy them. An empty block is allowed.
+    ///
+    /// # Errors
+    /// [`ContextError::RaggedBlock`] if the length is not a multiple of `dimension`; [`ContextError::Entry`].
+    pub fn new(values: &'a [f64], dimension: usize) -> Result<Self, ContextError> {
+        if dimension == 0 || !values.len().is_multiple_of(dimension) {
+            return Err(ContextError::RaggedBlock { found: values.len(), dimension });
+        }
+        if !values.is_empty() {
+            check_entries(values)?;
+        }
+        Ok(Self { values, dimension })
+    }
+
+    /// Contexts in the block.
+    pub fn len(self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Variables of each context.
+    pub fn dimension(self) -> usize {
+        self.dimension
+    }
+
+    /// All numbers, row by row.
+    pub fn values(self) -> &'a [f64] {
+        self.values
+    }
+
+    /// The contexts in turn.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Context<'a>> {
+        self.values.chunks_exact(self.dimension).map(Context)
+    }
+
+    pub(crate) fn check_dimension(self, expected: usize) -> Result<(), ContextError> {
+        if self.dimension == expected {
+            Ok(())
+        } else {
+            Err(ContextError::DimensionMismatch { expected, found: self.dimension })
+        }
+    }
+}
+
+fn check_entries(values: &[f64]) -> Result<(), ContextError> {
+    if values.is_empty() {
+        return Err(ContextError::Empty);
+    }
+    // One pass without branches, so that a long block costs no more than reading it; NaN fails every comparison.
+    let good = values.iter().fold(true, |good, value| good & (value.abs() <= MAX_CONTEXT_ENTRY));
+    if good {
+        return Ok(());
+    }
+    match values.iter().position(|value| !matches!(value.abs(), size if size <= MAX_CONTEXT_ENTRY)) {
+        Some(index) => Err(ContextError::Entry { index, value: values[index] }),
+        None => Ok(()),
+    }
+}

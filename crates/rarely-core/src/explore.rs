@@ -1,0 +1,137 @@
+//! Exploration: pilot and equipoise, and the diagnostic that says when there is too little of it.
+//!
+//! A policy that only follows its own estimates can stay wrong for ever: an arm that is never played stays plausible, and
+//! the paper's Theorem 1 does not hold. Randomising where the data do not already rule an option out repairs it
+//! (MATH.md §8; econometrics knows it as a tie-breaker design [owen-2020], ethics as clinical equipoise [freedman-1987]).
+
+use std::fmt;
+
+use crate::arm::Arm;
+use crate::confidence::ConfidenceSet;
+use crate::decision::{Decision, Reason};
+use crate::population::Population;
+use crate::rng::Rng;
+use crate::settings::Share;
+
+/// An arm is reported as stuck if it is plausible for at least this share of recent contexts …
+const STUCK_PLAUSIBLE: f64 = 0.05;
+/// … and was played in less than this share of all rounds.
+const STUCK_PLAYED: f64 = 0.001;
+
+/// How a switching policy explores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Exploration {
+    /// The first `pilot·k` rounds cycle through the arms.
+    pub pilot: u32,
+    /// With this probability an arm is drawn uniformly from the plausible ones.
+    pub equipoise: Share,
+}
+
+impl Exploration {
+    /// None: only the policy.
+    pub const NONE: Self = Self { pilot: 0, equipoise: Share::ZERO };
+    /// The house default: `pilot(6)` and `equipoise(0.02)`.
+    pub const HOUSE: Self = Self { pilot: 6, equipoise: Share::constant(0.02) };
+
+    /// Whether the policy alone decides from now on.
+    #[inline]
+    pub(crate) fn is_over(&self, rounds: u64, arms: usize) -> bool {
+        self.equipoise == Share::ZERO && !self.is_pilot(rounds, arms)
+    }
+
+    #[inline]
+    fn is_pilot(&self, rounds: u64, arms: usize) -> bool {
+        rounds < u64::from(self.pilot) * arms as u64
+    }
+
+    /// The decision at a context where the policy in force plays `policy_arm`. Draws one random number if there is equipoise.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub(crate) fn decide(
+        &self,
+        set: &ConfidenceSet<'_>,
+        context: &[f64],
+        policy_arm: usize,
+        rng: &mut Rng,
+    ) -> Decision {
+        let (rounds, arms) = (set.statistics().rounds(), set.statistics().shape().arms());
+        if self.is_pilot(rounds, arms) {
+            return Decision::certain((rounds % arms as u64) as usize, Reason::Pilot);
+        }
+        let equipoise = self.equipoise.get();
+        if equipoise == 0.0 {
+            return Decision::certain(policy_arm, Reason::Policy);
+        }
+        let draw = rng.uniform();
+        let mut plausible = 0_usize;
+        let mut policy_is_plausible = false;
+        set.for_each_plausible(context, |arm| {
+            plausible += 1;
+            policy_is_plausible |= arm == policy_arm;
+        });
+        let each = equipoise / plausible as f64;
+        let (mut arm, mut reason) = (policy_arm, Reason::Policy);
+        if draw < equipoise {
+            let chosen = ((draw / each) as usize).min(plausible - 1);
+            let mut at = 0;
+            set.for_each_plausible(context, |candidate| {
+                if at == chosen {
+                    arm = candidate;
+                }
+                at += 1;
+            });
+            reason = Reason::Equipoise;
+        }
+        let by_policy = if arm == policy_arm { 1.0 - equipoise } else { 0.0 };
+        let by_draw = if arm != policy_arm || policy_is_plausible { each } else { 0.0 };
+        Decision { arm: Arm::new(arm), reason, propensity: by_policy + by_draw }
+    }
+}
+
+/// An arm that the data have not ruled out and that nobody gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Stuck {
+    /// The arm.
+    pub arm: Arm,
+    /// Share of recent contexts at which it is plausible.
+    pub plausible_share: f64,
+    /// Share of all rounds in which it was played.
+    pub played_share: f64,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} may be best for {:.0} % of recent contexts but was played in {:.3} % of rounds: without exploration the data \
+             will never tell; add equipoise (for example 0.02) or a pilot",
+            self.arm,
+            100.0 * self.plausible_share,
+            100.0 * self.played_share
+        )
+    }
+}
+
+impl ConfidenceSet<'_> {
+    /// The arms that are plausible for at least 5 % of a population yet were played in less than 0.1 % of rounds.
+    ///
+    /// # Panics
+    /// If the population has another number of context variables.
+    pub fn stuck(&self, population: &Population) -> Vec<Stuck> {
+        let statistics = self.statistics();
+        assert_eq!(population.dimension(), statistics.shape().dimension(), "the population fits the statistics");
+        let mut plausible = vec![0_u64; statistics.shape().arms()];
+        for row in population.rows() {
+            self.for_each_plausible(row, |arm| plausible[arm] += 1);
+        }
+        let share = |count: u64, of: u64| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+        let report = |(arm, count): (usize, u64)| Stuck {
+            arm: Arm::new(arm),
+            plausible_share: share(count, population.len() as u64),
+            played_share: share(statistics.arm(arm).count(), statistics.rounds()),
+        };
+        let reports = plausible.into_iter().enumerate().map(report);
+        reports.filter(|stuck| stuck.plausible_share >= STUCK_PLAUSIBLE && stuck.played_share < STUCK_PLAYED).collect()
+    }
+}

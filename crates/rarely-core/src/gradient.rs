@@ -1,0 +1,154 @@
+//! The paper's projected gradient, the alternative to the exact conservative update.
+//!
+//! From `φ = θ̃`, `n` times: `φ ← φ + (ε/√i)·∂K/∂φ`, then towards `θ̂` until inside the set [lansdell-2019, Alg. 1]. A Euclidean
+//! gradient with a radial projection in another metric has other fixed points than the maximum, so that this falls short
+//! of the exact update; it is here to reproduce the paper and to measure by how much.
+
+use crate::arm::Parameters;
+use crate::cone::Conservative;
+use crate::confidence::{ConfidenceSet, Profile};
+use crate::symmetric::dot;
+
+/// How the maximiser of the cosine is found.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Solver {
+    /// The secular equation: exact.
+    #[default]
+    Exact,
+    /// The paper's projected gradient.
+    ProjectedGradient {
+        /// Steps, the paper's n_iter = 100.
+        iterations: u32,
+        /// First step size, the paper's ε = 0.1.
+        step: f64,
+    },
+}
+
+impl Solver {
+    /// The paper's projected gradient with its own settings.
+    pub const PAPER: Self = Self::ProjectedGradient { iterations: 100, step: 0.1 };
+}
+
+/// `cos(θ̃,φ)`: the angle between centred parameters, 0 if either is zero. Symmetric and free of scale.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn cosine(first: &Parameters, second: &Parameters) -> f64 {
+    assert_eq!(first.shape(), second.shape(), "both have the same arms and variables");
+    let (first, second) = (unit(first), unit(second));
+    dot(&first, &second)
+}
+
+fn unit(parameters: &Parameters) -> Vec<f64> {
+    let mut values = parameters.centred().values().to_vec();
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    if largest > 0.0 {
+        values.iter_mut().for_each(|value| *value /= largest);
+        let length = dot(&values, &values).sqrt();
+        values.iter_mut().for_each(|value| *value /= length);
+    }
+    values
+}
+
+/// `∂K/∂φ = [Jθ̃(φᵀJφ) − Jφ(θ̃ᵀJφ)] / (‖θ̃‖_J (φᵀJφ)^{3/2})`, the paper's eq. (2) with its sign put right. `J = kP` may be
+/// replaced by `P`: its scale cancels. Zero where `φ` has no direction.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn cosine_gradient(policy: &Parameters, at: &Parameters) -> Parameters {
+    assert_eq!(policy.shape(), at.shape(), "both have the same arms and variables");
+    let (old, new) = (policy.centred(), at.centred());
+    let (old, new) = (old.values(), new.values());
+    let (oo, on, nn) = (dot(old, old), dot(old, new), dot(new, new));
+    let divisor = oo.sqrt() * nn.powf(1.5);
+    let entry = |(o, n): (&f64, &f64)| if divisor > 0.0 { (o * nn - n * on) / divisor } else { 0.0 };
+    Parameters::from_computed(policy.shape(), old.iter().zip(new).map(entry).collect())
+}
+
+impl ConfidenceSet<'_> {
+    /// What `iterations` steps of the paper's projected gradient arrive at. The iterates stay in the span of `θ̃−θ̂`,
+    /// `P(θ̃−θ̂)` and `Pθ̂`, so that after O(kd²) each step is O(1).
+    ///
+    /// In the published profile the gradient lacks its divisor `‖θ̃‖_J`, as in the authors' program, and the projection is theirs.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn projected_gradient(&self, policy: &Parameters, iterations: u32, step: f64) -> Conservative {
+        let estimates = self.statistics().estimates();
+        let shape = policy.shape();
+        let difference: Vec<f64> = policy.values().iter().zip(estimates.values()).map(|(a, b)| a - b).collect();
+        let difference = Parameters::from_computed(shape, difference);
+        let basis = [difference.clone(), difference.centred(), estimates.centred()];
+        let gram = self.gram(&basis);
+        let plane = Plane::new(&basis[1], &basis[2]);
+
+        // φ = θ̂ + y₀(θ̃−θ̂) + y₁P(θ̃−θ̂) + y₂Pθ̂, so that Pθ̃ = (1,1) and Pφ = (y₀+y₁, 1+y₂) in the last two.
+        let old = [1.0, 1.0];
+        let old_norm = plane.product(old, old).sqrt();
+        let gain = match self.profile() {
+            Profile::Rigorous => 1.0,
+            Profile::Published => (shape.arms() as f64).sqrt() * old_norm,
+        };
+        let mut y = [1.0, 0.0, 0.0];
+        for iteration in 1..=iterations {
+            let new = [y[0] + y[1], 1.0 + y[2]];
+            let (on, nn) = (plane.product(old, new), plane.product(new, new));
+            let divisor = old_norm * nn.powf(1.5);
+            if !(divisor > 0.0) {
+                break;
+            }
+            let rate = gain * step / f64::from(iteration).sqrt() / divisor;
+            y[1] += rate * (old[0] * nn - new[0] * on);
+            y[2] += rate * (old[1] * nn - new[1] * on);
+            let keep = self.keep(form(&gram, y));
+            if keep < 1.0 {
+                y = y.map(|value| keep * value);
+            }
+        }
+        let mut values = estimates.values().to_vec();
+        for (weight, direction) in y.iter().zip(&basis) {
+            crate::symmetric::add_scaled(&mut values, *weight, direction.values());
+        }
+        let parameters = Parameters::from_computed(shape, values);
+        let cosine = cosine(policy, &parameters);
+        Conservative { parameters, cosine }
+    }
+
+    /// `⟨xᵢ, xⱼ⟩_V`.
+    fn gram(&self, basis: &[Parameters; 3]) -> [[f64; 3]; 3] {
+        let mut gram = [[0.0; 3]; 3];
+        let mut product = vec![0.0; self.statistics().shape().dimension()];
+        for (arm, ridge) in self.statistics().arms().iter().enumerate() {
+            for (i, row) in gram.iter_mut().enumerate() {
+                ridge.apply(basis[i].arm(arm), &mut product);
+                for (j, entry) in row.iter_mut().enumerate() {
+                    *entry += dot(basis[j].arm(arm), &product);
+                }
+            }
+        }
+        gram
+    }
+}
+
+/// Inner products in the plane of two vectors.
+struct Plane {
+    first: f64,
+    mixed: f64,
+    second: f64,
+}
+
+impl Plane {
+    fn new(first: &Parameters, second: &Parameters) -> Self {
+        let (first, second) = (first.values(), second.values());
+        Self { first: dot(first, first), mixed: dot(first, second), second: dot(second, second) }
+    }
+
+    fn product(&self, a: [f64; 2], b: [f64; 2]) -> f64 {
+        a[0] * b[0] * self.first + (a[0] * b[1] + a[1] * b[0]) * self.mixed + a[1] * b[1] * self.second
+    }
+}
+
+fn form(gram: &[[f64; 3]; 3], y: [f64; 3]) -> f64 {
+    (0..3).map(|i| y[i] * (0..3).map(|j| gram[i][j] * y[j]).sum::<f64>()).sum::<f64>().max(0.0)
+}

@@ -1,0 +1,101 @@
+//! Rarely-switching linear bandits: hold a policy until the data make some part of it implausible, then change it, with a
+//! certificate of why.
+//!
+#![doc = "The model, with `k` arms and contexts `s ∈ R^d`:"]
+//!
+//! ```text
+//! y = sᵀθᵃ + η          reward of arm a, η conditionally σ-sub-gaussian
+//! π(s) = argmax_a sᵀθ̃ᵃ   the policy in force; ties go to the lowest arm
+//! C = {θ : Σ_a ‖θᵃ − θ̂ᵃ‖²_{V_a} ≤ r²}   holds the true θ in all rounds with probability 1−δ
+//! ```
+//!
+//! # Use
+//!
+//! ```
+//! use rarely_core::{Context, Policy as _, Rng, Settings};
+//!
+//! let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
+//! let mut rng = Rng::new(1, 0);
+//! for _ in 0..500 {
+//!     let patient = [1.0, rng.uniform()];
+//!     let context = Context::new(&patient)?;
+//!     let decision = policy.decide(context, &mut rng)?;
+//!     let treated = decision.arm.index() == 1;
+//!     let outcome = if treated { patient[1] } else { 0.4 } + 0.1 * rng.normal();
+//!     if let Some(evidence) = policy.observe(context, &decision, outcome)?.evidence() {
+//!         println!("{evidence}");
+//!     }
+//! }
+//! assert!(policy.changes() >= 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Modules, in reading order
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `context`, `arm`, `rule` | a validated context; arms, shapes, parameters; a linear policy |
+//! | `ridge`, `statistics` | one arm's regression; all arms' sums |
+//! | `confidence` | radius and confidence set: contains, nearest point, intervals |
+//! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
+//! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
+//! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
+//! | `track`, `trigger`, `update`, `change` | distances carried along; when to act; what to change to; what happened |
+//! | `explore` | pilot, equipoise, the stuck diagnostic |
+//! | `algorithm`, `settings`, `policy` | the table of algorithms; what a policy is built from; the trait and its five kinds |
+//! | `snapshot`, `error` | state as plain data; what can be wrong |
+//!
+//! NOTATION.md lists the letters, REFERENCES.bib the sources cited as `[key, place]`.
+#![deny(missing_docs)]
+
+mod algorithm;
+mod arm;
+mod change;
+mod cone;
+mod confidence;
+mod context;
+mod decision;
+mod error;
+mod explore;
+mod gain;
+mod gradient;
+mod planar;
+mod plausible;
+mod policy;
+mod population;
+mod ridge;
+mod rng;
+mod rule;
+mod settings;
+mod snapshot;
+mod statistics;
+mod symmetric;
+mod track;
+mod trigger;
+mod update;
+
+pub use algorithm::{Algorithm, Row};
+pub use arm::{Arm, Parameters, Shape};
+pub use change::{Cause, Change, Evidence};
+pub use cone::{Boundary, Conservative};
+pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
+pub use context::{Context, Contexts};
+pub use decision::{Decision, Reason};
+pub use error::{
+    ContextError, DecideError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION, MAX_INFORMATION_RATIO, MAX_PARAMETER,
+    MAX_REWARD, MergeError, ObserveError, RestoreError, SettingsError,
+};
+pub use explore::{Exploration, Stuck};
+pub use gain::{BoundaryMove, Certificate, Gain};
+pub use gradient::{Solver, cosine, cosine_gradient};
+pub use planar::{Above, TheoremThree, Thresholds};
+pub use policy::{Baseline, Learner, Policy};
+pub use population::{Population, RECENT_CONTEXTS};
+pub use ridge::{Ridge, Step};
+pub use rng::Rng;
+pub use rule::Rule;
+pub use settings::{
+    Certificates, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Settings, Share, Tuning,
+};
+pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
+pub use statistics::{Digest, Statistics};

@@ -1,0 +1,339 @@
+//! Two context variables: thresholds, their plausible intervals, Theorem 3's conditions.
+
+use std::f64::consts::{PI, TAU};
+
+use crate::arm::Parameters;
+use crate::cone::{Subset, Workspace};
+use crate::confidence::ConfidenceSet;
+use crate::symmetric::dot;
+
+/// Angles closer than this are the same boundary, in radians.
+const SAME_ANGLE: f64 = 1e-6;
+
+/// Thresholds `x* = −ψ₀/ψ₁` on the second variable, with `s = (1,x)`, that the data allow: an anytime-valid Fieller interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Thresholds {
+    /// Those between two numbers.
+    Between {
+        /// The lowest.
+        low: f64,
+        /// The highest.
+        high: f64,
+    },
+    /// All up to a number.
+    AtMost {
+        /// The highest.
+        high: f64,
+    },
+    /// All from a number.
+    AtLeast {
+        /// The lowest.
+        low: f64,
+    },
+    /// All but those strictly between two numbers.
+    Outside {
+        /// The highest of the lower half-line.
+        low: f64,
+        /// The lowest of the upper half-line.
+        high: f64,
+    },
+    /// Every number: the data say nothing of the threshold.
+    Everything,
+    /// None; only for one orientation, where the data ask for the other.
+    Nothing,
+}
+
+impl Thresholds {
+    /// Whether a threshold is among them.
+    pub fn contains(&self, threshold: f64) -> bool {
+        match *self {
+            Self::Between { low, high } => low <= threshold && threshold <= high,
+            Self::AtMost { high } => threshold <= high,
+            Self::AtLeast { low } => low <= threshold,
+            Self::Outside { low, high } => threshold <= low || high <= threshold,
+            Self::Everything => true,
+            Self::Nothing => false,
+        }
+    }
+}
+
+/// Which arm is played above a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Above {
+    /// The first arm of the pair.
+    First,
+    /// The second.
+    Second,
+}
+
+/// Theorem 3's conditions on a change of policy with two context variables [lansdell-2019, Thm 3].
+///
+/// The paper's four do not suffice: if the *reversed* old boundary is plausible (the same line with the arms exchanged),
+/// the boundary may sweep over the true one on its way, and regret may rise. `not_reversed` is our fifth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[allow(clippy::struct_excessive_bools)]
+pub struct TheoremThree {
+    /// (i) The same arms are played somewhere.
+    pub same_arms: bool,
+    /// (ii) In the same cyclic order.
+    pub same_order: bool,
+    /// (iii) No boundary passes another.
+    pub no_crossing: bool,
+    /// (iv) Each boundary moved just to the nearest edge of its cone, or stayed where it was plausible.
+    pub nearest_edge: bool,
+    /// (v, ours) No moved boundary was plausible with its arms exchanged.
+    pub not_reversed: bool,
+}
+
+impl TheoremThree {
+    /// The paper's conditions (i) to (iv).
+    pub fn holds_as_published(&self) -> bool {
+        self.same_arms && self.same_order && self.no_crossing && self.nearest_edge
+    }
+
+    /// All five: with probability `1−δ` the change does not raise expected regret, whatever the distribution of contexts.
+    pub fn certifies(&self) -> bool {
+        self.holds_as_published() && self.not_reversed
+    }
+}
+
+impl ConfidenceSet<'_> {
+    /// The plausible thresholds between two arms when contexts are `(1, x)`, whichever arm is above; `None` unless d = 2.
+    /// `(c₀+c₁x)² ≤ r²·(1,x)S(1,x)ᵀ` with `c = θ̂_i−θ̂_j` and `S = V_i⁻¹+V_j⁻¹`: a quadratic inequality.
+    ///
+    /// # Panics
+    /// If an arm does not exist.
+    pub fn thresholds(&self, i: usize, j: usize) -> Option<Thresholds> {
+        let [a, b, c] = self.fieller(i, j)?;
+        // a·x² + 2b·x + c ≤ 0
+        let scale = a.abs() + b.abs() + c.abs();
+        if scale == 0.0 {
+            return Some(Thresholds::Everything);
+        }
+        if a.abs() <= 1e-14 * scale {
+            let edge = -c / (2.0 * b);
+            return Some(match b {
+                b if b > 1e-14 * scale => Thresholds::AtMost { high: edge },
+                b if b < -1e-14 * scale => Thresholds::AtLeast { low: edge },
+                _ => Thresholds::Everything,
+            });
+        }
+        let discriminant = b * b - a * c;
+        if discriminant <= 0.0 {
+            // a > 0 with no root cannot be: at x = −c₀/c₁ the inequality holds. Rounding may still say so; it is then a point.
+            return Some(if a < 0.0 {
+                Thresholds::Everything
+            } else {
+                Thresholds::Between { low: -b / a, high: -b / a }
+            });
+        }
+        let larger = -b - b.signum() * discriminant.sqrt();
+        let roots = if larger == 0.0 { (0.0, 0.0) } else { (larger / a, c / larger) };
+        let (low, high) = (roots.0.min(roots.1), roots.0.max(roots.1));
+        Some(if a > 0.0 { Thresholds::Between { low, high } } else { Thresholds::Outside { low, high } })
+    }
+
+    /// The plausible thresholds of one orientation: those at which the named arm is played above.
+    ///
+    /// # Panics
+    /// If an arm does not exist.
+    pub fn oriented_thresholds(&self, i: usize, j: usize, above: Above) -> Option<Thresholds> {
+        let thresholds = self.thresholds(i, j)?;
+        let sign = if above == Above::First { 1.0 } else { -1.0 };
+        let plausible = |x: f64| self.direction_is_plausible(i, j, [-x * sign, sign]);
+        Some(match thresholds {
+            Thresholds::Everything => Thresholds::Everything,
+            Thresholds::Between { low, high } => {
+                if plausible(0.5 * (low + high)) {
+                    thresholds
+                } else {
+                    Thresholds::Nothing
+                }
+            }
+            Thresholds::AtMost { high } => {
+                if plausible(high - 1.0) {
+                    thresholds
+                } else {
+                    Thresholds::Nothing
+                }
+            }
+            Thresholds::AtLeast { low } => {
+                if plausible(low + 1.0) {
+                    thresholds
+                } else {
+                    Thresholds::Nothing
+                }
+            }
+            Thresholds::Outside { low, high } => {
+                let step = (high - low).abs().max(1.0);
+                match (plausible(low - step), plausible(high + step)) {
+                    (true, true) => thresholds,
+                    (true, false) => Thresholds::AtMost { high: low },
+                    (false, true) => Thresholds::AtLeast { low: high },
+                    (false, false) => Thresholds::Nothing,
+                }
+            }
+            Thresholds::Nothing => Thresholds::Nothing,
+        })
+    }
+
+    fn direction_is_plausible(&self, i: usize, j: usize, difference: [f64; 2]) -> bool {
+        self.boundary(&self.with_difference(i, j, difference), i, j).plausible
+    }
+
+    /// Some policy whose boundary between two arms is this one.
+    fn with_difference(&self, i: usize, j: usize, difference: [f64; 2]) -> Parameters {
+        let mut policy = Parameters::zeros(self.statistics().shape());
+        for (at, value) in difference.into_iter().enumerate() {
+            policy.values_mut()[2 * i + at] = 0.5 * value;
+            policy.values_mut()[2 * j + at] = -0.5 * value;
+        }
+        policy
+    }
+
+    fn fieller(&self, i: usize, j: usize) -> Option<[f64; 3]> {
+        if self.statistics().shape().dimension() != 2 {
+            return None;
+        }
+        let (first, second) = (self.statistics().arm(i), self.statistics().arm(j));
+        let difference = [first.estimate()[0] - second.estimate()[0], first.estimate()[1] - second.estimate()[1]];
+        let spread = |at: usize| first.inverse()[at] + second.inverse()[at];
+        let r2 = self.radius() * self.radius();
+        Some([
+            difference[1] * difference[1] - r2 * spread(2),
+            difference[0] * difference[1] - r2 * spread(1),
+            difference[0] * difference[0] - r2 * spread(0),
+        ])
+    }
+}
+
+/// Where a policy with two context variables passes from one arm to the next, counter-clockwise.
+struct Sector {
+    arm: usize,
+    /// The direction of context at which the next arm takes over, in `[0, 2π)`.
+    end: f64,
+}
+
+/// The arms a planar policy plays, in order of the direction of the context.
+fn sectors(policy: &Parameters) -> Vec<Sector> {
+    let arms = policy.shape().arms();
+    let mut angles: Vec<f64> = policy
+        .shape()
+        .pairs()
+        .map(|(i, j)| difference(policy, (i.index(), j.index())))
+        .filter(|psi| psi[0] != 0.0 || psi[1] != 0.0)
+        .flat_map(|psi| {
+            let boundary = psi[1].atan2(psi[0]) + 0.5 * PI;
+            [boundary.rem_euclid(TAU), (boundary + PI).rem_euclid(TAU)]
+        })
+        .collect();
+    angles.sort_by(f64::total_cmp);
+    angles.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+    let best = |angle: f64| {
+        let context = [angle.cos(), angle.sin()];
+        let scores = (0..arms).map(|arm| dot(policy.arm(arm), &context));
+        scores
+            .enumerate()
+            .fold((0, f64::NEG_INFINITY), |best, (arm, score)| if score > best.1 { (arm, score) } else { best })
+            .0
+    };
+    let mut found: Vec<Sector> = Vec::new();
+    for (at, &end) in angles.iter().enumerate() {
+        let start = if at == 0 { angles[angles.len() - 1] - TAU } else { angles[at - 1] };
+        let arm = best(0.5 * (start + end));
+        match found.last_mut() {
+            Some(last) if last.arm == arm => last.end = end,
+            _ => found.push(Sector { arm, end }),
+        }
+    }
+    if found.len() > 1 && found[0].arm == found[found.len() - 1].arm {
+        found.pop();
+    }
+    found
+}
+
+fn difference(policy: &Parameters, (i, j): (usize, usize)) -> [f64; 2] {
+    let (first, second) = (policy.arm(i), policy.arm(j));
+    [first[0] - second[0], first[1] - second[1]]
+}
+
+/// Angle between the boundaries of two policies for one pair of arms, in radians; any dimension. 0 if either has none.
+pub(crate) fn angle_between(from: &Parameters, to: &Parameters, (i, j): (usize, usize)) -> f64 {
+    let direction =
+        |policy: &Parameters| -> Vec<f64> { policy.arm(i).iter().zip(policy.arm(j)).map(|(a, b)| a - b).collect() };
+    let (mut first, mut second) = (direction(from), direction(to));
+    for vector in [&mut first, &mut second] {
+        let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        if largest == 0.0 {
+            return 0.0;
+        }
+        vector.iter_mut().for_each(|value| *value /= largest);
+        let length = dot(vector, vector).sqrt();
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
+    // 2·atan2(‖a−b‖, ‖a+b‖) keeps its digits for small angles, where the arc cosine loses half of them.
+    let apart: f64 = first.iter().zip(&second).map(|(a, b)| (a - b) * (a - b)).sum();
+    let along: f64 = first.iter().zip(&second).map(|(a, b)| (a + b) * (a + b)).sum();
+    2.0 * apart.sqrt().atan2(along.sqrt())
+}
+
+/// Theorem 3's conditions for a change; `None` unless there are two context variables and both policies have a boundary.
+pub(crate) fn theorem_three(set: &ConfidenceSet<'_>, from: &Parameters, to: &Parameters) -> Option<TheoremThree> {
+    if from.shape().dimension() != 2 {
+        return None;
+    }
+    let (old, new) = (sectors(from), sectors(to));
+    if old.is_empty() || new.is_empty() {
+        return None;
+    }
+    let arms = |sectors: &[Sector]| {
+        let mut arms: Vec<usize> = sectors.iter().map(|sector| sector.arm).collect();
+        arms.sort_unstable();
+        arms
+    };
+    let same_arms = arms(&old) == arms(&new);
+    let offset = new.iter().position(|sector| sector.arm == old[0].arm).unwrap_or(0);
+    let partner = |at: usize| (at + offset) % new.len();
+    let same_order = same_arms && (0..old.len()).all(|at| old[at].arm == new[partner(at)].arm);
+    let mut no_crossing = same_order;
+    let mut nearest_edge = same_order;
+    let mut not_reversed = same_order;
+    if same_order {
+        for at in 0..old.len() {
+            let (start, end) = (old[at].end, new[partner(at)].end);
+            no_crossing &= (0..old.len())
+                .filter(|&other| other != at)
+                .all(|other| !within(old[other].end, start, end) && !within(new[partner(other)].end, start, end));
+            let pair = (old[at].arm, old[(at + 1) % old.len()].arm);
+            let plausible = set.boundary(from, pair.0, pair.1).plausible;
+            let moved = angle_between(from, to, pair);
+            let distance_from_edge = if plausible { moved } else { distance_from_nearest(set, from, to, pair) };
+            nearest_edge &= distance_from_edge <= SAME_ANGLE;
+            let [x, y] = difference(from, pair);
+            not_reversed &= moved <= SAME_ANGLE || !set.direction_is_plausible(pair.0, pair.1, [-x, -y]);
+        }
+    }
+    Some(TheoremThree { same_arms, same_order, no_crossing, nearest_edge, not_reversed })
+}
+
+/// Whether an angle lies strictly inside the shorter arc between two others.
+fn within(angle: f64, start: f64, end: f64) -> bool {
+    let turn = |from: f64, to: f64| (to - from + PI).rem_euclid(TAU) - PI;
+    let whole = turn(start, end);
+    let part = turn(start, angle);
+    whole.abs() > SAME_ANGLE && part * whole.signum() > SAME_ANGLE && part.abs() < whole.abs() - SAME_ANGLE
+}
+
+/// Angle between a new boundary and the plausible one nearest to the old.
+fn distance_from_nearest(set: &ConfidenceSet<'_>, from: &Parameters, to: &Parameters, pair: (usize, usize)) -> f64 {
+    let mut workspace = Workspace::default();
+    let indices = [pair.0, pair.1];
+    let arms = Subset::of(&indices);
+    let _ = workspace.test(set, &arms, from);
+    let _ = workspace.improve(set, &arms);
+    let point = &workspace.point;
+    let nearest = set.with_difference(pair.0, pair.1, [point[0] - point[2], point[1] - point[3]]);
+    angle_between(&nearest, to, pair)
+}

@@ -1,0 +1,200 @@
+//! The `Policy` trait: deciding never learns, learning never decides.
+
+pub(crate) mod conservative;
+pub(crate) mod optimistic;
+pub(crate) mod random;
+pub(crate) mod switching;
+pub(crate) mod thompson;
+
+pub use conservative::Baseline;
+
+use crate::algorithm::Algorithm;
+use crate::arm::{Parameters, Shape};
+use crate::change::{Change, Evidence};
+use crate::confidence::{Confidence, ConfidenceSet};
+use crate::context::{Context, Contexts};
+use crate::decision::Decision;
+use crate::error::{DecideError, MAX_REWARD, ObserveError};
+use crate::explore::Stuck;
+use crate::rng::Rng;
+use crate::snapshot::Snapshot;
+use crate::statistics::Statistics;
+
+/// A policy that decides and learns.
+///
+/// The laws every implementation obeys are in `conformance` (a feature): deciding is pure; the same seed gives the same run;
+/// replaying a log rebuilds the state bit for bit.
+pub trait Policy: Send + Sync {
+    /// Which algorithm it is.
+    fn algorithm(&self) -> Algorithm;
+
+    /// How many arms and context variables it has.
+    fn shape(&self) -> Shape;
+
+    /// Outcomes observed.
+    fn rounds(&self) -> u64;
+
+    /// Chooses an arm. `&self`: deciding never learns, so that a server decides from a shared state.
+    ///
+    /// # Errors
+    /// [`DecideError`] if the context does not fit.
+    fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError>;
+
+    /// Learns from one outcome. No randomness: replaying the log rebuilds the state bit for bit. Does not allocate unless
+    /// the policy switches.
+    ///
+    /// # Errors
+    /// [`ObserveError`] names what was wrong; the policy is then as it was.
+    fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError>;
+
+    /// [`Policy::decide`] for a block of contexts, with the same answers in the same order.
+    ///
+    /// # Errors
+    /// [`DecideError`] if the contexts do not fit or `decisions` is not as long as the block.
+    fn decide_many(
+        &self,
+        contexts: Contexts<'_>,
+        rng: &mut Rng,
+        decisions: &mut [Decision],
+    ) -> Result<(), DecideError> {
+        check_room(contexts, self.shape(), decisions)?;
+        for (context, decision) in contexts.iter().zip(decisions) {
+            *decision = self.decide(context, rng)?;
+        }
+        Ok(())
+    }
+
+    /// [`Policy::observe`] for a block of outcomes; the changes it led to, each with the row after which it came.
+    ///
+    /// # Errors
+    /// [`ObserveError::BatchLength`], or the first bad row as [`ObserveError::Row`]. Everything but the conditioning of the
+    /// statistics is checked before the first row is learned.
+    fn observe_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+        check_batch(contexts, self.shape(), decisions, rewards)?;
+        let mut changes = Vec::new();
+        for (row, ((context, decision), &reward)) in contexts.iter().zip(decisions).zip(rewards).enumerate() {
+            let change = self.observe(context, decision, reward);
+            let change = change.map_err(|source| ObserveError::Row { row, source: Box::new(source) })?;
+            if let Change::Switched(evidence) = change {
+                changes.push((row, *evidence));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// The linear policy in force, if it holds one.
+    fn deployed(&self) -> Option<&Parameters> {
+        None
+    }
+
+    /// What it has learned, if it learns.
+    fn learner(&self) -> Option<&Learner> {
+        None
+    }
+
+    /// Changes of policy so far.
+    fn changes(&self) -> u64 {
+        0
+    }
+
+    /// Arms that the data have not ruled out and that nobody gets, with the remedy.
+    fn stuck(&self) -> Vec<Stuck> {
+        Vec::new()
+    }
+
+    /// The whole state as plain data.
+    fn snapshot(&self) -> Snapshot;
+}
+
+/// Statistics and the assumptions under which they are read.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Learner {
+    confidence: Confidence,
+    statistics: Statistics,
+}
+
+impl Learner {
+    pub(crate) fn new(confidence: Confidence, prior_mean: &Parameters) -> Self {
+        Self { confidence, statistics: Statistics::new(confidence.penalty.get(), prior_mean) }
+    }
+
+    /// The assumptions.
+    pub fn confidence(&self) -> Confidence {
+        self.confidence
+    }
+
+    /// The sums.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The parameters that the data have not ruled out.
+    #[inline]
+    pub fn set(&self) -> ConfidenceSet<'_> {
+        self.confidence.set(&self.statistics)
+    }
+
+    #[inline]
+    pub(crate) fn statistics_mut(&mut self) -> &mut Statistics {
+        &mut self.statistics
+    }
+}
+
+fn check_room(contexts: Contexts<'_>, shape: Shape, decisions: &[Decision]) -> Result<(), DecideError> {
+    contexts.check_dimension(shape.dimension())?;
+    if contexts.len() == decisions.len() {
+        Ok(())
+    } else {
+        Err(DecideError::Room { contexts: contexts.len(), room: decisions.len() })
+    }
+}
+
+fn check_batch(
+    contexts: Contexts<'_>,
+    shape: Shape,
+    decisions: &[Decision],
+    rewards: &[f64],
+) -> Result<(), ObserveError> {
+    contexts.check_dimension(shape.dimension())?;
+    if contexts.len() != decisions.len() || contexts.len() != rewards.len() {
+        return Err(ObserveError::BatchLength {
+            contexts: contexts.len(),
+            decisions: decisions.len(),
+            rewards: rewards.len(),
+        });
+    }
+    for (row, (decision, &reward)) in decisions.iter().zip(rewards).enumerate() {
+        let checked = check_outcome(shape, decision, reward);
+        checked.map_err(|source| ObserveError::Row { row, source: Box::new(source) })?;
+    }
+    Ok(())
+}
+
+/// The checks that need no statistics.
+fn check_outcome(shape: Shape, decision: &Decision, reward: f64) -> Result<(), ObserveError> {
+    if decision.arm.index() >= shape.arms() {
+        return Err(ObserveError::UnknownArm { arm: decision.arm.index(), arms: shape.arms() });
+    }
+    if !(reward.abs() <= MAX_REWARD) {
+        return Err(ObserveError::Reward { reward });
+    }
+    Ok(())
+}
+
+/// The arm with the largest score; ties go to the lowest.
+#[inline]
+fn argmax(scores: impl Iterator<Item = f64>) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (arm, score) in scores.enumerate() {
+        if score > best.1 {
+            best = (arm, score);
+        }
+    }
+    best.0
+}

@@ -1,0 +1,175 @@
+//! CLUCB: optimistic only while the total reward is certain to stay near a baseline's [kazerouni-2017, Alg. 1].
+
+use crate::algorithm::Algorithm;
+use crate::arm::{Arm, Parameters, Shape};
+use crate::change::Change;
+use crate::confidence::{ConfidenceSet, Profile};
+use crate::context::Context;
+use crate::decision::{Decision, Reason};
+use crate::error::{DecideError, MAX_PARAMETER, ObserveError, SettingsError};
+use crate::policy::{Learner, Policy, argmax, check_outcome};
+use crate::rng::Rng;
+use crate::settings::{Settings, Share};
+use crate::snapshot::{Snapshot, State};
+use crate::symmetric::{add_scaled, bilinear, dot};
+
+/// The arm that would be played without a bandit, and what it is known to give: `b(s) = sᵀmean`.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Baseline {
+    arm: Arm,
+    mean: Vec<f64>,
+    known: bool,
+}
+
+impl Baseline {
+    pub(crate) fn unknown(dimension: usize) -> Self {
+        Self { arm: Arm::new(0), mean: vec![0.0; dimension], known: false }
+    }
+
+    pub(crate) fn new(shape: Shape, arm: Arm, mean: &[f64]) -> Result<Self, SettingsError> {
+        const NAME: &str = "baseline mean";
+        if arm.index() >= shape.arms() {
+            return Err(SettingsError::UnknownArm { arm: arm.index(), arms: shape.arms() });
+        }
+        if mean.len() != shape.dimension() {
+            return Err(SettingsError::Length { name: NAME, expected: shape.dimension(), found: mean.len() });
+        }
+        if let Some(index) = mean.iter().position(|value| !(value.abs() <= MAX_PARAMETER)) {
+            return Err(SettingsError::Parameter { name: NAME, index, value: mean[index] });
+        }
+        Ok(Self { arm, mean: mean.to_vec(), known: true })
+    }
+
+    /// The arm.
+    pub fn arm(&self) -> Arm {
+        self.arm
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.known
+    }
+}
+
+/// Conservative LinUCB. It plays the optimistic arm if
+/// `⟨z,θ̂⟩ − r‖z‖_{V⁻¹} + Σ_{baseline rounds} b ≥ (1−α)·Σ_{all rounds} b`, with `z` the stacked sum of the contexts of optimistic
+/// plays and this one; otherwise the baseline.
+///
+/// It learns from baseline rounds too. In the published profile it does not, sums widths arm by arm and counts an arm
+/// that was not played optimistically as 0, as the authors' program does.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Clucb {
+    learner: Learner,
+    baseline: Baseline,
+    safety: Share,
+    /// `z`.
+    optimistic_contexts: Parameters,
+    /// `Σ_{baseline rounds} b`.
+    secured: f64,
+    /// `Σ_{all rounds} b`.
+    owed: f64,
+    /// Outcomes, whether learned from or not.
+    rounds: u64,
+}
+
+impl Clucb {
+    pub(crate) fn new(settings: &Settings, baseline: Baseline) -> Self {
+        Self {
+            learner: Learner::new(settings.confidence(), settings.prior()),
+            baseline,
+            safety: settings.tuned().safety,
+            optimistic_contexts: Parameters::zeros(settings.shape()),
+            secured: 0.0,
+            owed: 0.0,
+            rounds: 0,
+        }
+    }
+
+    /// The certain reward of all optimistic plays and this one.
+    fn certain_reward(&self, set: &ConfidenceSet<'_>, context: &[f64], arm: usize) -> f64 {
+        let published = self.learner.confidence().profile == Profile::Published;
+        let (mut estimate, mut width_squared, mut widths) = (0.0, 0.0, 0.0);
+        for (a, (ridge, sum)) in set.statistics().arms().iter().zip(self.optimistic_contexts.iter()).enumerate() {
+            if published && ridge.count() == 0 {
+                continue;
+            }
+            let mut width = ridge.width_squared(sum);
+            estimate += ridge.predict(sum);
+            if a == arm {
+                estimate += ridge.predict(context);
+                width += 2.0 * bilinear(ridge.inverse(), context, sum) + ridge.width_squared(context);
+            }
+            width_squared += width.max(0.0);
+            widths += width.max(0.0).sqrt();
+        }
+        // β = r² where the authors use it for a width.
+        estimate - if published { set.radius().powi(2) * widths } else { set.radius() * width_squared.sqrt() }
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        let shape = self.learner.statistics().shape();
+        self.learner.statistics().is_sound()
+            && self.baseline.arm.index() < shape.arms()
+            && self.baseline.mean.len() == shape.dimension()
+            && self.optimistic_contexts.shape() == shape
+            && self.optimistic_contexts.values().len() == shape.parameters()
+            && [self.secured, self.owed].iter().all(|value| value.is_finite())
+    }
+}
+
+impl Policy for Clucb {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::Clucb
+    }
+
+    fn shape(&self) -> Shape {
+        self.learner.statistics().shape()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn decide(&self, context: Context<'_>, _: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        let set = self.learner.set();
+        let arm = argmax((0..self.shape().arms()).map(|arm| set.optimistic_score(context, arm)));
+        let owed = self.owed + dot(context, &self.baseline.mean);
+        let certain = self.certain_reward(&set, context, arm) + self.secured;
+        Ok(if certain >= (1.0 - self.safety.get()) * owed {
+            Decision::certain(arm, Reason::Optimistic)
+        } else {
+            Decision::certain(self.baseline.arm.index(), Reason::Baseline)
+        })
+    }
+
+    fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
+        let is_baseline = decision.reason == Reason::Baseline;
+        if is_baseline && self.learner.confidence().profile == Profile::Published {
+            context.fitting(self.shape().dimension())?;
+            check_outcome(self.shape(), decision, reward)?;
+        } else {
+            self.learner.statistics_mut().observe(context, decision.arm, reward)?;
+        }
+        let context = context.values();
+        let known = dot(context, &self.baseline.mean);
+        self.owed += known;
+        self.rounds += 1;
+        if is_baseline {
+            self.secured += known;
+        } else {
+            let (arm, d) = (decision.arm.index(), context.len());
+            add_scaled(&mut self.optimistic_contexts.values_mut()[arm * d..(arm + 1) * d], 1.0, context);
+        }
+        Ok(Change::Continuous)
+    }
+
+    fn learner(&self) -> Option<&Learner> {
+        Some(&self.learner)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(State::Clucb(Box::new(self.clone())))
+    }
+}

@@ -1,0 +1,117 @@
+//! LinUCB and its rarely-switching variant: the arm with the largest upper confidence bound [abbasi-2011, §4 and §5.1].
+
+use crate::algorithm::Algorithm;
+use crate::arm::Shape;
+use crate::change::{Cause, Change, Evidence};
+use crate::context::Context;
+use crate::decision::{Decision, Reason};
+use crate::error::{DecideError, ObserveError};
+use crate::policy::{Learner, Policy, argmax};
+use crate::rng::Rng;
+use crate::settings::{Growth, Settings};
+use crate::snapshot::{Snapshot, State};
+use crate::statistics::Statistics;
+
+/// Optimism in the face of uncertainty.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Optimistic {
+    learner: Learner,
+    adopted: Adopted,
+    changes: u64,
+}
+
+/// The statistics that decisions are made with.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Adopted {
+    /// The latest.
+    Latest,
+    /// Those of the last adoption; the next one comes when `det V` has grown by a factor of `1 + growth`.
+    Held { statistics: Statistics, growth: Growth },
+}
+
+impl Optimistic {
+    pub(crate) fn new(settings: &Settings, growth: Option<Growth>) -> Self {
+        let learner = Learner::new(settings.confidence(), settings.prior());
+        let adopted = match growth {
+            None => Adopted::Latest,
+            Some(growth) => Adopted::Held { statistics: learner.statistics().clone(), growth },
+        };
+        Self { learner, adopted, changes: 0 }
+    }
+
+    fn in_use(&self) -> &Statistics {
+        match &self.adopted {
+            Adopted::Latest => self.learner.statistics(),
+            Adopted::Held { statistics, .. } => statistics,
+        }
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        self.learner.statistics().is_sound()
+            && self.in_use().is_sound()
+            && self.in_use().shape() == self.learner.statistics().shape()
+    }
+}
+
+impl Policy for Optimistic {
+    fn algorithm(&self) -> Algorithm {
+        match self.adopted {
+            Adopted::Latest => Algorithm::LinUcb,
+            Adopted::Held { .. } => Algorithm::RsLinUcb,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        self.learner.statistics().shape()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.statistics().rounds()
+    }
+
+    #[inline]
+    fn decide(&self, context: Context<'_>, _: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        let set = self.learner.confidence().set(self.in_use());
+        let arm = argmax((0..self.shape().arms()).map(|arm| set.optimistic_score(context, arm)));
+        Ok(Decision::certain(arm, Reason::Optimistic))
+    }
+
+    #[inline]
+    fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
+        self.learner.statistics_mut().observe(context, decision.arm, reward)?;
+        let latest = self.learner.statistics();
+        let Adopted::Held { statistics, growth } = &mut self.adopted else {
+            return Ok(Change::Continuous);
+        };
+        let (grown, limit) = (latest.log_growth() - statistics.log_growth(), 1.0 + growth.get());
+        if grown <= limit.ln() {
+            return Ok(Change::Kept);
+        }
+        self.changes += 1;
+        let evidence = Evidence {
+            round: latest.rounds(),
+            version: self.changes,
+            cause: Cause::Information { growth: grown.exp(), limit },
+            from: statistics.estimates(),
+            to: latest.estimates(),
+            certificate: None,
+        };
+        statistics.clone_from(latest);
+        Ok(Change::Switched(Box::new(evidence)))
+    }
+
+    fn learner(&self) -> Option<&Learner> {
+        Some(&self.learner)
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(State::Optimistic(Box::new(self.clone())))
+    }
+}

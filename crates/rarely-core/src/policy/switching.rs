@@ -1,0 +1,226 @@
+//! Policies that hold a linear rule until the data ask for another: a trigger, an update, and exploration.
+
+use crate::algorithm::Algorithm;
+use crate::arm::{Parameters, Shape};
+use crate::change::{Cause, Change, Evidence};
+use crate::cone::Workspace;
+use crate::confidence::ConfidenceSet;
+use crate::context::{Context, Contexts};
+use crate::decision::{Decision, Reason};
+use crate::error::{DecideError, ObserveError};
+use crate::explore::{Exploration, Stuck};
+use crate::gain::Certificate;
+use crate::policy::{Learner, Policy, check_room};
+use crate::population::Population;
+use crate::rng::Rng;
+use crate::rule::Rule;
+use crate::settings::{Certificates, Settings};
+use crate::snapshot::{Snapshot, State};
+use crate::trigger::{Round, Trigger, Watch};
+use crate::update::{self, Update};
+
+/// A held policy.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Switching {
+    algorithm: Algorithm,
+    learner: Learner,
+    rule: Rule,
+    exploration: Exploration,
+    watch: Watch,
+    plan: Plan,
+    population: Population,
+    changes: u64,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    workspace: Workspace,
+}
+
+/// What happens when the trigger fires.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Plan {
+    trigger: Trigger,
+    update: Update,
+    certificates: Certificates,
+}
+
+impl Switching {
+    pub(crate) fn new(settings: Settings, trigger: Trigger, update: Update) -> Self {
+        let parts = settings.parts();
+        let learner = Learner::new(parts.confidence, &parts.prior_mean);
+        // A policy that follows its estimate every round starts with it.
+        let start = if trigger == Trigger::EveryRound { parts.prior_mean } else { parts.deployed };
+        let rule = Rule::new(start);
+        let watch = Watch::new(trigger, &rule, learner.statistics(), &parts.population);
+        Self {
+            algorithm: parts.algorithm,
+            workspace: Workspace::sized(rule.parameters().shape()),
+            learner,
+            rule,
+            exploration: parts.exploration,
+            watch,
+            plan: Plan { trigger, update, certificates: parts.certificates },
+            population: parts.population,
+            changes: 0,
+        }
+    }
+
+    /// The sample on which changes are judged.
+    pub(crate) fn population(&self) -> &Population {
+        &self.population
+    }
+
+    /// Whether a change must alter a decision on the population to be one.
+    fn judges_on_population(&self) -> bool {
+        self.population.is_supplied() || matches!(self.plan.trigger, Trigger::Population { .. } | Trigger::Gain { .. })
+    }
+
+    /// The trigger fired: replaces the rule if that is a change.
+    fn act(&mut self, cause: Cause) -> Change {
+        let set = self.learner.set();
+        let candidate = self.plan.update.candidate(&set, &self.rule, &self.population);
+        let gain = update::gain(&set, &self.rule, &candidate, &self.population);
+        let cause = match cause {
+            Cause::Gain { minimum, .. } => {
+                let lower = gain.interval.lower;
+                if !(lower > minimum) {
+                    return Change::Kept;
+                }
+                Cause::Gain { lower, minimum }
+            }
+            cause => cause,
+        };
+        let same = candidate == *self.rule.parameters();
+        if same || self.judges_on_population() && gain.changed_share == 0.0 {
+            return Change::Kept;
+        }
+        let next = Rule::new(candidate);
+        let certificate = self.certificate(&set, &next);
+        self.changes += 1;
+        let evidence = Evidence {
+            round: self.learner.statistics().rounds(),
+            version: self.changes,
+            cause,
+            from: self.rule.parameters().clone(),
+            to: next.parameters().clone(),
+            certificate,
+        };
+        self.rule = next;
+        self.watch.replaced(&self.rule, self.learner.statistics());
+        Change::Switched(Box::new(evidence))
+    }
+
+    fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {
+        if self.plan.certificates == Certificates::Brief {
+            return None;
+        }
+        let contexts = Contexts::new(self.population.values(), self.population.dimension()).ok()?;
+        set.certify(&self.rule, next, contexts).ok()
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        let shape = self.rule.parameters().shape();
+        self.learner.statistics().is_sound()
+            && self.learner.statistics().shape() == shape
+            && self.rule.parameters().check("deployed policy").is_ok()
+            && self.population.is_sound(shape.dimension())
+            && self.watch.is_sound(self.learner.statistics(), &self.population)
+    }
+
+    /// Makes the buffers that a snapshot leaves out.
+    pub(crate) fn revive(&mut self) {
+        self.workspace = Workspace::sized(self.shape());
+    }
+}
+
+impl Policy for Switching {
+    fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    fn shape(&self) -> Shape {
+        self.rule.parameters().shape()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.statistics().rounds()
+    }
+
+    #[inline]
+    fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
+        let shape = self.shape();
+        let context = context.fitting(shape.dimension())?;
+        let arm = self.rule.best(context);
+        if self.exploration.is_over(self.rounds(), shape.arms()) {
+            return Ok(Decision::certain(arm, Reason::Policy));
+        }
+        Ok(self.exploration.decide(&self.learner.set(), context, arm, rng))
+    }
+
+    fn decide_many(
+        &self,
+        contexts: Contexts<'_>,
+        rng: &mut Rng,
+        decisions: &mut [Decision],
+    ) -> Result<(), DecideError> {
+        check_room(contexts, self.shape(), decisions)?;
+        if self.exploration.is_over(self.rounds(), self.shape().arms()) {
+            let mut room = decisions.iter_mut();
+            self.rule.for_each_best(contexts.values(), |arm| {
+                if let Some(decision) = room.next() {
+                    *decision = Decision::certain(arm, Reason::Policy);
+                }
+            });
+        } else {
+            let set = self.learner.set();
+            for (context, decision) in contexts.iter().zip(decisions) {
+                let arm = self.rule.best(context.values());
+                *decision = self.exploration.decide(&set, context.values(), arm, rng);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
+        let step = self.learner.statistics_mut().observe(context, decision.arm, reward)?;
+        let recorded = self.population.record(context.values());
+        if self.plan.trigger == Trigger::EveryRound {
+            self.rule.set_arm(step.arm, self.learner.statistics().arm(step.arm).estimate());
+            return Ok(Change::Continuous);
+        }
+        let round = Round {
+            set: self.learner.set(),
+            rule: &self.rule,
+            context: context.values(),
+            reward,
+            step,
+            population: &self.population,
+            recorded,
+        };
+        match self.watch.notice(&round, &mut self.workspace) {
+            None => Ok(Change::Kept),
+            Some(cause) => Ok(self.act(cause)),
+        }
+    }
+
+    fn deployed(&self) -> Option<&Parameters> {
+        Some(self.rule.parameters())
+    }
+
+    fn learner(&self) -> Option<&Learner> {
+        Some(&self.learner)
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn stuck(&self) -> Vec<Stuck> {
+        self.learner.set().stuck(&self.population)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(State::Switching(Box::new(self.clone())))
+    }
+}

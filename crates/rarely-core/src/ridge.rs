@@ -1,0 +1,222 @@
+//! One arm's regression: update, merge, estimate, log-determinant.
+//!
+//! `V = λI + Σssᵀ`, `b = λθ₀ + Σys`, `θ̂ = V⁻¹b`. The sums are kept as they are; `V⁻¹`, `θ̂` and `ln det V` are carried along
+//! in O(d²) a round by the Sherman–Morrison formula and computed afresh from the sums on a schedule, so that they cannot
+//! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
+
+use crate::symmetric;
+
+/// Updates between two fresh factorisations, at least.
+const REFRESH_PERIOD: u64 = 512;
+/// The same, in multiples of the dimension: keeps the O(d³) work below a fiftieth of the rounds' own.
+const REFRESH_PERIOD_PER_DIMENSION: u64 = 32;
+/// `sᵀV⁻¹s` from which a single update loses enough digits to ask for a fresh factorisation at once.
+const REFRESH_LEVERAGE: f64 = 1e3;
+
+/// The regression of one arm.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Ridge {
+    penalty: f64,
+    prior_mean: Vec<f64>,
+    /// `Σssᵀ`, packed.
+    information: Vec<f64>,
+    /// `Σys`.
+    moment: Vec<f64>,
+    count: u64,
+    /// `V⁻¹`, packed.
+    inverse: Vec<f64>,
+    estimate: Vec<f64>,
+    /// `ln det V − d·ln λ`, never negative.
+    log_growth: f64,
+}
+
+/// What one observation did to its arm's regression: enough to carry the distance of any fixed point along in O(d).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The arm.
+    pub arm: usize,
+    /// `q = sᵀV⁻¹s` before the update.
+    pub leverage: f64,
+    /// `y − sᵀθ̂` before the update.
+    pub residual: f64,
+    /// Whether the arm's derived quantities were computed afresh.
+    pub refreshed: bool,
+}
+
+impl Step {
+    /// `(y − sᵀθ̂)²/(1+q)`: by how much the smallest penalised sum of squares grew. A fixed point `φ` therefore moves by
+    /// `(y − sᵀφ)²` less this, in `‖φ − θ̂‖²_V`.
+    pub fn loss(&self) -> f64 {
+        self.residual * self.residual / (1.0 + self.leverage)
+    }
+}
+
+impl Ridge {
+    pub(crate) fn new(penalty: f64, prior_mean: &[f64]) -> Self {
+        let dimension = prior_mean.len();
+        let length = symmetric::packed_length(dimension);
+        let mut inverse = vec![0.0; length];
+        symmetric::add_diagonal(&mut inverse, dimension, 1.0 / penalty);
+        Self {
+            penalty,
+            prior_mean: prior_mean.to_vec(),
+            information: vec![0.0; length],
+            moment: vec![0.0; dimension],
+            count: 0,
+            inverse,
+            estimate: prior_mean.to_vec(),
+            log_growth: 0.0,
+        }
+    }
+
+    /// Adds one observation in O(d²). `direction` is scratch of length d and holds `V⁻¹s` of before the update on return.
+    #[inline]
+    pub(crate) fn update(&mut self, arm: usize, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {
+        symmetric::multiply(&self.inverse, context, direction);
+        let mut leverage = symmetric::dot(context, direction);
+        if leverage < 0.0 {
+            // Only rounding can do this; from fresh numbers it is at worst a rounding of zero.
+            self.refresh(direction);
+            symmetric::multiply(&self.inverse, context, direction);
+            leverage = symmetric::dot(context, direction).max(0.0);
+        }
+        let residual = reward - symmetric::dot(context, &self.estimate);
+        let shrink = 1.0 / (1.0 + leverage);
+        symmetric::add_outer(&mut self.inverse, -shrink, direction);
+        symmetric::add_scaled(&mut self.estimate, residual * shrink, direction);
+        self.log_growth += leverage.ln_1p();
+        symmetric::add_outer(&mut self.information, 1.0, context);
+        symmetric::add_scaled(&mut self.moment, reward, context);
+        self.count += 1;
+        let refreshed = leverage > REFRESH_LEVERAGE || self.count.is_multiple_of(self.refresh_period());
+        if refreshed {
+            self.refresh(direction);
+        }
+        Step { arm, leverage, residual, refreshed }
+    }
+
+    fn refresh_period(&self) -> u64 {
+        REFRESH_PERIOD.max(REFRESH_PERIOD_PER_DIMENSION * self.moment.len() as u64)
+    }
+
+    /// Computes `V⁻¹`, `θ̂` and `ln det V` afresh from the sums. O(d³).
+    pub(crate) fn refresh(&mut self, scratch: &mut [f64]) {
+        let dimension = self.dimension();
+        self.inverse.copy_from_slice(&self.information);
+        symmetric::add_diagonal(&mut self.inverse, dimension, self.penalty);
+        symmetric::factor(&mut self.inverse, dimension, self.penalty);
+        self.log_growth =
+            (symmetric::log_det(&self.inverse, dimension) - dimension as f64 * self.penalty.ln()).max(0.0);
+        // θ̂ = θ₀ + V⁻¹(Σys − Σssᵀθ₀): no digits are lost to the penalty where the prior mean is large.
+        symmetric::multiply(&self.information, &self.prior_mean, scratch);
+        for ((estimate, moment), explained) in self.estimate.iter_mut().zip(&self.moment).zip(&*scratch) {
+            *estimate = moment - explained;
+        }
+        symmetric::solve(&self.inverse, &mut self.estimate);
+        symmetric::add_scaled(&mut self.estimate, 1.0, &self.prior_mean);
+        symmetric::invert(&mut self.inverse, dimension, scratch);
+    }
+
+    /// Adds another log's sums for the same arm.
+    pub(crate) fn merge(&mut self, other: &Self, scratch: &mut [f64]) {
+        symmetric::add_scaled(&mut self.information, 1.0, &other.information);
+        symmetric::add_scaled(&mut self.moment, 1.0, &other.moment);
+        self.count += other.count;
+        self.refresh(scratch);
+    }
+
+    pub(crate) fn same_prior(&self, other: &Self) -> bool {
+        self.penalty == other.penalty && self.prior_mean == other.prior_mean
+    }
+
+    /// Whether every part has its length and every number is finite.
+    pub(crate) fn is_sound(&self, dimension: usize) -> bool {
+        let length = symmetric::packed_length(dimension);
+        let vectors = [&self.prior_mean, &self.moment, &self.estimate];
+        let matrices = [&self.information, &self.inverse];
+        let finite = |values: &Vec<f64>| values.iter().all(|value| value.is_finite());
+        self.penalty > 0.0
+            && self.log_growth.is_finite()
+            && vectors.iter().all(|vector| vector.len() == dimension && finite(vector))
+            && matrices.iter().all(|matrix| matrix.len() == length && finite(matrix))
+    }
+
+    /// `d`.
+    pub fn dimension(&self) -> usize {
+        self.moment.len()
+    }
+
+    /// `λ`.
+    pub fn penalty(&self) -> f64 {
+        self.penalty
+    }
+
+    /// Observations so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// `θ̂`.
+    pub fn estimate(&self) -> &[f64] {
+        &self.estimate
+    }
+
+    /// `Σssᵀ`, the lower triangle by rows.
+    pub fn information(&self) -> &[f64] {
+        &self.information
+    }
+
+    /// `Σys`.
+    pub fn moment(&self) -> &[f64] {
+        &self.moment
+    }
+
+    /// `V⁻¹`, the lower triangle by rows.
+    pub fn inverse(&self) -> &[f64] {
+        &self.inverse
+    }
+
+    /// `ln det V`.
+    pub fn log_det(&self) -> f64 {
+        self.log_growth + self.dimension() as f64 * self.penalty.ln()
+    }
+
+    /// `ln det V − d·ln λ`: what the observations added.
+    pub fn log_growth(&self) -> f64 {
+        self.log_growth
+    }
+
+    /// `tr Σssᵀ / λ`.
+    pub fn information_ratio(&self) -> f64 {
+        symmetric::trace(&self.information, self.dimension()) / self.penalty
+    }
+
+    /// `‖s‖²_{V⁻¹}`, O(d²/2).
+    #[inline]
+    pub fn width_squared(&self, direction: &[f64]) -> f64 {
+        symmetric::quadratic(&self.inverse, direction).max(0.0)
+    }
+
+    /// `sᵀθ̂`.
+    #[inline]
+    pub fn predict(&self, context: &[f64]) -> f64 {
+        symmetric::dot(context, &self.estimate)
+    }
+
+    /// `V x`, into `out`.
+    pub(crate) fn apply(&self, x: &[f64], out: &mut [f64]) {
+        symmetric::multiply(&self.information, x, out);
+        symmetric::add_scaled(out, self.penalty, x);
+    }
+
+    /// `‖φ − θ̂‖²_V`. `scratch` has length 2d.
+    pub(crate) fn distance_squared(&self, point: &[f64], scratch: &mut [f64]) -> f64 {
+        let (difference, product) = scratch[..2 * point.len()].split_at_mut(point.len());
+        for ((difference, point), estimate) in difference.iter_mut().zip(point).zip(&self.estimate) {
+            *difference = point - estimate;
+        }
+        self.apply(difference, product);
+        symmetric::dot(difference, product).max(0.0)
+    }
+}

@@ -1,0 +1,478 @@
+//! What a policy is built from: a few checked numbers, each with a default.
+//!
+//! | setting | default | range | meaning |
+//! |---|---|---|---|
+//! | algorithm | `rarely` | [`Algorithm::TABLE`] | choice, trigger and update |
+//! | noise σ | 1 | 1e-12 – 1e12 | the noise is conditionally σ-sub-gaussian |
+//! | norm bound L | 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
+//! | error probability δ | 0.001 | 1e-300 – below 1 | that the truth ever leaves the set |
+//! | penalty λ | 0.01 | 1e-9 – 1e9 | of the ridge regression |
+//! | prior mean θ₀ | 0 | ±1e12 | an optimistic one explores |
+//! | deployed θ̃ | 0 | ±1e12 | the policy in force at the start |
+//! | exploration | `rarely`: pilot 6, equipoise 0.02; else none | | of switching algorithms |
+//! | sets | joint | joint, per arm | confidence sets |
+//! | tolerance Δ | 0.01 | 0 – 1 | of the rs algorithms |
+//! | growth C | 0.3 | 0 – 1e6 | of rs-linucb |
+//! | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
+//! | minimum gain | 0 | 0 – 1e12 | of `certified` |
+//! | safety α | 0.1 | 0 – 1 | of clucb |
+//! | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
+//! | solver | exact | exact, projected gradient | of conservative updates |
+
+use crate::algorithm::Algorithm;
+use crate::arm::{Arm, Parameters, Shape};
+use crate::confidence::{Confidence, Profile, Sets};
+use crate::context::Contexts;
+use crate::error::SettingsError;
+use crate::explore::Exploration;
+use crate::gradient::Solver;
+use crate::policy::{
+    Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
+    thompson::Thompson,
+};
+use crate::population::Population;
+use crate::trigger::Trigger;
+use crate::update::Update;
+
+macro_rules! checked_number {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $low:expr, $high:expr, $remedy:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $type(f64);
+
+        impl $type {
+            /// # Errors
+            /// [`SettingsError::OutOfRange`] names the range.
+            pub fn new(value: f64) -> Result<Self, SettingsError> {
+                if value >= $low && value <= $high {
+                    Ok(Self(value))
+                } else {
+                    Err(SettingsError::OutOfRange { name: $name, value, low: $low, high: $high, remedy: $remedy })
+                }
+            }
+
+            /// The number.
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+        }
+    };
+}
+
+/// The largest number below 1.
+const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
+
+checked_number!(
+    /// `λ > 0`.
+    Penalty, "penalty", 1e-9, 1e9, "0.01 suits context variables scaled to about one"
+);
+checked_number!(
+    /// `σ > 0`.
+    Noise, "noise", 1e-12, 1e12, "declare the standard deviation of outcomes around their mean, or half their range"
+);
+checked_number!(
+    /// `L ≥ 0`.
+    NormBound, "norm bound", 0.0, 1e12, "declare a bound on the length of all true coefficients together"
+);
+checked_number!(
+    /// `0 < δ < 1`.
+    ErrorProbability, "error probability", 1e-300, BELOW_ONE, "it lies strictly between 0 and 1; 0.001 is usual"
+);
+checked_number!(
+    /// A share between 0 and 1.
+    Share, "share", 0.0, 1.0, "a share lies between 0 and 1"
+);
+checked_number!(
+    /// A gain a decision, at least 0.
+    MinimumGain, "minimum gain", 0.0, 1e12, "a gain that is asked for is not negative"
+);
+checked_number!(
+    /// `C > 0`.
+    Growth, "growth", 1e-12, 1e6, "rs-linucb adopts when det V has grown by a factor of 1 + this; 0.3 is usual"
+);
+
+impl Share {
+    /// 0.
+    pub const ZERO: Self = Self(0.0);
+
+    pub(crate) const fn constant(value: f64) -> Self {
+        assert!(value >= 0.0 && value <= 1.0, "a share lies between 0 and 1");
+        Self(value)
+    }
+}
+
+/// Numbers that only some algorithms use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Tuning {
+    /// `Δ` of the rs algorithms.
+    pub tolerance: Share,
+    /// `C` of rs-linucb.
+    pub growth: Growth,
+    /// `τ` of the population algorithms.
+    pub excluded_share: Share,
+    /// Of `certified`.
+    pub minimum_gain: MinimumGain,
+    /// `α` of clucb.
+    pub safety: Share,
+    /// `v` of thompson; `None` is `σ`.
+    pub posterior_scale: Option<Noise>,
+    /// Of conservative updates.
+    pub solver: Solver,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            tolerance: Share(0.01),
+            growth: Growth(0.3),
+            excluded_share: Share(0.01),
+            minimum_gain: MinimumGain(0.0),
+            safety: Share(0.1),
+            posterior_scale: None,
+            solver: Solver::Exact,
+        }
+    }
+}
+
+/// Whether changes carry a full certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Certificates {
+    /// Gain, excluded shares, every boundary, digest: O(k²d³ + m·k·d²) a change.
+    #[default]
+    Full,
+    /// Only the cause.
+    Brief,
+}
+
+/// Everything a policy is built from.
+///
+/// ```
+/// use rarely_core::{Algorithm, Policy as _, Settings};
+/// let policy = Settings::new(2, 3)?.noise(0.1)?.norm_bound(2.0)?.algorithm(Algorithm::RsGreedy).build()?;
+/// assert_eq!(policy.shape().arms(), 2);
+/// assert!(Settings::new(2, 3)?.penalty(0.0).is_err());
+/// # Ok::<(), rarely_core::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    algorithm: Algorithm,
+    confidence: Confidence,
+    prior_mean: Parameters,
+    deployed: Parameters,
+    exploration: Option<Exploration>,
+    population: Population,
+    tuning: Tuning,
+    certificates: Certificates,
+    baseline: Baseline,
+}
+
+impl Settings {
+    /// The defaults for `arms` arms and `dimension` context variables.
+    ///
+    /// # Errors
+    /// [`SettingsError::Arms`], [`SettingsError::Dimension`].
+    pub fn new(arms: usize, dimension: usize) -> Result<Self, SettingsError> {
+        let shape = Shape::new(arms, dimension)?;
+        Ok(Self {
+            algorithm: Algorithm::default(),
+            confidence: Confidence {
+                noise: Noise(1.0),
+                norm_bound: NormBound(10.0),
+                error_probability: ErrorProbability(0.001),
+                penalty: Penalty(0.01),
+                sets: Sets::Joint,
+                profile: Profile::Rigorous,
+            },
+            prior_mean: Parameters::zeros(shape),
+            deployed: Parameters::zeros(shape),
+            exploration: None,
+            population: Population::recent(dimension),
+            tuning: Tuning::default(),
+            certificates: Certificates::Full,
+            baseline: Baseline::unknown(dimension),
+        })
+    }
+
+    /// What the paper's authors ran with a horizon of `rounds` [their program]: λ = 1e-4·T, σ = 1, L = 1, δ = 1/T, `b` starting at
+    /// ones (θ₀ = 1/λ), the projected gradient and [`Profile::Published`]. For comparison only.
+    ///
+    /// # Errors
+    /// As [`Settings::new`], and if `rounds` is too small or large for the ranges of λ and δ.
+    pub fn published(arms: usize, dimension: usize, rounds: u64) -> Result<Self, SettingsError> {
+        let penalty = 1e-4 * rounds as f64;
+        let mut settings = Self::new(arms, dimension)?
+            .penalty(penalty)?
+            .noise(1.0)?
+            .norm_bound(1.0)?
+            .error_probability(1.0 / rounds as f64)?
+            .constant_prior_mean(1.0 / penalty)?;
+        settings.confidence.profile = Profile::Published;
+        settings.tuning.solver = Solver::PAPER;
+        Ok(settings)
+    }
+
+    /// The algorithm; `rarely` if none is named.
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// `σ`.
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn noise(mut self, noise: f64) -> Result<Self, SettingsError> {
+        self.confidence.noise = Noise::new(noise)?;
+        Ok(self)
+    }
+
+    /// `L`.
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn norm_bound(mut self, norm_bound: f64) -> Result<Self, SettingsError> {
+        self.confidence.norm_bound = NormBound::new(norm_bound)?;
+        Ok(self)
+    }
+
+    /// `δ`.
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn error_probability(mut self, probability: f64) -> Result<Self, SettingsError> {
+        self.confidence.error_probability = ErrorProbability::new(probability)?;
+        Ok(self)
+    }
+
+    /// `λ`.
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn penalty(mut self, penalty: f64) -> Result<Self, SettingsError> {
+        self.confidence.penalty = Penalty::new(penalty)?;
+        Ok(self)
+    }
+
+    /// Joint or per-arm confidence sets.
+    #[must_use]
+    pub fn sets(mut self, sets: Sets) -> Self {
+        self.confidence.sets = sets;
+        self
+    }
+
+    /// `θ₀`.
+    ///
+    /// # Errors
+    /// [`SettingsError::Length`], [`SettingsError::Parameter`].
+    pub fn prior_mean(mut self, values: Vec<f64>) -> Result<Self, SettingsError> {
+        self.prior_mean = checked("prior mean", self.shape(), values)?;
+        Ok(self)
+    }
+
+    /// `θ₀` with the same number everywhere.
+    ///
+    /// # Errors
+    /// [`SettingsError::Parameter`].
+    pub fn constant_prior_mean(self, value: f64) -> Result<Self, SettingsError> {
+        let values = vec![value; self.shape().parameters()];
+        self.prior_mean(values)
+    }
+
+    /// The policy in force at the start, arm by arm.
+    ///
+    /// # Errors
+    /// [`SettingsError::Length`], [`SettingsError::Parameter`].
+    pub fn deployed(mut self, values: Vec<f64>) -> Result<Self, SettingsError> {
+        self.deployed = checked("deployed policy", self.shape(), values)?;
+        Ok(self)
+    }
+
+    /// Pilot and equipoise of a switching algorithm, instead of its own.
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn explore(mut self, pilot: u32, equipoise: f64) -> Result<Self, SettingsError> {
+        self.exploration = Some(Exploration { pilot, equipoise: Share::new(equipoise)? });
+        Ok(self)
+    }
+
+    /// The people the policy decides about, row by row, instead of the contexts seen. A change that alters no decision on
+    /// them is not a change: it is neither counted nor published.
+    ///
+    /// # Errors
+    /// [`SettingsError::Population`].
+    pub fn population(mut self, contexts: Contexts<'_>) -> Result<Self, SettingsError> {
+        contexts.check_dimension(self.shape().dimension())?;
+        self.population = Population::supplied(contexts)?;
+        Ok(self)
+    }
+
+    /// Numbers that only some algorithms use.
+    #[must_use]
+    pub fn tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = tuning;
+        self
+    }
+
+    /// Whether changes carry a full certificate.
+    #[must_use]
+    pub fn certificates(mut self, certificates: Certificates) -> Self {
+        self.certificates = certificates;
+        self
+    }
+
+    /// The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward
+    /// (`sᵀparameters`; `fixed` does not need them).
+    ///
+    /// # Errors
+    /// [`SettingsError::UnknownArm`], [`SettingsError::Length`], [`SettingsError::Parameter`].
+    pub fn baseline(mut self, arm: Arm, mean: &[f64]) -> Result<Self, SettingsError> {
+        self.baseline = Baseline::new(self.shape(), arm, mean)?;
+        Ok(self)
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        self.deployed.shape()
+    }
+
+    /// The assumptions from which confidence sets follow.
+    pub fn confidence(&self) -> Confidence {
+        self.confidence
+    }
+
+    /// The numbers that only some algorithms use.
+    pub fn tuned(&self) -> Tuning {
+        self.tuning
+    }
+
+    /// Builds the policy.
+    ///
+    /// # Errors
+    /// [`SettingsError::Incompatible`] if two settings exclude each other.
+    pub fn build(self) -> Result<Box<dyn Policy>, SettingsError> {
+        let algorithm = self.algorithm;
+        if self.exploration.is_some() && !algorithm.is_switching() {
+            return Err(SettingsError::Incompatible {
+                setting: "pilot or equipoise",
+                algorithm: algorithm.name(),
+                remedy: "it is for algorithms that hold a policy; leave it out, or choose one of those",
+            });
+        }
+        if self.confidence.sets == Sets::PerArm {
+            self.check_per_arm()?;
+        }
+        Ok(match algorithm {
+            Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
+            Algorithm::RsLinUcb => Box::new(Optimistic::new(&self, Some(self.tuning.growth))),
+            Algorithm::Clucb => Box::new(Clucb::new(&self, self.known_baseline()?)),
+            Algorithm::Thompson => Box::new(Thompson::new(&self)),
+            Algorithm::Random => Box::new(Unlearned::uniform(self.shape())),
+            Algorithm::Fixed => Box::new(Unlearned::fixed(self.shape(), self.baseline.arm())),
+            _ => {
+                let (trigger, update) = self.recipe();
+                Box::new(Switching::new(self, trigger, update))
+            }
+        })
+    }
+
+    /// The rows of the table that hold a policy.
+    fn recipe(&self) -> (Trigger, Update) {
+        let solver = self.tuning.solver;
+        let angle = Trigger::Angle { tolerance: self.tuning.tolerance.get(), solver };
+        let population = Trigger::Population { share: self.tuning.excluded_share.get() };
+        let gain = Trigger::Gain { minimum: self.tuning.minimum_gain.get() };
+        let conservative = Update::Conservative(solver);
+        match self.algorithm {
+            Algorithm::Scheduled => (Trigger::Scheduled, Update::Estimate),
+            Algorithm::FeasibleGreedy => (Trigger::OutsideSet, Update::Estimate),
+            Algorithm::FeasibleConservative => (Trigger::OutsideSet, Update::Nearest),
+            Algorithm::RsGreedy => (angle, Update::Estimate),
+            Algorithm::RsConservative => (angle, conservative),
+            Algorithm::Rarely | Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
+            Algorithm::BoundaryConservative => (Trigger::Boundary, conservative),
+            Algorithm::PopulationGreedy => (population, Update::Estimate),
+            Algorithm::PopulationConservative => (population, conservative),
+            Algorithm::Certified => (gain, Update::Certified(solver)),
+            _ => (Trigger::EveryRound, Update::Estimate),
+        }
+    }
+
+    fn known_baseline(&self) -> Result<Baseline, SettingsError> {
+        if self.baseline.is_known() {
+            Ok(self.baseline.clone())
+        } else {
+            Err(SettingsError::Incompatible {
+                setting: "no baseline",
+                algorithm: Algorithm::Clucb.name(),
+                remedy: "name the baseline arm and the parameters of its known mean reward",
+            })
+        }
+    }
+
+    fn check_per_arm(&self) -> Result<(), SettingsError> {
+        let algorithm = self.algorithm;
+        let (trigger, update) = self.recipe();
+        let turns = matches!(update, Update::Conservative(_) | Update::Certified(_));
+        let tests_boundaries = matches!(trigger, Trigger::Angle { .. } | Trigger::Boundary);
+        if self.confidence.profile == Profile::Published {
+            return Err(SettingsError::Incompatible {
+                setting: "per-arm confidence sets",
+                algorithm: "the published profile",
+                remedy: "the authors used one joint set",
+            });
+        }
+        if algorithm == Algorithm::Clucb || algorithm.is_switching() && (turns || tests_boundaries) {
+            return Err(SettingsError::Incompatible {
+                setting: "per-arm confidence sets",
+                algorithm: algorithm.name(),
+                remedy: "its geometry is that of the joint set; use joint sets",
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn parts(self) -> Parts {
+        let exploration = self.exploration.unwrap_or(match self.algorithm {
+            Algorithm::Rarely => Exploration::HOUSE,
+            _ => Exploration::NONE,
+        });
+        Parts {
+            algorithm: self.algorithm,
+            confidence: self.confidence,
+            prior_mean: self.prior_mean,
+            deployed: self.deployed,
+            exploration,
+            population: self.population,
+            certificates: self.certificates,
+        }
+    }
+
+    pub(crate) fn prior(&self) -> &Parameters {
+        &self.prior_mean
+    }
+}
+
+/// Settings with every default filled in.
+pub(crate) struct Parts {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) confidence: Confidence,
+    pub(crate) prior_mean: Parameters,
+    pub(crate) deployed: Parameters,
+    pub(crate) exploration: Exploration,
+    pub(crate) population: Population,
+    pub(crate) certificates: Certificates,
+}
+
+fn checked(name: &'static str, shape: Shape, values: Vec<f64>) -> Result<Parameters, SettingsError> {
+    if values.len() != shape.parameters() {
+        return Err(SettingsError::Length { name, expected: shape.parameters(), found: values.len() });
+    }
+    let parameters = Parameters::from_computed(shape, values);
+    parameters.check(name)?;
+    Ok(parameters)
+}

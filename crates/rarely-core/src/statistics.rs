@@ -1,0 +1,193 @@
+//! All arms' regressions: what a log has to say, as sums that add.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::arm::{Arm, Parameters, Shape};
+use crate::context::Context;
+use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
+use crate::ridge::{Ridge, Step};
+use crate::symmetric;
+
+/// The statistics of every arm.
+///
+/// They are sums: two logs' statistics [merge](Statistics::merge) by addition, and the order of observations does not matter.
+///
+/// ```
+/// use rarely_core::{Arm, Context, Parameters, Shape, Statistics};
+/// let shape = Shape::new(2, 1).unwrap();
+/// let mut statistics = Statistics::new(0.5, &Parameters::zeros(shape));
+/// statistics.observe(Context::new(&[1.0]).unwrap(), Arm::new(1), 3.0).unwrap();
+/// assert_eq!(statistics.arm(1).estimate(), [2.0]); // 3 / (0.5 + 1)
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Statistics {
+    shape: Shape,
+    ridges: Vec<Ridge>,
+    rounds: u64,
+    /// `V⁻¹s` of the last observation, for its arm, before the update; otherwise scratch.
+    direction: Vec<f64>,
+}
+
+impl Statistics {
+    /// No observations: penalty `λ` and prior mean `θ₀`.
+    ///
+    /// # Panics
+    /// If the penalty is not positive; [`Penalty`](crate::Penalty) is the checked form.
+    pub fn new(penalty: f64, prior_mean: &Parameters) -> Self {
+        assert!(penalty > 0.0, "the penalty {penalty} must be positive: without it V has no inverse");
+        let shape = prior_mean.shape();
+        Self {
+            shape,
+            ridges: prior_mean.iter().map(|mean| Ridge::new(penalty, mean)).collect(),
+            rounds: 0,
+            direction: vec![0.0; shape.dimension()],
+        }
+    }
+
+    /// Learns one outcome in O(d²), without allocating.
+    ///
+    /// # Errors
+    /// [`ObserveError`] names what was wrong; the statistics are then as they were.
+    #[inline]
+    pub fn observe(&mut self, context: Context<'_>, arm: Arm, reward: f64) -> Result<Step, ObserveError> {
+        let context = context.fitting(self.shape.dimension())?;
+        let arms = self.shape.arms();
+        let arm = arm.index();
+        let Some(ridge) = self.ridges.get_mut(arm) else {
+            return Err(ObserveError::UnknownArm { arm, arms });
+        };
+        if !(reward.abs() <= MAX_REWARD) {
+            return Err(ObserveError::Reward { reward });
+        }
+        let ratio = ridge.information_ratio() + symmetric::dot(context, context) / ridge.penalty();
+        if ratio > MAX_INFORMATION_RATIO {
+            return Err(ObserveError::IllConditioned { arm, ratio });
+        }
+        self.rounds += 1;
+        Ok(ridge.update(arm, context, reward, &mut self.direction))
+    }
+
+    /// Adds another log's statistics.
+    ///
+    /// # Errors
+    /// [`MergeError`] if the two were not built alike; nothing is changed then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.shape != other.shape {
+            return Err(MergeError::Shape {
+                arms: self.shape.arms(),
+                dimension: self.shape.dimension(),
+                other_arms: other.shape.arms(),
+                other_dimension: other.shape.dimension(),
+            });
+        }
+        for (arm, (mine, theirs)) in self.ridges.iter().zip(&other.ridges).enumerate() {
+            if !mine.same_prior(theirs) {
+                return Err(MergeError::Prior);
+            }
+            let ratio = mine.information_ratio() + theirs.information_ratio();
+            if ratio > MAX_INFORMATION_RATIO {
+                return Err(MergeError::IllConditioned { arm, ratio });
+            }
+        }
+        for (mine, theirs) in self.ridges.iter_mut().zip(&other.ridges) {
+            mine.merge(theirs, &mut self.direction);
+        }
+        self.rounds += other.rounds;
+        Ok(())
+    }
+
+    /// Computes everything derived afresh from the sums, as happens by itself on a schedule.
+    pub fn refresh(&mut self) {
+        for ridge in &mut self.ridges {
+            ridge.refresh(&mut self.direction);
+        }
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Observations of all arms.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// One arm's regression.
+    ///
+    /// # Panics
+    /// If there is no such arm.
+    pub fn arm(&self, arm: usize) -> &Ridge {
+        &self.ridges[arm]
+    }
+
+    /// The regressions in turn.
+    pub fn arms(&self) -> &[Ridge] {
+        &self.ridges
+    }
+
+    /// `θ̂`, all arms.
+    pub fn estimates(&self) -> Parameters {
+        let values = self.ridges.iter().flat_map(|ridge| ridge.estimate().iter().copied()).collect();
+        Parameters::from_computed(self.shape, values)
+    }
+
+    /// `Σ_a ln det V_a`.
+    pub fn log_det(&self) -> f64 {
+        self.ridges.iter().map(Ridge::log_det).sum()
+    }
+
+    /// `Σ_a ln det V_a − k·d·ln λ`.
+    #[inline]
+    pub fn log_growth(&self) -> f64 {
+        self.ridges.iter().map(Ridge::log_growth).sum()
+    }
+
+    /// `V⁻¹s` of the last observation before its update.
+    pub(crate) fn last_direction(&self) -> &[f64] {
+        &self.direction
+    }
+
+    /// SHA-256 over the sums (not over what is derived from them): the same observations in the same order give the same digest.
+    pub fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        let mut write = |number: u64| hash.update(number.to_le_bytes());
+        write(self.shape.arms() as u64);
+        write(self.shape.dimension() as u64);
+        for ridge in &self.ridges {
+            write(ridge.count());
+            for &value in ridge.information().iter().chain(ridge.moment()) {
+                write(value.to_bits());
+            }
+        }
+        Digest(hash.finalize().into())
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        let dimension = self.shape.dimension();
+        self.ridges.len() == self.shape.arms()
+            && self.direction.len() == dimension
+            && self.ridges.iter().all(|ridge| ridge.is_sound(dimension))
+            && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
+    }
+}
+
+/// A fingerprint of [`Statistics`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

@@ -1,0 +1,255 @@
+//! Packed symmetric matrices on plain slices: the kernel of a round.
+//!
+//! A `d × d` symmetric matrix is its lower triangle by rows, `d(d+1)/2` numbers: half the memory of the square, and every
+//! inner loop below runs over contiguous numbers. Sums are taken in one fixed order, so that results are the same bits on
+//! every processor. Nothing here allocates; callers own the buffers.
+
+/// Numbers in the packed lower triangle of a `dimension × dimension` matrix.
+pub(crate) const fn packed_length(dimension: usize) -> usize {
+    dimension * (dimension + 1) / 2
+}
+
+/// `Σ aᵢbᵢ`, in four partial sums so that the compiler may use vector registers.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 4];
+    let (a_head, a_tail) = a.as_chunks::<4>();
+    let (b_head, b_tail) = b.as_chunks::<4>();
+    for (x, y) in a_head.iter().zip(b_head) {
+        for lane in 0..4 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    let mut tail = 0.0;
+    for (x, y) in a_tail.iter().zip(b_tail) {
+        tail += x * y;
+    }
+    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + tail
+}
+
+/// `y += scale · x`.
+#[inline]
+pub(crate) fn add_scaled(y: &mut [f64], scale: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += scale * x;
+    }
+}
+
+/// `out = A x`.
+#[inline]
+pub(crate) fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    let mut start = 0;
+    for (i, &xi) in x.iter().enumerate() {
+        let (row, diagonal) = (&matrix[start..start + i], matrix[start + i]);
+        out[i] = dot_and_add_scaled(row, &x[..i], xi, &mut out[..i]) + diagonal * xi;
+        start += i + 1;
+    }
+}
+
+/// `y += scale · row` and, in the same pass over `row`, `Σ rowⱼxⱼ`.
+#[inline]
+fn dot_and_add_scaled(row: &[f64], x: &[f64], scale: f64, y: &mut [f64]) -> f64 {
+    let mut lanes = [0.0; 4];
+    let (row_head, row_tail) = row.as_chunks::<4>();
+    let (x_head, x_tail) = x.as_chunks::<4>();
+    let (y_head, y_tail) = y.as_chunks_mut::<4>();
+    for ((r, x), y) in row_head.iter().zip(x_head).zip(y_head) {
+        for lane in 0..4 {
+            lanes[lane] += r[lane] * x[lane];
+            y[lane] += scale * r[lane];
+        }
+    }
+    let mut tail = 0.0;
+    for ((r, x), y) in row_tail.iter().zip(x_tail).zip(y_tail) {
+        tail += r * x;
+        *y += scale * r;
+    }
+    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + tail
+}
+
+/// `xᵀ A x`: half the work of a product.
+#[inline]
+pub(crate) fn quadratic(matrix: &[f64], x: &[f64]) -> f64 {
+    let mut start = 0;
+    let mut total = 0.0;
+    for (i, &xi) in x.iter().enumerate() {
+        total += xi * (2.0 * dot(&matrix[start..start + i], &x[..i]) + matrix[start + i] * xi);
+        start += i + 1;
+    }
+    total
+}
+
+/// `xᵀ A y`.
+pub(crate) fn bilinear(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
+    let mut start = 0;
+    let mut total = 0.0;
+    for (i, (&xi, &yi)) in x.iter().zip(y).enumerate() {
+        let row = &matrix[start..start + i];
+        total += xi * dot(row, &y[..i]) + yi * dot(row, &x[..i]) + matrix[start + i] * xi * yi;
+        start += i + 1;
+    }
+    total
+}
+
+/// `A += scale · x xᵀ`.
+#[inline]
+pub(crate) fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
+    let mut start = 0;
+    for (i, &xi) in x.iter().enumerate() {
+        add_scaled(&mut matrix[start..=start + i], scale * xi, &x[..=i]);
+        start += i + 1;
+    }
+}
+
+/// Adds `value` to every diagonal entry.
+pub(crate) fn add_diagonal(matrix: &mut [f64], dimension: usize, value: f64) {
+    let mut at = 0;
+    for i in 0..dimension {
+        matrix[at] += value;
+        at += i + 2;
+    }
+}
+
+/// The sum of the diagonal.
+pub(crate) fn trace(matrix: &[f64], dimension: usize) -> f64 {
+    let mut at = 0;
+    let mut total = 0.0;
+    for i in 0..dimension {
+        total += matrix[at];
+        at += i + 2;
+    }
+    total
+}
+
+/// Replaces a positive definite matrix by its Cholesky factor `L`, `A = LLᵀ`. Every pivot of a matrix `A ⪰ floor·I` is at
+/// least `floor`; one that rounding has pushed below is set to it, so that the factor always exists. O(d³/6).
+pub(crate) fn factor(matrix: &mut [f64], dimension: usize, floor: f64) {
+    for i in 0..dimension {
+        let start_i = packed_length(i);
+        let (above, row_i) = matrix.split_at_mut(start_i);
+        for j in 0..i {
+            let start_j = packed_length(j);
+            let row_j = &above[start_j..=start_j + j];
+            row_i[j] = (row_i[j] - dot(&row_i[..j], &row_j[..j])) / row_j[j];
+        }
+        let pivot = row_i[i] - dot(&row_i[..i], &row_i[..i]);
+        row_i[i] = pivot.max(floor).sqrt();
+    }
+}
+
+/// `ln det A` from the Cholesky factor of `A`.
+pub(crate) fn log_det(factor: &[f64], dimension: usize) -> f64 {
+    let mut at = 0;
+    let mut total = 0.0;
+    for i in 0..dimension {
+        total += factor[at].ln();
+        at += i + 2;
+    }
+    2.0 * total
+}
+
+/// Solves `A x = b` in place from the Cholesky factor of `A`. O(d²).
+pub(crate) fn solve(factor: &[f64], x: &mut [f64]) {
+    for i in 0..x.len() {
+        let start = packed_length(i);
+        x[i] = (x[i] - dot(&factor[start..start + i], &x[..i])) / factor[start + i];
+    }
+    for i in (0..x.len()).rev() {
+        let start = packed_length(i);
+        x[i] /= factor[start + i];
+        let xi = x[i];
+        add_scaled(&mut x[..i], -xi, &factor[start..start + i]);
+    }
+}
+
+/// Replaces the Cholesky factor of `A` by `A⁻¹`, in place. `row` is scratch of length `dimension`. O(d³/3).
+pub(crate) fn invert(factor: &mut [f64], dimension: usize, row: &mut [f64]) {
+    // L⁻¹, row by row: row i is -(1/Lᵢᵢ) Σₖ Lᵢₖ · (row k of L⁻¹), with 1/Lᵢᵢ on the diagonal.
+    for i in 0..dimension {
+        let start = packed_length(i);
+        let (above, row_i) = factor.split_at_mut(start);
+        row[..=i].copy_from_slice(&row_i[..=i]);
+        let reciprocal = 1.0 / row[i];
+        row_i[..i].fill(0.0);
+        for (k, &entry) in row[..i].iter().enumerate() {
+            let start_k = packed_length(k);
+            add_scaled(&mut row_i[..=k], -entry * reciprocal, &above[start_k..=start_k + k]);
+        }
+        row_i[i] = reciprocal;
+    }
+    // A⁻¹ = Σᵢ (row i of L⁻¹)ᵀ(row i of L⁻¹); row i is used up before the sums that need its place begin.
+    for i in 0..dimension {
+        let start = packed_length(i);
+        row[..=i].copy_from_slice(&factor[start..=start + i]);
+        factor[start..=start + i].fill(0.0);
+        for a in 0..=i {
+            let start_a = packed_length(a);
+            add_scaled(&mut factor[start_a..=start_a + a], row[a], &row[..=a]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A positive definite matrix, packed and full, from a fixed recurrence.
+    fn example(dimension: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let mut packed = vec![0.0; packed_length(dimension)];
+        let mut state = 0.3_f64;
+        for _ in 0..2 * dimension {
+            let x: Vec<f64> = (0..dimension)
+                .map(|_| {
+                    state = (state * 997.0 + 0.123).fract();
+                    state - 0.5
+                })
+                .collect();
+            add_outer(&mut packed, 1.0, &x);
+        }
+        add_diagonal(&mut packed, dimension, 0.25);
+        let full = (0..dimension)
+            .map(|i| (0..dimension).map(|j| packed[packed_length(i.max(j)) + i.min(j)]).collect())
+            .collect();
+        (packed, full)
+    }
+
+    #[test]
+    fn packed_operations_agree_with_the_square_matrix() {
+        for dimension in [1, 2, 3, 4, 5, 8, 13, 33] {
+            let (packed, full) = example(dimension);
+            let x: Vec<f64> = (0..dimension).map(|i| (i as f64 * 0.7).sin() + 0.1).collect();
+            let expected: Vec<f64> = full.iter().map(|row| row.iter().zip(&x).map(|(a, b)| a * b).sum()).collect();
+            let mut product = vec![f64::NAN; dimension];
+            multiply(&packed, &x, &mut product);
+            for (found, expected) in product.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-12);
+            }
+            let form: f64 = expected.iter().zip(&x).map(|(a, b)| a * b).sum();
+            assert!((quadratic(&packed, &x) - form).abs() < 1e-12 * form.abs().max(1.0));
+            assert!((trace(&packed, dimension) - (0..dimension).map(|i| full[i][i]).sum::<f64>()).abs() < 1e-12);
+
+            let mut factored = packed.clone();
+            factor(&mut factored, dimension, 0.0);
+            let mut solution = product.clone();
+            solve(&factored, &mut solution);
+            for (found, expected) in solution.iter().zip(&x) {
+                assert!((found - expected).abs() < 1e-11);
+            }
+            let mut inverse = factored.clone();
+            invert(&mut inverse, dimension, &mut vec![0.0; dimension]);
+            let mut back = vec![0.0; dimension];
+            multiply(&inverse, &product, &mut back);
+            for (found, expected) in back.iter().zip(&x) {
+                assert!((found - expected).abs() < 1e-11);
+            }
+        }
+    }
+
+    #[test]
+    fn log_determinant_of_a_diagonal_matrix() {
+        let mut matrix = vec![0.0; packed_length(3)];
+        add_diagonal(&mut matrix, 3, 2.0);
+        factor(&mut matrix, 3, 0.0);
+        assert!((log_det(&matrix, 3) - 3.0 * 2.0_f64.ln()).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,85 @@
+//! Fixed points whose distance from the moving estimate is carried along.
+//!
+//! `‖φ − θ̂‖²_V` is the penalised sum of squares at `φ` less the one at `θ̂`. An observation adds `(y − sᵀφ)²` to the first
+//! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` a round, and only for the arm that was played.
+
+use crate::ridge::Step;
+use crate::statistics::Statistics;
+use crate::symmetric;
+
+/// Points, each belonging to one arm, with their squared distances.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Track {
+    dimension: usize,
+    points: Vec<f64>,
+    distances_squared: Vec<f64>,
+}
+
+impl Track {
+    /// `count` points at the origin, infinitely far.
+    pub(crate) fn unknown(count: usize, dimension: usize) -> Self {
+        Self { dimension, points: vec![0.0; count * dimension], distances_squared: vec![f64::MAX; count] }
+    }
+
+    /// One point for each arm.
+    pub(crate) fn of_arms(points: &[f64], statistics: &Statistics) -> Self {
+        let shape = statistics.shape();
+        let mut track = Self::unknown(shape.arms(), shape.dimension());
+        for (arm, point) in points.chunks_exact(shape.dimension()).enumerate() {
+            track.set(arm, point, arm, statistics, &mut vec![0.0; 2 * shape.dimension()]);
+        }
+        track
+    }
+
+    /// Puts a point of `arm` in a slot. `scratch` has length 2d.
+    pub(crate) fn set(&mut self, slot: usize, point: &[f64], arm: usize, statistics: &Statistics, scratch: &mut [f64]) {
+        let d = self.dimension;
+        self.points[slot * d..(slot + 1) * d].copy_from_slice(point);
+        self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
+    }
+
+    /// Carries the point in a slot, which belongs to the arm of `step`, over one observation.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        slot: usize,
+        step: &Step,
+        context: &[f64],
+        reward: f64,
+        statistics: &Statistics,
+        scratch: &mut [f64],
+    ) {
+        if self.distances_squared[slot] == f64::MAX {
+            return;
+        }
+        let d = self.dimension;
+        let point = &self.points[slot * d..(slot + 1) * d];
+        if step.refreshed {
+            self.distances_squared[slot] = statistics.arm(step.arm).distance_squared(point, scratch);
+        } else {
+            let residual = reward - symmetric::dot(context, point);
+            let moved = self.distances_squared[slot] + (residual * residual - step.loss());
+            self.distances_squared[slot] = moved.max(0.0);
+        }
+    }
+
+    pub(crate) fn distance_squared(&self, slot: usize) -> f64 {
+        self.distances_squared[slot]
+    }
+
+    pub(crate) fn distances_squared(&self) -> &[f64] {
+        &self.distances_squared
+    }
+
+    pub(crate) fn total(&self) -> f64 {
+        self.distances_squared.iter().sum()
+    }
+
+    pub(crate) fn is_sound(&self, count: usize, dimension: usize) -> bool {
+        self.dimension == dimension
+            && self.points.len() == count * dimension
+            && self.distances_squared.len() == count
+            && self.points.iter().chain(&self.distances_squared).all(|value| value.is_finite())
+    }
+}

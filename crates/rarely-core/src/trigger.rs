@@ -1,0 +1,269 @@
+//! When to act.
+
+use crate::change::Cause;
+use crate::cone::{Subset, Workspace};
+use crate::confidence::ConfidenceSet;
+use crate::gradient::Solver;
+use crate::population::{Outlook, Population};
+use crate::ridge::Step;
+use crate::rule::Rule;
+use crate::statistics::Statistics;
+use crate::track::Track;
+
+/// The condition under which a policy in force is reconsidered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Trigger {
+    /// Every round.
+    EveryRound,
+    /// When the number of the round is a perfect square: √t times by round t.
+    Scheduled,
+    /// `θ̃ ∉ C`.
+    OutsideSet,
+    /// `θ̃ ∉ C` and no plausible policy has a cosine of at least `1−Δ` with it.
+    Angle {
+        /// `Δ`.
+        tolerance: f64,
+        /// How the largest cosine is found.
+        solver: Solver,
+    },
+    /// Some pair's boundary is implausible.
+    Boundary,
+    /// The policy plays an excluded arm on more than this share of the population.
+    Population {
+        /// `τ`.
+        share: f64,
+    },
+    /// Some policy is estimated to gain more than this; whether it is certain to is for the update to say.
+    Gain {
+        /// The declared minimum gain.
+        minimum: f64,
+    },
+}
+
+/// One round, as a trigger sees it.
+pub(crate) struct Round<'a> {
+    pub(crate) set: ConfidenceSet<'a>,
+    pub(crate) rule: &'a Rule,
+    pub(crate) context: &'a [f64],
+    pub(crate) reward: f64,
+    pub(crate) step: Step,
+    pub(crate) population: &'a Population,
+    /// The row of the population that this round's context went to.
+    pub(crate) recorded: Option<usize>,
+}
+
+/// A trigger with what it remembers between rounds: distances carried along, and *witnesses*, points in the confidence set
+/// that prove "no need to act" without solving anything.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Watch {
+    trigger: Trigger,
+    memory: Memory,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Memory {
+    Nothing,
+    /// The parameters in force.
+    Deployed(Track),
+    /// The parameters in force, and plausible ones at a cosine of at least `1−Δ` with them.
+    Nearby {
+        deployed: Track,
+        witness: Track,
+    },
+    /// For each ordered pair of arms, the first one's part of plausible parameters with the pair's boundary.
+    Pairs {
+        witness: Track,
+        doubtful: bool,
+    },
+    /// The population as the estimates see it.
+    Outlook(Outlook),
+}
+
+impl Watch {
+    pub(crate) fn new(trigger: Trigger, rule: &Rule, statistics: &Statistics, population: &Population) -> Self {
+        let shape = statistics.shape();
+        let deployed = || Track::of_arms(rule.parameters().values(), statistics);
+        let memory = match trigger {
+            Trigger::EveryRound | Trigger::Scheduled => Memory::Nothing,
+            Trigger::OutsideSet => Memory::Deployed(deployed()),
+            Trigger::Angle { .. } => {
+                Memory::Nearby { deployed: deployed(), witness: Track::unknown(shape.arms(), shape.dimension()) }
+            }
+            Trigger::Boundary => Memory::Pairs {
+                witness: Track::unknown(shape.arms() * shape.arms(), shape.dimension()),
+                doubtful: true,
+            },
+            Trigger::Population { .. } | Trigger::Gain { .. } => Memory::Outlook(Outlook::new(population, statistics)),
+        };
+        Self { trigger, memory }
+    }
+
+    /// Takes in one round; says why the policy should be reconsidered, if it should.
+    #[inline]
+    pub(crate) fn notice(&mut self, round: &Round<'_>, workspace: &mut Workspace) -> Option<Cause> {
+        let Round { set, rule, step, population, .. } = round;
+        match (&mut self.memory, self.trigger) {
+            (Memory::Nothing, Trigger::Scheduled) => {
+                let rounds = set.statistics().rounds();
+                (rounds.isqrt().pow(2) == rounds).then_some(Cause::Scheduled)
+            }
+            (Memory::Nothing, _) => None,
+            (Memory::Deployed(deployed), _) => {
+                follow(deployed, step.arm, round, workspace);
+                (!set.contains_at(deployed.distances_squared())).then(|| outside(set, deployed))
+            }
+            (Memory::Nearby { deployed, witness }, Trigger::Angle { tolerance, solver }) => {
+                follow(deployed, step.arm, round, workspace);
+                follow(witness, step.arm, round, workspace);
+                if deployed.total() <= set.edge() || witness.total() <= set.edge() {
+                    return None;
+                }
+                let cosine = largest_cosine(set, rule, tolerance, solver, witness, workspace);
+                (cosine < 1.0 - tolerance).then_some(Cause::Angle { cosine, tolerance })
+            }
+            (Memory::Nearby { .. }, _) => None,
+            (Memory::Pairs { witness, doubtful }, _) => {
+                let arms = set.statistics().shape().arms();
+                for other in (0..arms).filter(|&other| other != step.arm) {
+                    follow(witness, step.arm * arms + other, round, workspace);
+                }
+                // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become implausible.
+                let cause = if *doubtful {
+                    let pairs = set.statistics().shape().pairs();
+                    pairs
+                        .into_iter()
+                        .find_map(|(i, j)| implausible(set, rule, [i.index(), j.index()], witness, workspace))
+                } else {
+                    (0..arms).filter(|&other| other != step.arm).find_map(|other| {
+                        implausible(set, rule, [step.arm.min(other), step.arm.max(other)], witness, workspace)
+                    })
+                };
+                *doubtful = cause.is_some();
+                cause
+            }
+            (Memory::Outlook(outlook), trigger) => {
+                outlook.follow(step, round.recorded, population, set.statistics());
+                match trigger {
+                    Trigger::Population { share: limit } => {
+                        let share = outlook.excluded_share(set, rule, population);
+                        (share > limit).then_some(Cause::Population { share, limit })
+                    }
+                    Trigger::Gain { minimum } => {
+                        let largest = outlook.largest_gain(rule, population);
+                        (largest > minimum).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
+                    }
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// The rule was replaced by parameters in the confidence set.
+    pub(crate) fn replaced(&mut self, rule: &Rule, statistics: &Statistics) {
+        let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
+        let points = rule.parameters();
+        match &mut self.memory {
+            Memory::Nothing | Memory::Outlook(_) => {}
+            Memory::Deployed(deployed) => *deployed = Track::of_arms(points.values(), statistics),
+            Memory::Nearby { deployed, witness } => {
+                *deployed = Track::of_arms(points.values(), statistics);
+                *witness = deployed.clone();
+            }
+            Memory::Pairs { witness, doubtful } => {
+                let mut scratch = vec![0.0; 2 * d];
+                for (arm, point) in points.iter().enumerate() {
+                    for other in 0..arms {
+                        witness.set(arm * arms + other, point, arm, statistics, &mut scratch);
+                    }
+                }
+                *doubtful = true;
+            }
+        }
+    }
+
+    pub(crate) fn is_sound(&self, statistics: &Statistics, population: &Population) -> bool {
+        let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
+        match (&self.memory, self.trigger) {
+            (Memory::Nothing, Trigger::EveryRound | Trigger::Scheduled) => true,
+            (Memory::Deployed(deployed), Trigger::OutsideSet) => deployed.is_sound(arms, d),
+            (Memory::Nearby { deployed, witness }, Trigger::Angle { .. }) => {
+                deployed.is_sound(arms, d) && witness.is_sound(arms, d)
+            }
+            (Memory::Pairs { witness, .. }, Trigger::Boundary) => witness.is_sound(arms * arms, d),
+            (Memory::Outlook(outlook), Trigger::Population { .. } | Trigger::Gain { .. }) => {
+                outlook.is_sound(population, arms)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[inline]
+fn follow(track: &mut Track, slot: usize, round: &Round<'_>, workspace: &mut Workspace) {
+    let scratch = workspace.scratch(round.context.len());
+    track.follow(slot, &round.step, round.context, round.reward, round.set.statistics(), scratch);
+}
+
+fn outside(set: &ConfidenceSet<'_>, deployed: &Track) -> Cause {
+    Cause::OutsideSet { distance: deployed.total().sqrt(), radius: set.radius() }
+}
+
+/// The largest cosine of a plausible policy with the rule; where that suffices, leaves a witness.
+fn largest_cosine(
+    set: &ConfidenceSet<'_>,
+    rule: &Rule,
+    tolerance: f64,
+    solver: Solver,
+    witness: &mut Track,
+    workspace: &mut Workspace,
+) -> f64 {
+    if solver != Solver::Exact {
+        return solver.solve(set, rule.parameters()).cosine;
+    }
+    let statistics = set.statistics();
+    let cosine = workspace.maximise(set, rule.parameters());
+    if cosine >= 1.0 - tolerance {
+        workspace.deepen(statistics, 1.0 - tolerance);
+        keep_witness(witness, (0..statistics.shape().arms()).map(|arm| (arm, arm)), statistics, workspace);
+    }
+    cosine
+}
+
+/// Tests one pair, by its witness if that still stands.
+fn implausible(
+    set: &ConfidenceSet<'_>,
+    rule: &Rule,
+    pair: [usize; 2],
+    witness: &mut Track,
+    workspace: &mut Workspace,
+) -> Option<Cause> {
+    let arms = set.statistics().shape().arms();
+    let [i, j] = pair;
+    let slots = [i * arms + j, j * arms + i];
+    if witness.distance_squared(slots[0]) + witness.distance_squared(slots[1]) <= set.edge() {
+        return None;
+    }
+    let distance_squared = workspace.test(set, &Subset::of(&pair), rule.parameters());
+    if distance_squared <= set.edge() {
+        keep_witness(witness, [(slots[0], i), (slots[1], j)].into_iter(), set.statistics(), workspace);
+        return None;
+    }
+    Some(Cause::Boundary { arms: (i, j), distance: distance_squared.sqrt(), radius: set.radius() })
+}
+
+/// Stores the workspace's point, part by part, in slots of arms.
+fn keep_witness(
+    witness: &mut Track,
+    slots: impl Iterator<Item = (usize, usize)>,
+    statistics: &Statistics,
+    workspace: &mut Workspace,
+) {
+    let d = statistics.shape().dimension();
+    for (part, (slot, arm)) in slots.enumerate() {
+        let (point, scratch) = workspace.point_and_scratch();
+        witness.set(slot, &point[part * d..(part + 1) * d], arm, statistics, scratch);
+    }
+}
