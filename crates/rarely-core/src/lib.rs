@@ -53,6 +53,8 @@ mod arm;
 mod change;
 mod cone;
 mod confidence;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod context;
 mod decision;
 mod error;

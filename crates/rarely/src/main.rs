@@ -1,1 +1,60 @@
-fn main() {}
+//! The binary: parse, resolve, call one function, print.
+//!
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 the answer is "no", 2 could not run; a broken pipe is silent.
+
+mod algorithms;
+mod reproduce;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Decision policies that change seldom, and only on evidence.
+#[derive(Debug, Parser)]
+#[command(name = "rarely", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Reproduce the paper: for now the counter-example to its Theorem 1, and the house default beside its rivals
+    Reproduce(reproduce::Arguments),
+    /// List every algorithm: what it plays, when it acts, what it changes to, where it is from
+    Algorithms,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Algorithms => Ok(algorithms::table()),
+    };
+    match result {
+        Ok(text) => match io::stdout().lock().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                eprintln!("could not write to standard output: {error}");
+                ExitCode::from(2)
+            }
+            _ => ExitCode::SUCCESS,
+        },
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A table with a header, plain enough for a pipe and a terminal alike.
+fn plain_table(header: &[&str]) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_preset(comfy_table::presets::NOTHING).set_header(header.iter().copied());
+    table
+}
+
+/// A table's text without the blanks at the ends of its lines.
+fn render(table: &comfy_table::Table) -> String {
+    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}

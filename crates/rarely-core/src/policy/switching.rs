@@ -65,11 +65,6 @@ impl Switching {
         }
     }
 
-    /// The sample on which changes are judged.
-    pub(crate) fn population(&self) -> &Population {
-        &self.population
-    }
-
     /// Whether a change must alter a decision on the population to be one.
     fn judges_on_population(&self) -> bool {
         self.population.is_supplied() || matches!(self.plan.trigger, Trigger::Population { .. } | Trigger::Gain { .. })

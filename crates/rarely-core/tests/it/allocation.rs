@@ -1,0 +1,76 @@
+//! A round that does not change the policy does not allocate.
+
+use allocation_counter::measure;
+use rarely_core::{Algorithm, Change, Context, Contexts, Policy, RECENT_CONTEXTS, Rng, Settings, Solver};
+
+use crate::sample;
+
+const ROUNDS: usize = 2000;
+
+/// Rounds without a change in which the policy allocated, after the sample of recent contexts has filled.
+fn allocating_rounds(policy: &mut dyn Policy) -> usize {
+    let (shape, mut rng) = (policy.shape(), Rng::new(11, 0));
+    let truth = sample::parameters(shape, &mut rng);
+    let warm_up = RECENT_CONTEXTS + 100;
+    let mut allocating = 0;
+    for round in 0..warm_up + ROUNDS {
+        let values = sample::context(shape.dimension(), &mut rng);
+        let means: Vec<f64> = truth.iter().map(|theta| sample::dot(&values, theta)).collect();
+        let noise = 0.1 * rng.normal();
+        let mut change = Change::Kept;
+        let allocations = measure(|| {
+            let context = Context::new(&values).expect("finite");
+            let decision = policy.decide(context, &mut rng).expect("fits");
+            let reward = means[decision.arm.index()] + noise;
+            change = policy.observe(context, &decision, reward).expect("an ordinary outcome");
+        });
+        let kept = change.evidence().is_none();
+        allocating += usize::from(kept && round >= warm_up && allocations.count_total > 0);
+    }
+    allocating
+}
+
+fn check(settings: impl Fn(Algorithm, usize, usize) -> Settings) {
+    let mut offenders = Vec::new();
+    for (arms, dimension) in [(4, 5), (2, 25)] {
+        for algorithm in Algorithm::all() {
+            let mut policy = settings(algorithm, arms, dimension).build().expect("compatible");
+            let rounds = allocating_rounds(&mut *policy);
+            if rounds > 0 {
+                offenders.push(format!("{algorithm} ({arms}, {dimension}): {rounds} of {ROUNDS}"));
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "rounds without a change that allocate: {offenders:#?}");
+}
+
+#[test]
+fn a_round_without_a_change_does_not_allocate() {
+    check(sample::settings);
+}
+
+#[test]
+fn nor_where_triggers_solve_often() {
+    // Sets that are narrower than the noise: parameters in force leave them again and again, and triggers have to solve.
+    check(|algorithm, arms, dimension| sample::settings(algorithm, arms, dimension).noise(0.01).expect("in range"));
+}
+
+#[test]
+fn nor_with_the_projected_gradient() {
+    check(|algorithm, arms, dimension| {
+        let settings = sample::settings(algorithm, arms, dimension);
+        let mut tuning = settings.tuned();
+        tuning.solver = Solver::PAPER;
+        settings.tuning(tuning)
+    });
+}
+
+#[test]
+fn nor_where_a_change_would_alter_no_decision() {
+    check(|algorithm, arms, dimension| {
+        // One person: triggers fire although no update alters what this person gets.
+        let person = sample::context(dimension, &mut Rng::new(12, 0));
+        let people = Contexts::new(&person, dimension).expect("one row");
+        sample::settings(algorithm, arms, dimension).population(people).expect("fits")
+    });
+}

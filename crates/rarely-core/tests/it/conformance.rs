@@ -1,0 +1,228 @@
+//! The laws of `rarely_core::conformance`, for every algorithm in many settings.
+
+use rarely_core::conformance::{self, arms_are_interchangeable};
+use rarely_core::{
+    Algorithm, Arm, Certificates, Context, Contexts, Policy, Rng, Sets, Settings, SettingsError, Shape, Share,
+    Snapshot, Solver, Tuning,
+};
+
+use crate::sample;
+
+const SHAPES: [(usize, usize); 5] = [(2, 1), (2, 2), (4, 5), (3, 8), (20, 3)];
+
+/// Runs the suite for every algorithm whose settings are compatible; says for how many that was.
+fn check(settings: impl Fn(Algorithm) -> Settings) -> usize {
+    let buildable = |algorithm: &Algorithm| match settings(*algorithm).build() {
+        Ok(_) => true,
+        Err(SettingsError::Incompatible { .. }) => false,
+        Err(error) => panic!("{algorithm}: {error}"),
+    };
+    let algorithms: Vec<Algorithm> = Algorithm::all().filter(buildable).collect();
+    for &algorithm in &algorithms {
+        conformance::check(&|| settings(algorithm).build().expect("was built before"));
+    }
+    algorithms.len()
+}
+
+fn is_randomised(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Rarely | Algorithm::Thompson | Algorithm::Random)
+}
+
+fn tuned(settings: Settings, change: impl FnOnce(&mut Tuning)) -> Settings {
+    let mut tuning = settings.tuned();
+    change(&mut tuning);
+    settings.tuning(tuning)
+}
+
+#[test]
+fn every_algorithm_with_its_defaults_small() {
+    for (arms, dimension) in [(2, 1), (2, 2)] {
+        assert_eq!(check(|algorithm| sample::settings(algorithm, arms, dimension)), Algorithm::TABLE.len());
+    }
+}
+
+#[test]
+fn every_algorithm_with_its_defaults_medium() {
+    for (arms, dimension) in [(4, 5), (3, 8)] {
+        assert_eq!(check(|algorithm| sample::settings(algorithm, arms, dimension)), Algorithm::TABLE.len());
+    }
+}
+
+#[test]
+fn every_algorithm_with_many_arms() {
+    // A full certificate of 190 boundaries at every change would take most of the time of all tests.
+    let settings = |algorithm| sample::settings(algorithm, 20, 3).certificates(Certificates::Brief);
+    assert_eq!(check(settings), Algorithm::TABLE.len());
+}
+
+#[test]
+fn with_pilot_and_equipoise() {
+    for (arms, dimension) in SHAPES {
+        let settings = |algorithm| {
+            let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
+            settings.explore(2, 0.3).expect("in range")
+        };
+        let switching = Algorithm::all().filter(|algorithm| algorithm.is_switching()).count();
+        assert_eq!(check(settings), switching, "only algorithms that hold a policy explore");
+    }
+}
+
+#[test]
+fn with_equipoise_in_every_round() {
+    let settings = |algorithm| sample::settings(algorithm, 4, 5).explore(0, 1.0).expect("in range");
+    check(settings);
+}
+
+#[test]
+fn the_published_profile() {
+    for (arms, dimension) in SHAPES {
+        // λ = 0.1 and λ = 10: below 1 the authors' root is of a negative number in the first rounds.
+        for rounds in [1_000, 100_000] {
+            let settings = |algorithm| {
+                let settings = Settings::published(arms, dimension, rounds).expect("in range");
+                sample::furnished(settings, algorithm).certificates(Certificates::Brief)
+            };
+            assert_eq!(check(settings), Algorithm::TABLE.len());
+        }
+    }
+}
+
+#[test]
+fn per_arm_sets_where_the_geometry_allows() {
+    for (arms, dimension) in SHAPES {
+        let settings = |algorithm| sample::settings(algorithm, arms, dimension).sets(Sets::PerArm);
+        let allowed: Vec<Algorithm> =
+            Algorithm::all().filter(|&algorithm| settings(algorithm).build().is_ok()).collect();
+        let expected = [
+            Algorithm::Greedy,
+            Algorithm::Scheduled,
+            Algorithm::FeasibleGreedy,
+            Algorithm::FeasibleConservative,
+            Algorithm::PopulationGreedy,
+            Algorithm::LinUcb,
+            Algorithm::RsLinUcb,
+            Algorithm::Thompson,
+            Algorithm::Random,
+            Algorithm::Fixed,
+        ];
+        assert_eq!(allowed, expected);
+        check(|algorithm| settings(algorithm).certificates(Certificates::Brief));
+    }
+}
+
+#[test]
+fn with_a_supplied_population() {
+    for (arms, dimension) in SHAPES {
+        let values = sample::block(50, dimension, &mut Rng::new(4, 0));
+        let settings = |algorithm| {
+            let people = Contexts::new(&values, dimension).expect("whole rows");
+            let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
+            settings.population(people).expect("fits")
+        };
+        assert_eq!(check(settings), Algorithm::TABLE.len());
+    }
+}
+
+#[test]
+fn with_the_projected_gradient() {
+    for (arms, dimension) in SHAPES {
+        let settings = |algorithm| {
+            let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
+            tuned(settings, |tuning| tuning.solver = Solver::PAPER)
+        };
+        assert_eq!(check(settings), Algorithm::TABLE.len());
+    }
+}
+
+#[test]
+fn at_the_ends_of_the_ranges() {
+    for share in [0.0, 1.0] {
+        let share = Share::new(share).expect("in range");
+        let settings = |algorithm| {
+            tuned(sample::settings(algorithm, 3, 2), |tuning| {
+                (tuning.tolerance, tuning.excluded_share, tuning.safety) = (share, share, share);
+            })
+        };
+        check(settings);
+    }
+    for (noise, bound, penalty, probability) in
+        [(1e-12, 0.0, 1e-9, 1e-300), (1e12, 1e12, 1e9, 0.999), (1e-12, 1e12, 1e-9, 0.5), (1e12, 0.0, 1e-9, 1e-300)]
+    {
+        let settings = |algorithm| {
+            let settings = sample::settings(algorithm, 3, 2).noise(noise).expect("in range");
+            let settings = settings.norm_bound(bound).expect("in range").penalty(penalty).expect("in range");
+            settings.error_probability(probability).expect("in range")
+        };
+        // A penalty this large makes the largest contexts learnable, which `errors_change_nothing` takes for granted not.
+        let laws: &[fn(&conformance::Build<'_>)] = &[
+            conformance::deciding_is_pure,
+            conformance::replay_rebuilds_the_state,
+            conformance::restored_policies_continue,
+            conformance::propensities_are_frequencies,
+            conformance::extremes_do_no_harm,
+        ];
+        for algorithm in Algorithm::all() {
+            for law in laws {
+                law(&|| settings(algorithm).build().expect("compatible"));
+            }
+        }
+    }
+}
+
+#[test]
+fn permuting_the_arms_permutes_the_decisions() {
+    for (arms, dimension) in SHAPES {
+        let shape = Shape::new(arms, dimension).expect("a shape");
+        let (prior, deployed) =
+            (sample::parameters(shape, &mut Rng::new(5, 0)), sample::parameters(shape, &mut Rng::new(6, 0)));
+        for algorithm in Algorithm::all().filter(|&algorithm| !is_randomised(algorithm)) {
+            arms_are_interchangeable(arms, &|order| {
+                let ordered = |parameters: &rarely_core::Parameters| {
+                    order.iter().flat_map(|&arm| parameters.arm(arm).to_vec()).collect::<Vec<f64>>()
+                };
+                let baseline = order.iter().position(|&arm| arm == 1).expect("an order names every arm");
+                let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
+                let settings = settings.prior_mean(ordered(&prior)).expect("fits");
+                let settings = settings.deployed(ordered(&deployed)).expect("fits");
+                let settings = settings.baseline(Arm::new(baseline), &vec![0.1; dimension]).expect("fits");
+                settings.build().expect("compatible")
+            });
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "is not a law for random")]
+fn permuting_the_arms_of_a_randomised_policy_is_not_a_law() {
+    arms_are_interchangeable(2, &|_| sample::settings(Algorithm::Random, 2, 2).build().expect("compatible"));
+}
+
+/// The state survives JSON, and the policy that was read back continues as the one that was written.
+#[test]
+fn snapshots_survive_json() {
+    for algorithm in Algorithm::all() {
+        for (arms, dimension) in SHAPES {
+            let mut policy = sample::settings(algorithm, arms, dimension).build().expect("compatible");
+            let truth = sample::parameters(policy.shape(), &mut Rng::new(8, 0));
+            live(&mut *policy, &truth, 60);
+            let json = serde_json::to_string(&policy.snapshot()).expect("plain data");
+            let read: Snapshot = serde_json::from_str(&json).expect("what was just written");
+            assert_eq!(read, policy.snapshot(), "{algorithm} ({arms}, {dimension})");
+            let mut copy = read.restore().expect("sound");
+            live(&mut *policy, &truth, 60);
+            live(&mut *copy, &truth, 60);
+            assert_eq!(copy.snapshot(), policy.snapshot(), "{algorithm} ({arms}, {dimension})");
+        }
+    }
+}
+
+fn live(policy: &mut dyn Policy, truth: &rarely_core::Parameters, rounds: usize) {
+    let mut rng = Rng::new(9, policy.rounds());
+    for _ in 0..rounds {
+        let values = sample::context(policy.shape().dimension(), &mut rng);
+        let context = Context::new(&values).expect("finite");
+        let decision = policy.decide(context, &mut rng).expect("fits");
+        let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
+    }
+}

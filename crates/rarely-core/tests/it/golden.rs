@@ -1,0 +1,130 @@
+//! Numbers from an independent source: `shared/test-vectors.json`.
+
+use rarely_core::{
+    Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets, Shape,
+    Statistics,
+};
+use serde_json::Value;
+
+use crate::support::shared_file;
+
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(entries) => entries.iter().flat_map(numbers).collect(),
+        other => vec![other.as_f64().expect("a number")],
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {found} instead of {expected}");
+}
+
+fn check(case: &Value, at: usize) {
+    let count = |name: &str| usize::try_from(case[name].as_u64().expect("a count")).expect("fits");
+    let shape = Shape::new(count("arms"), count("dimension")).expect("a shape");
+    let penalty = number(&case["penalty"]);
+    let confidence = Confidence {
+        noise: Noise::new(number(&case["noise"])).expect("noise"),
+        norm_bound: NormBound::new(number(&case["norm_bound"])).expect("norm bound"),
+        error_probability: ErrorProbability::new(number(&case["error_probability"])).expect("probability"),
+        penalty: Penalty::new(penalty).expect("penalty"),
+        sets: Sets::Joint,
+        profile: Profile::Rigorous,
+    };
+    let mut statistics = Statistics::new(penalty, &Parameters::zeros(shape));
+    let mut logged = Vec::new();
+    for row in case["log"].as_array().expect("a log") {
+        let context = numbers(&row["context"]);
+        let arm = usize::try_from(row["arm"].as_u64().expect("an arm")).expect("fits");
+        statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), number(&row["reward"])).unwrap();
+        logged.extend(context);
+    }
+    let expected = &case["expected"];
+    for (found, expected) in statistics.estimates().values().iter().zip(numbers(&expected["estimates"])) {
+        close(*found, expected, 1e-9, "estimate");
+    }
+    close(statistics.log_det(), number(&expected["log_det"]), 1e-9, "log-determinant");
+
+    let set = confidence.set(&statistics);
+    let deployed = Parameters::new(shape, numbers(&case["deployed"])).expect("parameters");
+    close(set.radius(), number(&expected["radius"]), 1e-9, "radius");
+    close(set.distance_squared(&deployed), number(&expected["distance_squared"]), 1e-9, "distance");
+    for pair in expected["pairs"].as_array().expect("pairs") {
+        let arms: Vec<usize> = numbers(&pair["arms"]).iter().map(|arm| *arm as usize).collect();
+        let boundary = set.boundary(&deployed, arms[0], arms[1]);
+        assert_eq!(boundary.plausible, pair["plausible"].as_bool().unwrap(), "case {at}, pair {arms:?}");
+    }
+    let jointly = expected["jointly_plausible"].as_bool().unwrap();
+    assert_eq!(set.is_jointly_plausible(&deployed), jointly, "case {at}");
+    let update = set.conservative(&deployed);
+    if let Some(cosine) = expected.get("max_cosine") {
+        close(update.cosine, number(cosine), 1e-7, "cosine");
+        for (found, expected) in update.parameters.values().iter().zip(numbers(&expected["conservative_update"])) {
+            close(*found, expected, 1e-7, "update");
+        }
+    } else {
+        assert_eq!(update.cosine, 1.0, "case {at}: plausible as it is");
+    }
+    for (context, expected) in case["probe_contexts"].as_array().unwrap().iter().zip(expected["plausible_arms"].as_array().unwrap()) {
+        let context = numbers(context);
+        let found = set.plausible_arms(Context::new(&context).unwrap()).unwrap();
+        let found: Vec<f64> = found.iter().map(|arm| arm.index() as f64).collect();
+        assert_eq!(found, numbers(expected), "case {at}");
+    }
+    let contexts = Contexts::new(&logged, shape.dimension()).unwrap();
+    let arms = |parameters: Parameters| Rule::new(parameters).choose_many(contexts).unwrap();
+    let gain = set.gain(contexts, &arms(deployed), &arms(statistics.estimates())).unwrap();
+    let expected = &expected["gain_of_estimates_over_deployed_on_logged_contexts"];
+    close(gain.interval.estimate, number(&expected["estimate"]), 1e-7, "gain");
+    close(gain.interval.lower, number(&expected["lower"]), 1e-7, "lower end");
+    close(gain.interval.upper, number(&expected["upper"]), 1e-7, "upper end");
+    close(gain.changed_share, number(&expected["changed_share"]), 1e-12, "changed share");
+}
+
+#[test]
+fn every_test_vector() {
+    let Some(text) = shared_file("test-vectors.json") else {
+        println!("shared/test-vectors.json is not here: only the hand-worked case below is checked");
+        return;
+    };
+    let cases: Value = serde_json::from_str(&text).expect("JSON");
+    let cases = cases.as_array().expect("cases");
+    assert!(!cases.is_empty());
+    for (at, case) in cases.iter().enumerate() {
+        check(case, at);
+    }
+}
+
+/// k = 2, d = 1, λ = 1, σ = 1, L = 1, δ = e⁻²: one observation of 3 at s = 1 on arm 1, worked by hand.
+#[test]
+fn a_case_by_hand() {
+    let case = serde_json::json!({
+        "arms": 2, "dimension": 1, "penalty": 1.0, "noise": 1.0, "norm_bound": 1.0,
+        "error_probability": (-2.0_f64).exp(),
+        "log": [{"arm": 1, "context": [1.0], "reward": 3.0}],
+        "deployed": [[1.0], [0.0]], "probe_contexts": [[1.0]],
+        "expected": {
+            "estimates": [[0.0], [1.5]],
+            "log_det": 2.0_f64.ln(),
+            "radius": 1.0 + (4.0 + 2.0_f64.ln()).sqrt(),
+            // 1·1² + 2·1.5²
+            "distance_squared": 5.5,
+            // m² = 1.5²/(1 + 1/2) = 1.5 < r²: zero difference is plausible, so is everything.
+            "pairs": [{"arms": [0, 1], "plausible": true}],
+            "jointly_plausible": true,
+            "plausible_arms": [[0, 1]],
+            "gain_of_estimates_over_deployed_on_logged_contexts": {
+                "estimate": 1.5,
+                "lower": 1.5 - (1.0 + (4.0 + 2.0_f64.ln()).sqrt()) * 1.5_f64.sqrt(),
+                "upper": 1.5 + (1.0 + (4.0 + 2.0_f64.ln()).sqrt()) * 1.5_f64.sqrt(),
+                "changed_share": 1.0,
+            },
+        },
+    });
+    check(&case, 0);
+}

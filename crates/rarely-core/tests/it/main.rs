@@ -1,0 +1,12 @@
+//! The behaviour of the core, in one binary.
+
+mod allocation;
+mod bad_input;
+mod conformance;
+mod damaged;
+mod golden;
+mod laws;
+mod oracle;
+mod sample;
+mod statistical;
+mod support;

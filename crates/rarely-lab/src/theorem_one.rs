@@ -1,0 +1,73 @@
+//! The smallest counter-example to the paper's Theorem 1.
+//!
+//! Two arms, one context variable that is always 1, true rewards 0.5 and 0.9, and a policy that starts with the worse arm. The
+//! better arm is never played, so that it is never ruled out and never recommended: every round is feasible and loses 0.4.
+
+use rarely_core::{Algorithm, Certificates, Policy, Settings, SettingsError};
+
+use crate::environment::World;
+use crate::play::{Judge, PlayError, Run, play};
+
+/// The setting of the counter-example.
+#[derive(Debug, Clone, Copy)]
+pub struct CounterExample {
+    /// Probability of drawing a plausible arm; 0 is the paper's algorithm.
+    pub equipoise: f64,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Rounds.
+    pub rounds: u64,
+    /// Seed.
+    pub seed: u64,
+}
+
+const TRUTH: [f64; 2] = [0.5, 0.9];
+const NOISE: f64 = 0.1;
+const PENALTY: f64 = 1.0;
+
+/// What could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum CounterExampleError {
+    /// The policy could not be built.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// It could not be played.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+}
+
+impl CounterExample {
+    /// Plays it, with valid confidence sets, δ = 1/T.
+    ///
+    /// # Errors
+    /// [`CounterExampleError`] if a number is out of range.
+    pub fn run(&self) -> Result<Run, CounterExampleError> {
+        let mut policy = self.policy()?;
+        let mut world = World::given(TRUTH.to_vec(), vec![1.0, 0.0], 1, NOISE, self.seed, 0);
+        let judge = Judge::new(&world, vec![1.0], 2, 1);
+        let mut rng = crate::environment::policy_stream(self.seed, 0);
+        Ok(play(policy.as_mut(), &mut world, &judge, &[self.rounds], &mut rng)?)
+    }
+
+    fn policy(&self) -> Result<Box<dyn Policy>, SettingsError> {
+        Settings::new(2, 1)?
+            .algorithm(self.algorithm)
+            .noise(NOISE)?
+            .norm_bound(TRUTH[0].hypot(TRUTH[1]))?
+            .penalty(PENALTY)?
+            .error_probability(1.0 / self.rounds as f64)?
+            .deployed(vec![1.0, 0.0])?
+            .explore(0, self.equipoise)?
+            .certificates(Certificates::Brief)
+            .build()
+    }
+}
+
+/// Theorem 1's bound as printed, `√(32·d·T·β·ln((tr V₀ + T·D²)/(d·det^{1/d}V₀)))`, for this example: d = 1, V₀ = λ, ‖s‖ = D = 1 and
+/// Theorem B1's β with the most information the rounds can hold.
+pub fn printed_bound(rounds: u64) -> f64 {
+    let t = rounds as f64;
+    let growth = ((PENALTY + t) / PENALTY).ln();
+    let beta = PENALTY.sqrt() * TRUTH[0].hypot(TRUTH[1]) + (2.0 * t.ln() + growth).sqrt();
+    (32.0 * t * beta * growth).sqrt()
+}

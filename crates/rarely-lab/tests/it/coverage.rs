@@ -1,0 +1,59 @@
+//! The confidence sets hold for adaptively chosen arms.
+
+use rarely_core::{Algorithm, Arm, Certificates, Sets, Settings, Shape};
+use rarely_lab::{Contestant, Experiment, Linear, World};
+
+const ROUNDS: u64 = 150;
+const ERROR_PROBABILITY: f64 = 0.1;
+
+fn share_that_left(algorithm: Algorithm, sets: Sets, runs: u64, declared_noise: f64) -> f64 {
+    let shape = Shape::new(3, 2).expect("a shape");
+    let environment = Linear { shape, noise: 0.5 };
+    let build = move |world: &World, _: &_| {
+        let norm = world.truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+        Settings::new(3, 2)?
+            .algorithm(algorithm)
+            .sets(sets)
+            .noise(declared_noise)?
+            .norm_bound(norm)?
+            .penalty(0.1)?
+            .error_probability(ERROR_PROBABILITY)?
+            .deployed(world.initial.clone())?
+            .baseline(Arm::new(0), &world.truth[..2])?
+            .certificates(Certificates::Brief)
+            .build()
+    };
+    let contestant = Contestant { name: algorithm.name().to_owned(), build: Box::new(build) };
+    let experiment = Experiment { environment: &environment, rounds: ROUNDS, runs, seed: 11, judged_on: 10 };
+    1.0 - experiment.run(&contestant).expect("it runs").coverage()
+}
+
+/// Over n runs the share that ever leaves the set is at most δ plus the error of a binomial share: its standard deviation is at
+/// most √(δ(1−δ)/n), and four of them are exceeded with probability below 1e-4.
+fn allowed(runs: u64) -> f64 {
+    ERROR_PROBABILITY + 4.0 * (ERROR_PROBABILITY * (1.0 - ERROR_PROBABILITY) / runs as f64).sqrt()
+}
+
+#[test]
+fn the_truth_stays_in_the_joint_set() {
+    for algorithm in [Algorithm::Rarely, Algorithm::Greedy, Algorithm::LinUcb, Algorithm::Thompson] {
+        let share = share_that_left(algorithm, Sets::Joint, 2_000, 0.5);
+        println!("{algorithm}: left in {:.2} % of runs, allowed {:.2} %", 100.0 * share, 100.0 * allowed(2_000));
+        assert!(share <= allowed(2_000), "{algorithm}: {share}");
+    }
+}
+
+#[test]
+fn the_truth_stays_in_the_per_arm_sets() {
+    for algorithm in [Algorithm::LinUcb, Algorithm::FeasibleGreedy] {
+        let share = share_that_left(algorithm, Sets::PerArm, 2_000, 0.5);
+        assert!(share <= allowed(2_000), "{algorithm}: {share}");
+    }
+}
+
+/// The same check finds sets that do not hold: noise declared at a third of what it is.
+#[test]
+fn understated_noise_is_found() {
+    let share = share_that_left(Algorithm::LinUcb, Sets::Joint, 500, 0.5 / 3.0);
+    assert!(share > allowed(500), "{share}");
+}
