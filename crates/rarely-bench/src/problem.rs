@@ -9,6 +9,8 @@ const ROWS: usize = 256;
 const NOISE_TERMS: usize = 1021;
 /// Standard deviation of the noise.
 const NOISE: f64 = 0.1;
+/// Outcomes of each arm that a subject learns before it is measured.
+const LESSONS: usize = 500;
 const SEED: u64 = 19;
 
 /// Contexts `(1, x)` with `x` uniform on `[−1, 1]^{d−1}` (so that every arm is best somewhere), coefficients N(0, 1), noise sd 0.1.
@@ -96,11 +98,11 @@ impl Problem {
         self.means[place.row * self.truth.shape().arms() + arm] + self.noise[place.term]
     }
 
-    /// Outcomes to learn from before the measurement, every arm in turn: at least 500 for each arm and ten for each variable.
+    /// Outcomes to learn from before the measurement, 500 for every arm, in turn.
     pub fn lessons(&self, mut learn: impl FnMut(&[f64], usize, f64)) {
         let mut rng = Rng::new(SEED, 1);
         let (arms, dimension) = (self.shape().arms(), self.shape().dimension());
-        for round in 0..arms * (10 * dimension).max(500) {
+        for round in 0..LESSONS * arms {
             let (context, arm) = (draw_context(dimension, &mut rng), round % arms);
             learn(&context, arm, dot(&context, self.truth.arm(arm)) + NOISE * rng.normal());
         }

@@ -5,6 +5,7 @@
 //! [`arms_are_interchangeable`], which holds only for some policies.
 #![allow(clippy::missing_panics_doc, reason = "a panic is how every function here reports a broken law")]
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::arm::{Arm, Shape};
@@ -220,10 +221,10 @@ pub fn extremes_do_no_harm(build: &Build<'_>) {
                 turn += 1;
                 for decision in [own, Decision::recorded(Arm::new(turn % arms))] {
                     let before = policy.snapshot();
-                    if policy.observe(context, &decision, reward).is_err() {
-                        same_state(&policy.snapshot(), &before, law, &*policy);
+                    if let Err(error) = policy.observe(context, &decision, reward) {
+                        assert!(policy.snapshot() == before, "{law}: {} changed by {error}", policy.algorithm());
                     }
-                    sound(&*policy, &world, law, &format!("context {values:?}, {decision:?}, reward {reward:e}"));
+                    sound(&*policy, &world, law, format_args!("context {values:?}, {decision:?}, reward {reward:e}"));
                 }
             }
         }
@@ -394,7 +395,7 @@ fn restore(snapshot: Snapshot, law: &str, policy: &dyn Policy) -> Box<dyn Policy
 }
 
 /// No number that a policy shows or decides with is NaN, and its state restores.
-fn sound(policy: &dyn Policy, world: &World, law: &str, after: &str) {
+fn sound(policy: &dyn Policy, world: &World, law: &str, after: fmt::Arguments<'_>) {
     let name = policy.algorithm();
     if let Some(learner) = policy.learner() {
         let (set, context) = (learner.set(), world.context(0).values());
@@ -412,7 +413,7 @@ fn sound(policy: &dyn Policy, world: &World, law: &str, after: &str) {
     decide(policy, world.context(0), &mut Rng::new(SEED, 3));
     let snapshot = policy.snapshot();
     match snapshot.clone().restore() {
-        Ok(copy) => same_state(&copy.snapshot(), &snapshot, law, policy),
+        Ok(copy) => assert!(copy.snapshot() == snapshot, "{law}: {name} restores to another state after {after}"),
         Err(error) => panic!("{law}: {name}'s own snapshot was refused after {after}: {error}"),
     }
 }

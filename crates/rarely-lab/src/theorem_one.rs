@@ -24,6 +24,7 @@ pub struct CounterExample {
 const TRUTH: [f64; 2] = [0.5, 0.9];
 const NOISE: f64 = 0.1;
 const PENALTY: f64 = 1.0;
+const ERROR_PROBABILITY: f64 = 0.05;
 
 /// What could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub enum CounterExampleError {
 }
 
 impl CounterExample {
-    /// Plays it, with valid confidence sets, δ = 1/T.
+    /// Plays it, with valid confidence sets, λ = 1, δ = 0.05.
     ///
     /// # Errors
     /// [`CounterExampleError`] if a number is out of range.
@@ -55,7 +56,7 @@ impl CounterExample {
             .noise(NOISE)?
             .norm_bound(TRUTH[0].hypot(TRUTH[1]))?
             .penalty(PENALTY)?
-            .error_probability(1.0 / self.rounds as f64)?
+            .error_probability(ERROR_PROBABILITY)?
             .deployed(vec![1.0, 0.0])?
             .explore(0, self.equipoise)?
             .certificates(Certificates::Brief)
@@ -68,6 +69,6 @@ impl CounterExample {
 pub fn printed_bound(rounds: u64) -> f64 {
     let t = rounds as f64;
     let growth = ((PENALTY + t) / PENALTY).ln();
-    let beta = PENALTY.sqrt() * TRUTH[0].hypot(TRUTH[1]) + (2.0 * t.ln() + growth).sqrt();
+    let beta = PENALTY.sqrt() * TRUTH[0].hypot(TRUTH[1]) + (2.0 * (1.0 / ERROR_PROBABILITY).ln() + growth).sqrt();
     (32.0 * t * beta * growth).sqrt()
 }

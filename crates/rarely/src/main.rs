@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 /// A table with a header, plain enough for a pipe and a terminal alike.
 fn plain_table(header: &[&str]) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING).set_header(header.iter().copied());
+    table.load_style(comfy_table::presets::NOTHING).set_header(header.iter().copied());
     table
 }
 

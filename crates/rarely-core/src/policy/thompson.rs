@@ -157,7 +157,8 @@ fn chance_of_being_largest(normals: &[Normal], arm: usize) -> f64 {
                 step = step.min(normal.mean - x);
             }
         }
-        let step = step.max(1e-3 * own.deviation).min(end - x);
+        // However narrow the others are, go on.
+        let step = step.max(1e-9 * own.deviation + 8.0 * f64::EPSILON * x.abs()).min(end - x);
         for (offset, weight) in NODES {
             for node in [x + (0.5 - offset) * step, x + (0.5 + offset) * step] {
                 total += weight * step * own.density(node) * others_below(node);

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rarely_core::{
-    Algorithm, Context, Contexts, Decision, Parameters, Policy, Rng, Rule, Sets, Settings, Shape, Statistics, cosine,
-    cosine_gradient,
+    Algorithm, Context, Contexts, Decision, Noise, Parameters, Policy, Rng, Rule, Sets, Settings, Shape, Statistics,
+    cosine, cosine_gradient,
 };
 
 use crate::sample::{self, dot, learn};
@@ -79,7 +79,7 @@ fn point_of(set: &rarely_core::ConfidenceSet<'_>, share: f64, rng: &mut Rng) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn the_inverse_is_one_before_and_after_any_update(problem in problem()) {
@@ -223,6 +223,38 @@ proptest! {
     }
 
     #[test]
+    fn updates_of_degenerate_policies_are_finite(
+        problem in problem(),
+        scale in -300_i32..13,
+        same in any::<bool>(),
+        noise in -12_i32..13,
+    ) {
+        let mut rng = problem.rng();
+        let (_, statistics) = problem.learned(&mut rng);
+        let mut confidence = sample::confidence(problem.penalty, Sets::Joint);
+        confidence.noise = Noise::new(10_f64.powi(noise)).expect("in range");
+        let set = confidence.set(&statistics);
+        // Very small, very large, or the same for the first two arms, which then have no boundary.
+        let d = problem.shape.dimension();
+        let mut values = sample::parameters(problem.shape, &mut rng).values().to_vec();
+        if same {
+            values.copy_within(..d, d);
+        }
+        let values = values.into_iter().map(|value| 0.1 * value * 10_f64.powi(scale)).collect();
+        let policy = Parameters::new(problem.shape, values).expect("within the limit");
+        for policy in [policy, Parameters::zeros(problem.shape)] {
+            let update = set.conservative(&policy);
+            prop_assert!(update.parameters.values().iter().all(|value| value.is_finite()), "{update:?}");
+            prop_assert!(set.contains(&update.parameters), "{update:?}");
+            prop_assert!(update.cosine.abs() <= 1.0 + 1e-12, "{update:?}");
+            for boundary in set.boundaries(&policy) {
+                prop_assert!(boundary.distance >= 0.0 && boundary.angle_degrees >= 0.0, "{boundary:?}");
+                prop_assert!(boundary.plausible == (boundary.angle_degrees == 0.0), "{boundary:?}");
+            }
+        }
+    }
+
+    #[test]
     fn some_arm_is_plausible_and_the_best_estimate_always(problem in problem()) {
         let mut rng = problem.rng();
         let (_, statistics) = problem.learned(&mut rng);
@@ -316,6 +348,23 @@ proptest! {
             let after = radii(&statistics);
             prop_assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{before:?} {after:?}");
             before = after;
+        }
+    }
+}
+
+/// Parameters of any size, also where their squares and cubes underflow.
+#[test]
+fn the_projected_gradient_is_finite_for_policies_of_any_size() {
+    let shape = Shape::new(2, 1).expect("a shape");
+    for count in [0, 20] {
+        let (_, statistics) = sample::learned(shape, 0.2, count, &mut Rng::new(16, 0));
+        let set = sample::confidence(0.2, Sets::Joint).set(&statistics);
+        for exponent in -308..=11 {
+            let size = 10_f64.powi(exponent);
+            let policy = Parameters::new(shape, vec![size, -0.5 * size]).expect("within the limit");
+            let found = set.projected_gradient(&policy, 100, 0.1);
+            let finite = found.parameters.values().iter().all(|value| value.is_finite());
+            assert!(finite, "{count} outcomes, parameters of size {size:e}: {found:?}");
         }
     }
 }

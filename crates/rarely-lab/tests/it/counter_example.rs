@@ -17,7 +17,7 @@ fn without_exploration_the_regret_is_linear() {
             assert!((found - 0.4).abs() < 1e-9, "{algorithm} at {rounds}: {found}");
         }
     }
-    assert!(0.4 * 10_000.0 > printed_bound(10_000) || 0.4 * 100_000.0 > printed_bound(100_000), "the printed bound is passed");
+    assert!(0.4 * 10_000.0 > printed_bound(10_000), "the printed bound is passed: {}", printed_bound(10_000));
 }
 
 /// Every decision of the counter-example is feasible: the better arm is plausible, but so is the one played.
