@@ -3,10 +3,7 @@
 use crate::arm::Parameters;
 use crate::cone::Conservative;
 use crate::confidence::ConfidenceSet;
-use crate::gain::Gain;
 use crate::gradient::Solver;
-use crate::population::Population;
-use crate::rule::Rule;
 
 /// The parameters that replace the ones in force.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,24 +20,15 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    /// The candidate.
-    pub(crate) fn candidate(self, set: &ConfidenceSet<'_>, rule: &Rule, population: &Population) -> Parameters {
-        let policy = rule.parameters();
+    /// The parameters to change to; where there is a choice, all of them.
+    pub(crate) fn candidates(self, set: &ConfidenceSet<'_>, policy: &Parameters) -> Vec<Parameters> {
         match self {
-            Self::Estimate => set.statistics().estimates(),
-            Self::Nearest => set.nearest(policy),
-            Self::Conservative(solver) => solver.solve(set, policy).parameters,
+            Self::Estimate => vec![set.statistics().estimates()],
+            Self::Nearest => vec![set.nearest(policy)],
+            Self::Conservative(solver) => vec![solver.solve(set, policy).parameters],
             Self::Certified(solver) => {
-                let greedy = set.statistics().estimates();
-                let cautious = solver.solve(set, policy);
-                if cautious.cosine < 1.0
-                    && gain(set, rule, &cautious.parameters, population).interval.lower
-                        > gain(set, rule, &greedy, population).interval.lower
-                {
-                    cautious.parameters
-                } else {
-                    greedy
-                }
+                let cautious = Some(solver.solve(set, policy)).filter(|found| found.cosine < 1.0);
+                std::iter::once(set.statistics().estimates()).chain(cautious.map(|found| found.parameters)).collect()
             }
         }
     }
@@ -54,10 +42,4 @@ impl Solver {
             Self::ProjectedGradient { iterations, step } => set.projected_gradient(policy, iterations, step),
         }
     }
-}
-
-/// The gain of a candidate over the rule in force on a population; nothing if that is empty.
-pub(crate) fn gain(set: &ConfidenceSet<'_>, rule: &Rule, candidate: &Parameters, population: &Population) -> Gain {
-    let candidate = Rule::new(candidate.clone());
-    set.gain_of(rule, &candidate, population.rows())
 }

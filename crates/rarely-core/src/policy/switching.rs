@@ -9,7 +9,7 @@ use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
 use crate::explore::{Exploration, Stuck};
-use crate::gain::Certificate;
+use crate::gain::{Certificate, Gain};
 use crate::policy::{Learner, Policy, check_room};
 use crate::population::Population;
 use crate::rng::Rng;
@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::settings::{Certificates, Settings};
 use crate::snapshot::{Snapshot, State};
 use crate::trigger::{Round, Trigger, Watch};
-use crate::update::{self, Update};
+use crate::update::Update;
 
 /// A held policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,23 +73,16 @@ impl Switching {
     /// The trigger fired: replaces the rule if that is a change.
     fn act(&mut self, cause: Cause) -> Change {
         let set = self.learner.set();
-        let candidate = self.plan.update.candidate(&set, &self.rule, &self.population);
-        let gain = update::gain(&set, &self.rule, &candidate, &self.population);
+        let Some((next, gain)) = self.best_candidate(&set) else {
+            return Change::Kept;
+        };
         let cause = match cause {
-            Cause::Gain { minimum, .. } => {
-                let lower = gain.interval.lower;
-                if !(lower > minimum) {
-                    return Change::Kept;
-                }
-                Cause::Gain { lower, minimum }
+            Cause::Gain { minimum, .. } if gain.interval.lower > minimum => {
+                Cause::Gain { lower: gain.interval.lower, minimum }
             }
+            Cause::Gain { .. } => return Change::Kept,
             cause => cause,
         };
-        let same = candidate == *self.rule.parameters();
-        if same || self.judges_on_population() && gain.changed_share == 0.0 {
-            return Change::Kept;
-        }
-        let next = Rule::new(candidate);
         let certificate = self.certificate(&set, &next);
         self.changes += 1;
         let evidence = Evidence {
@@ -103,6 +96,20 @@ impl Switching {
         self.rule = next;
         self.watch.replaced(&self.rule, self.learner.statistics());
         Change::Switched(Box::new(evidence))
+    }
+
+    /// The candidate with the largest certain gain, if any is a change.
+    fn best_candidate(&self, set: &ConfidenceSet<'_>) -> Option<(Rule, Gain)> {
+        let policy = self.rule.parameters();
+        let candidates = self.plan.update.candidates(set, policy).into_iter().filter(|candidate| candidate != policy);
+        let judged = candidates.map(|candidate| {
+            let next = Rule::new(candidate);
+            let gain = set.gain_of(&self.rule, &next, self.population.rows());
+            (next, gain)
+        });
+        let judges = self.judges_on_population();
+        let changes = judged.filter(|(_, gain)| !judges || gain.changed_share > 0.0);
+        changes.max_by(|(_, one), (_, other)| one.interval.lower.total_cmp(&other.interval.lower))
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {

@@ -5,7 +5,7 @@ use rarely_core::{Algorithm, Change, Context, Contexts, Policy, RECENT_CONTEXTS,
 
 use crate::sample;
 
-const ROUNDS: usize = 2000;
+const ROUNDS: usize = 1000;
 
 /// Rounds without a change in which the policy allocated, after the sample of recent contexts has filled.
 fn allocating_rounds(policy: &mut dyn Policy) -> usize {

@@ -37,10 +37,10 @@ fn live(policy: &mut dyn Policy) -> Result<(), String> {
         if let Some((estimates, radius)) = shown
             && (!estimates.values().iter().all(|value| value.is_finite()) || radius.is_nan())
         {
-            return Err(format!("estimates {estimates:?}, radius {radius}"));
+            return Err(format!("estimates {:?}, radius {radius}", estimates.values()));
         }
         if policy.deployed().is_some_and(|parameters| !parameters.values().iter().all(|value| value.is_finite())) {
-            return Err(format!("in force: {:?}", policy.deployed()));
+            return Err("the policy in force is not finite".to_owned());
         }
     }
     Ok(())
@@ -119,7 +119,9 @@ fn check(damage: fn(&Value) -> Vec<Value>) {
             }
         }
     }
-    assert!(harmed.is_empty(), "{} damaged snapshots were neither refused nor harmless: {harmed:#?}", harmed.len());
+    let count = harmed.len();
+    harmed.truncate(40);
+    assert!(count == 0, "{count} damaged snapshots were neither refused nor harmless, such as {harmed:#?}");
 }
 
 #[test]
