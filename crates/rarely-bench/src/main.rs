@@ -37,7 +37,7 @@ fn verdict(met: bool) -> &'static str {
 fn rounds(arms: usize, dimension: usize) {
     let problem = Problem::new(arms, dimension);
     // Long enough at d = 100 to hold several of the scheduled factorisations (one in 3,200 updates of an arm).
-    let (batch, repetitions) = if dimension < 100 { (4096, 61) } else { (16384, 9) };
+    let (batch, repetitions) = if dimension < 100 { (4096, 151) } else { (16384, 9) };
     let mut race = Race::default();
     let mut enter = |name, mut subject: Box<dyn Subject>| race.enter(name, batch, move || subject.run(batch));
     enter(KERNEL, Box::new(Kernels::new(problem)));
@@ -75,7 +75,7 @@ fn peers() {
     enter(OURS, Box::new(Playing::new(problem, Algorithm::LinUcb)));
     enter(PEERS[0], Box::new(Irithyll::new(problem)));
     enter(PEERS[1], Box::new(Trashpanda::new(problem)));
-    race.run(61);
+    race.run(151);
 
     println!("\n### LinUCB at k = 4, d = 5: one decision and one update\n");
     println!("| | ns | × ours | target | |\n|---|---:|---:|---|---|");

@@ -31,7 +31,11 @@ impl fmt::Display for Arm {
 
 /// How many arms `k` and context variables `d` a problem has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "(usize, usize)", into = "(usize, usize)")
+)]
 pub struct Shape {
     arms: usize,
     dimension: usize,
@@ -71,9 +75,27 @@ impl Shape {
     }
 }
 
+impl TryFrom<(usize, usize)> for Shape {
+    type Error = SettingsError;
+
+    fn try_from((arms, dimension): (usize, usize)) -> Result<Self, SettingsError> {
+        Self::new(arms, dimension)
+    }
+}
+
+impl From<Shape> for (usize, usize) {
+    fn from(shape: Shape) -> Self {
+        (shape.arms, shape.dimension)
+    }
+}
+
 /// One parameter vector for each arm, `θ ∈ R^{k·d}`, stored arm by arm.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "(Shape, Vec<f64>)", into = "(Shape, Vec<f64>)")
+)]
 pub struct Parameters {
     shape: Shape,
     values: Vec<f64>,
@@ -153,7 +175,34 @@ impl Parameters {
     }
 }
 
-/// Subtracts the mean over arms, in place, and returns nothing of it: only differences matter.
+/// Learned parameters may be larger than those a user may give; they are finite, and sums of their products stay so.
+impl TryFrom<(Shape, Vec<f64>)> for Parameters {
+    type Error = SettingsError;
+
+    fn try_from((shape, values): (Shape, Vec<f64>)) -> Result<Self, SettingsError> {
+        const NAME: &str = "parameters";
+        if values.len() != shape.parameters() {
+            return Err(SettingsError::Length { name: NAME, expected: shape.parameters(), found: values.len() });
+        }
+        match values.iter().position(|value| !is_sound(*value)) {
+            Some(index) => Err(SettingsError::Parameter { name: NAME, index, value: values[index] }),
+            None => Ok(Self { shape, values }),
+        }
+    }
+}
+
+impl From<Parameters> for (Shape, Vec<f64>) {
+    fn from(parameters: Parameters) -> Self {
+        (parameters.shape, parameters.values)
+    }
+}
+
+/// Whether a number of a policy's state is one that a policy can have come to: finite, with room for products of a few.
+pub(crate) fn is_sound(value: f64) -> bool {
+    value.abs() <= 1e60
+}
+
+/// Subtracts the mean over arms, in place: only differences matter.
 pub(crate) fn centre(values: &mut [f64], dimension: usize) {
     let arms = values.len() / dimension;
     for j in 0..dimension {

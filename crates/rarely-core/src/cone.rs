@@ -134,7 +134,7 @@ impl Nearest {
 }
 
 /// Buffers of the tests, kept between rounds so that a round does not allocate. Vectors over arms are stored arm by arm.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
     dimension: usize,
     /// `ΣV_a`, factored; later `ΣT_a`, factored.
@@ -142,21 +142,23 @@ pub(crate) struct Workspace {
     /// `T_a = (V_a⁻¹+νI)⁻¹`.
     blocks: Vec<f64>,
     /// `Pθ̃/‖Pθ̃‖`, or zero.
-    old: Vec<f64>,
+    pub(crate) old: Vec<f64>,
     /// `Pθ̂`.
     centre: Vec<f64>,
     /// `θ̂ − ĉ`: the estimate without the best common shift.
     estimate: Vec<f64>,
     /// The ray under test, without its best common shift; then scratch.
-    ray: Vec<f64>,
+    pub(crate) ray: Vec<f64>,
     /// `(S+νI)⁻¹u` and `(S+νI)⁻¹ẑ`.
-    old_solved: Vec<f64>,
-    centre_solved: Vec<f64>,
+    pub(crate) old_solved: Vec<f64>,
+    pub(crate) centre_solved: Vec<f64>,
     /// The answer: the witness of a test, the parameters of an update.
     pub(crate) point: Vec<f64>,
     shift: Vec<f64>,
     estimate_shift: Vec<f64>,
-    row: Vec<f64>,
+    pub(crate) row: Vec<f64>,
+    /// The functional of a gain.
+    pub(crate) functional: Vec<f64>,
     /// Twice the dimension, for whoever borrows the workspace.
     scratch: Vec<f64>,
     /// `m² = ẑᵀMẑ`, `uᵀMẑ`, `uᵀMu`.
@@ -208,6 +210,13 @@ impl Secular {
     }
 }
 
+/// Buffers are not state: two policies that differ only in them are equal.
+impl PartialEq for Workspace {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 impl Workspace {
     /// Buffers for all arms at once, so that no later test allocates.
     pub(crate) fn sized(shape: Shape) -> Self {
@@ -223,12 +232,12 @@ impl Workspace {
         &mut self.scratch
     }
 
-    pub(crate) fn point_and_scratch(&mut self) -> (&[f64], &mut [f64]) {
+    pub(crate) fn point_and_scratch(&mut self) -> (&mut [f64], &mut [f64]) {
         self.scratch.resize(2 * self.dimension, 0.0);
-        (&self.point, &mut self.scratch)
+        (&mut self.point, &mut self.scratch)
     }
 
-    fn resize(&mut self, arms: usize, dimension: usize) {
+    pub(crate) fn resize(&mut self, arms: usize, dimension: usize) {
         self.dimension = dimension;
         let (vectors, packed) = (arms * dimension, symmetric::packed_length(dimension));
         self.pooled.resize(packed, 0.0);
@@ -241,6 +250,7 @@ impl Workspace {
             &mut self.old_solved,
             &mut self.centre_solved,
             &mut self.point,
+            &mut self.functional,
         ] {
             buffer.resize(vectors, 0.0);
         }
@@ -268,14 +278,19 @@ impl Workspace {
             self.old[slot * d..(slot + 1) * d].copy_from_slice(policy.arm(arm));
             self.centre[slot * d..(slot + 1) * d].copy_from_slice(statistics.arm(arm).estimate());
         }
-        centre(&mut self.old, d);
-        normalise(&mut self.old);
+        self.normalise_old();
         self.pool(statistics, arms);
         self.estimate.copy_from_slice(&self.centre);
         self.forms.centre_centre = self.remove_shift(statistics, arms, Which::Estimate);
         centre(&mut self.centre, d);
         self.ray.copy_from_slice(&self.old);
         self.deepest(statistics, arms)
+    }
+
+    /// Turns `θ̃` in `old` into its direction.
+    pub(crate) fn normalise_old(&mut self) {
+        centre(&mut self.old, self.dimension);
+        normalise(&mut self.old);
     }
 
     /// `W = ΣV_a`, factored.
@@ -517,7 +532,7 @@ impl Workspace {
     }
 
     /// `cos(θ̃, point)`; 0 if either has no direction.
-    fn cosine_of_point(&mut self) -> f64 {
+    pub(crate) fn cosine_of_point(&mut self) -> f64 {
         self.ray.copy_from_slice(&self.point);
         centre(&mut self.ray, self.dimension);
         normalise(&mut self.ray);
@@ -561,7 +576,7 @@ enum Which {
 }
 
 /// Scales to length one, without overflow or underflow; zero stays zero.
-fn normalise(vector: &mut [f64]) {
+pub(crate) fn normalise(vector: &mut [f64]) {
     let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest == 0.0 {
         return;

@@ -151,11 +151,15 @@ impl<'a> ConfidenceSet<'a> {
     }
 
     /// `Σ_a ‖θ_a − θ̂_a‖²_{V_a}`. O(kd²).
+    ///
+    /// # Panics
+    /// If the shapes differ.
     pub fn distance_squared(&self, parameters: &Parameters) -> f64 {
         self.arm_distances_squared(parameters).iter().sum()
     }
 
     fn arm_distances_squared(&self, parameters: &Parameters) -> Vec<f64> {
+        assert_eq!(parameters.shape(), self.statistics.shape(), "parameters have the shape of the statistics");
         let mut scratch = vec![0.0; 2 * self.statistics.shape().dimension()];
         self.statistics
             .arms()
@@ -166,6 +170,9 @@ impl<'a> ConfidenceSet<'a> {
     }
 
     /// Whether parameters are in the set.
+    ///
+    /// # Panics
+    /// If the shapes differ.
     pub fn contains(&self, parameters: &Parameters) -> bool {
         self.contains_at(&self.arm_distances_squared(parameters))
     }
@@ -188,21 +195,31 @@ impl<'a> ConfidenceSet<'a> {
     }
 
     /// The point of the set nearest to `parameters` in `‖·‖_V` [lansdell-2019, §2.5]: straight towards `θ̂` until the edge.
+    ///
+    /// # Panics
+    /// If the shapes differ.
     #[must_use]
     pub fn nearest(&self, parameters: &Parameters) -> Parameters {
-        let distances = self.arm_distances_squared(parameters);
-        let joint: f64 = distances.iter().sum();
-        let mut values = Vec::with_capacity(parameters.values().len());
-        for (arm, (ridge, point)) in self.statistics.arms().iter().zip(parameters.iter()).enumerate() {
+        let mut values = vec![0.0; parameters.values().len()];
+        self.nearest_into(parameters, &mut values, &mut vec![0.0; 2 * parameters.shape().dimension()]);
+        Parameters::from_computed(parameters.shape(), values)
+    }
+
+    /// The same without allocating; `scratch` has length 2d.
+    pub(crate) fn nearest_into(&self, parameters: &Parameters, out: &mut [f64], scratch: &mut [f64]) {
+        assert_eq!(parameters.shape(), self.statistics.shape(), "parameters have the shape of the statistics");
+        let arms = || self.statistics.arms().iter().zip(parameters.iter());
+        let joint = arms().map(|(ridge, point)| ridge.distance_squared(point, scratch)).sum();
+        let parts = out.chunks_exact_mut(parameters.shape().dimension());
+        for (arm, ((ridge, point), out)) in arms().zip(parts).enumerate() {
             let keep = match self.confidence.sets {
                 Sets::Joint => self.keep(joint),
-                Sets::PerArm => (self.arm_radius(arm) / distances[arm].sqrt()).min(1.0),
+                Sets::PerArm => (self.arm_radius(arm) / ridge.distance_squared(point, scratch).sqrt()).min(1.0),
             };
-            values.extend(
-                ridge.estimate().iter().zip(point).map(|(estimate, point)| estimate + keep * (point - estimate)),
-            );
+            for ((out, point), estimate) in out.iter_mut().zip(point).zip(ridge.estimate()) {
+                *out = estimate + keep * (point - estimate);
+            }
         }
-        Parameters::from_computed(parameters.shape(), values)
     }
 
     /// The share of `φ − θ̂` that is kept when a point at this squared distance is brought to the joint set.
@@ -254,7 +271,13 @@ impl<'a> ConfidenceSet<'a> {
     /// If the shapes differ.
     pub fn functional_interval(&self, functional: &Parameters) -> Interval {
         assert_eq!(functional.shape(), self.statistics.shape(), "a functional has the shape of the statistics");
-        let arms = || self.statistics.arms().iter().zip(functional.iter()).enumerate();
+        self.interval_of(functional.values())
+    }
+
+    /// The same, of numbers stored arm by arm.
+    pub(crate) fn interval_of(&self, functional: &[f64]) -> Interval {
+        let parts = functional.chunks_exact(self.statistics.shape().dimension());
+        let arms = || self.statistics.arms().iter().zip(parts.clone()).enumerate();
         let estimate = arms().map(|(_, (ridge, g))| ridge.predict(g)).sum();
         Interval::around(estimate, self.half_width(arms().map(|(arm, (ridge, g))| (arm, ridge.width_squared(g)))))
     }

@@ -6,13 +6,13 @@
 
 use std::fmt;
 
-use crate::arm::{Arm, Parameters};
+use crate::arm::Arm;
 use crate::cone::Boundary;
 use crate::confidence::{ConfidenceSet, Interval};
 use crate::context::{Context, Contexts};
 use crate::error::ContextError;
 use crate::planar::{self, TheoremThree};
-use crate::rule::Rule;
+use crate::rule::{self, Rule};
 use crate::statistics::Digest;
 use crate::symmetric::add_scaled;
 
@@ -78,7 +78,7 @@ impl ConfidenceSet<'_> {
     /// [`ContextError`] if there are no contexts or they do not fit.
     ///
     /// # Panics
-    /// If there is not one arm of either list for each context.
+    /// If there is not one arm of either list for each context, or an arm does not exist.
     pub fn gain(&self, contexts: Contexts<'_>, before: &[Arm], after: &[Arm]) -> Result<Gain, ContextError> {
         let shape = self.statistics().shape();
         contexts.check_dimension(shape.dimension())?;
@@ -90,31 +90,40 @@ impl ConfidenceSet<'_> {
             "one arm before and after for each context"
         );
         let pairs = before.iter().zip(after).map(|(old, new)| (old.index(), new.index()));
-        Ok(self.gain_over(contexts.iter().map(Context::values).zip(pairs)))
+        let decisions = contexts.iter().map(Context::values).zip(pairs);
+        Ok(self.gain_over(decisions, &mut vec![0.0; shape.parameters()]))
     }
 
-    /// The gain of one rule over another on rows that fit.
-    pub(crate) fn gain_of<'r>(&self, from: &Rule, to: &Rule, rows: impl Iterator<Item = &'r [f64]>) -> Gain {
-        self.gain_over(rows.map(|row| (row, (from.best(row), to.best(row)))))
+    /// The gain of some parameters over a rule on rows that fit; `functional` is scratch of length kd.
+    pub(crate) fn gain_of<'r>(
+        &self,
+        from: &Rule,
+        to: &[f64],
+        rows: impl Iterator<Item = &'r [f64]>,
+        functional: &mut [f64],
+    ) -> Gain {
+        self.gain_over(rows.map(|row| (row, (from.best(row), rule::best_of(to, row)))), functional)
     }
 
-    fn gain_over<'r>(&self, decisions: impl Iterator<Item = (&'r [f64], (usize, usize))>) -> Gain {
-        let shape = self.statistics().shape();
-        let d = shape.dimension();
-        let mut functional = Parameters::zeros(shape);
-        let values = functional.values_mut();
+    fn gain_over<'r>(
+        &self,
+        decisions: impl Iterator<Item = (&'r [f64], (usize, usize))>,
+        functional: &mut [f64],
+    ) -> Gain {
+        let d = self.statistics().shape().dimension();
+        functional.fill(0.0);
         let (mut changed, mut total) = (0_usize, 0_usize);
         for (context, (old, new)) in decisions {
             total += 1;
             if old != new {
                 changed += 1;
-                add_scaled(&mut values[old * d..(old + 1) * d], -1.0, context);
-                add_scaled(&mut values[new * d..(new + 1) * d], 1.0, context);
+                add_scaled(&mut functional[old * d..(old + 1) * d], -1.0, context);
+                add_scaled(&mut functional[new * d..(new + 1) * d], 1.0, context);
             }
         }
         let share = 1.0 / total.max(1) as f64;
-        values.iter_mut().for_each(|value| *value *= share);
-        Gain { interval: self.functional_interval(&functional), changed_share: changed as f64 * share }
+        functional.iter_mut().for_each(|value| *value *= share);
+        Gain { interval: self.interval_of(functional), changed_share: changed as f64 * share }
     }
 
     /// The certificate of changing from one linear policy to another, judged on a sample. O(k²d³ + m·k·d²).

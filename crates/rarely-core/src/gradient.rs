@@ -4,9 +4,11 @@
 //! gradient with a radial projection in another metric has other fixed points than the maximum, so that this falls short
 //! of the exact update; it is here to reproduce the paper and to measure by how much.
 
-use crate::arm::Parameters;
-use crate::cone::Conservative;
+use crate::arm::{Parameters, centre};
+use crate::cone::{Conservative, Workspace, normalise};
 use crate::confidence::{ConfidenceSet, Profile};
+use crate::error::SettingsError;
+use crate::settings::in_range;
 use crate::symmetric::dot;
 
 /// How the maximiser of the cosine is found.
@@ -28,6 +30,16 @@ pub enum Solver {
 impl Solver {
     /// The paper's projected gradient with its own settings.
     pub const PAPER: Self = Self::ProjectedGradient { iterations: 100, step: 0.1 };
+
+    pub(crate) fn check(self) -> Result<(), SettingsError> {
+        match self {
+            Self::Exact => Ok(()),
+            Self::ProjectedGradient { iterations, step } => {
+                in_range("iterations", f64::from(iterations), 1.0..=1e6, "the paper takes 100 steps")?;
+                in_range("step", step, 1e-9..=1e6, "the paper's first step is 0.1").map(|_| ())
+            }
+        }
+    }
 }
 
 /// `cos(θ̃,φ)`: the angle between centred parameters, 0 if either is zero. Symmetric and free of scale.
@@ -42,12 +54,7 @@ pub fn cosine(first: &Parameters, second: &Parameters) -> f64 {
 
 fn unit(parameters: &Parameters) -> Vec<f64> {
     let mut values = parameters.centred().values().to_vec();
-    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    if largest > 0.0 {
-        values.iter_mut().for_each(|value| *value /= largest);
-        let length = dot(&values, &values).sqrt();
-        values.iter_mut().for_each(|value| *value /= length);
-    }
+    normalise(&mut values);
     values
 }
 
@@ -75,55 +82,83 @@ impl ConfidenceSet<'_> {
     /// # Panics
     /// If the shapes differ.
     pub fn projected_gradient(&self, policy: &Parameters, iterations: u32, step: f64) -> Conservative {
-        let estimates = self.statistics().estimates();
-        let shape = policy.shape();
-        let difference: Vec<f64> = policy.values().iter().zip(estimates.values()).map(|(a, b)| a - b).collect();
-        let difference = Parameters::from_computed(shape, difference);
-        let basis = [difference.clone(), difference.centred(), estimates.centred()];
-        let gram = self.gram(&basis);
-        let plane = Plane::new(&basis[1], &basis[2]);
+        let mut workspace = Workspace::default();
+        let cosine = workspace.ascend(self, policy, iterations, step);
+        Conservative { parameters: Parameters::from_computed(policy.shape(), workspace.point), cosine }
+    }
+}
 
-        // φ = θ̂ + y₀(θ̃−θ̂) + y₁P(θ̃−θ̂) + y₂Pθ̂, so that Pθ̃ = (1,1) and Pφ = (y₀+y₁, 1+y₂) in the last two.
+impl Workspace {
+    /// The maximiser of the cosine as a solver finds it, into `point`; its cosine.
+    pub(crate) fn solve(&mut self, solver: Solver, set: &ConfidenceSet<'_>, policy: &Parameters) -> f64 {
+        match solver {
+            Solver::Exact => self.maximise(set, policy),
+            Solver::ProjectedGradient { iterations, step } => self.ascend(set, policy, iterations, step),
+        }
+    }
+
+    fn ascend(&mut self, set: &ConfidenceSet<'_>, policy: &Parameters, iterations: u32, step: f64) -> f64 {
+        let shape = policy.shape();
+        assert_eq!(shape, set.statistics().shape(), "a policy has the shape of the statistics");
+        self.resize(shape.arms(), shape.dimension());
+        self.old.copy_from_slice(policy.values());
+        self.normalise_old();
+        // The basis: θ̃−θ̂, P(θ̃−θ̂), Pθ̂.
+        let estimates = || set.statistics().arms().iter().flat_map(|ridge| ridge.estimate());
+        for (at, (policy, estimate)) in policy.values().iter().zip(estimates()).enumerate() {
+            self.ray[at] = policy - estimate;
+            self.centre_solved[at] = *estimate;
+        }
+        self.old_solved.copy_from_slice(&self.ray);
+        centre(&mut self.old_solved, shape.dimension());
+        centre(&mut self.centre_solved, shape.dimension());
+        let y = self.climb(set, iterations, step);
+        for (at, estimate) in estimates().enumerate() {
+            self.point[at] =
+                estimate + y[0] * self.ray[at] + y[1] * self.old_solved[at] + y[2] * self.centre_solved[at];
+        }
+        self.cosine_of_point()
+    }
+
+    /// The steps, in coordinates: `φ = θ̂ + y₀(θ̃−θ̂) + y₁P(θ̃−θ̂) + y₂Pθ̂`, so that `Pθ̃ = (1,1)` and `Pφ = (y₀+y₁, 1+y₂)` in the last two.
+    fn climb(&mut self, set: &ConfidenceSet<'_>, iterations: u32, step: f64) -> [f64; 3] {
+        let gram = self.gram(set);
+        let plane = Plane::new(&self.old_solved, &self.centre_solved);
         let old = [1.0, 1.0];
         let old_norm = plane.product(old, old).sqrt();
-        let gain = match self.profile() {
+        let gain = match set.profile() {
             Profile::Rigorous => 1.0,
-            Profile::Published => (shape.arms() as f64).sqrt() * old_norm,
+            Profile::Published => (set.statistics().shape().arms() as f64).sqrt() * old_norm,
         };
         let mut y = [1.0, 0.0, 0.0];
         for iteration in 1..=iterations {
             let new = [y[0] + y[1], 1.0 + y[2]];
             let (on, nn) = (plane.product(old, new), plane.product(new, new));
-            let divisor = old_norm * nn.powf(1.5);
-            if !(divisor > 0.0) {
+            let rate = gain * step / f64::from(iteration).sqrt() / (old_norm * nn.powf(1.5));
+            if !rate.is_finite() {
                 break;
             }
-            let rate = gain * step / f64::from(iteration).sqrt() / divisor;
             y[1] += rate * (old[0] * nn - new[0] * on);
             y[2] += rate * (old[1] * nn - new[1] * on);
-            let keep = self.keep(form(&gram, y));
+            let keep = set.keep(form(&gram, y));
             if keep < 1.0 {
                 y = y.map(|value| keep * value);
             }
         }
-        let mut values = estimates.values().to_vec();
-        for (weight, direction) in y.iter().zip(&basis) {
-            crate::symmetric::add_scaled(&mut values, *weight, direction.values());
-        }
-        let parameters = Parameters::from_computed(shape, values);
-        let cosine = cosine(policy, &parameters);
-        Conservative { parameters, cosine }
+        y
     }
 
-    /// `⟨xᵢ, xⱼ⟩_V`.
-    fn gram(&self, basis: &[Parameters; 3]) -> [[f64; 3]; 3] {
+    /// `⟨xᵢ, xⱼ⟩_V` of the basis.
+    fn gram(&mut self, set: &ConfidenceSet<'_>) -> [[f64; 3]; 3] {
         let mut gram = [[0.0; 3]; 3];
-        let mut product = vec![0.0; self.statistics().shape().dimension()];
-        for (arm, ridge) in self.statistics().arms().iter().enumerate() {
+        let d = set.statistics().shape().dimension();
+        let basis = [&self.ray, &self.old_solved, &self.centre_solved];
+        for (arm, ridge) in set.statistics().arms().iter().enumerate() {
+            let part = arm * d..(arm + 1) * d;
             for (i, row) in gram.iter_mut().enumerate() {
-                ridge.apply(basis[i].arm(arm), &mut product);
+                ridge.apply(&basis[i][part.clone()], &mut self.row);
                 for (j, entry) in row.iter_mut().enumerate() {
-                    *entry += dot(basis[j].arm(arm), &product);
+                    *entry += dot(&basis[j][part.clone()], &self.row);
                 }
             }
         }
@@ -139,8 +174,7 @@ struct Plane {
 }
 
 impl Plane {
-    fn new(first: &Parameters, second: &Parameters) -> Self {
-        let (first, second) = (first.values(), second.values());
+    fn new(first: &[f64], second: &[f64]) -> Self {
         Self { first: dot(first, first), mixed: dot(first, second), second: dot(second, second) }
     }
 

@@ -16,7 +16,7 @@
 //!
 //! let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
 //! let mut rng = Rng::new(1, 0);
-//! for _ in 0..500 {
+//! for _ in 0..1000 {
 //!     let patient = [1.0, rng.uniform()];
 //!     let context = Context::new(&patient)?;
 //!     let decision = policy.decide(context, &mut rng)?;

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::arm::Parameters;
-use crate::cone::{Subset, Workspace};
+use crate::cone::{Subset, Workspace, normalise};
 use crate::confidence::ConfidenceSet;
 use crate::symmetric::dot;
 
@@ -265,13 +265,10 @@ pub(crate) fn angle_between(from: &Parameters, to: &Parameters, (i, j): (usize, 
         |policy: &Parameters| -> Vec<f64> { policy.arm(i).iter().zip(policy.arm(j)).map(|(a, b)| a - b).collect() };
     let (mut first, mut second) = (direction(from), direction(to));
     for vector in [&mut first, &mut second] {
-        let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        if largest == 0.0 {
+        normalise(vector);
+        if vector.iter().all(|value| *value == 0.0) {
             return 0.0;
         }
-        vector.iter_mut().for_each(|value| *value /= largest);
-        let length = dot(vector, vector).sqrt();
-        vector.iter_mut().for_each(|value| *value /= length);
     }
     // 2·atan2(‖a−b‖, ‖a+b‖) keeps its digits for small angles, where the arc cosine loses half of them.
     let apart: f64 = first.iter().zip(&second).map(|(a, b)| (a - b) * (a - b)).sum();

@@ -1,8 +1,9 @@
 //! A sample of contexts that stands for the people a policy decides about.
 
+use crate::arm::is_sound;
 use crate::confidence::ConfidenceSet;
 use crate::context::Contexts;
-use crate::error::ContextError;
+use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
 use crate::ridge::Step;
 use crate::rule::Rule;
 use crate::statistics::Statistics;
@@ -102,7 +103,7 @@ impl Population {
     pub(crate) fn is_sound(&self, dimension: usize) -> bool {
         let whole = self.dimension == dimension && self.values.len().is_multiple_of(dimension);
         whole
-            && self.values.iter().all(|value| value.is_finite())
+            && self.values.iter().all(|value| value.abs() <= MAX_CONTEXT_ENTRY)
             && match self.source {
                 Source::Supplied => !self.values.is_empty(),
                 Source::Recent { next } => {
@@ -204,6 +205,9 @@ impl Outlook {
 
     pub(crate) fn is_sound(&self, population: &Population, arms: usize) -> bool {
         let expected = population.len() * arms;
-        self.arms == arms && self.estimates.len() == expected && self.widths_squared.len() == expected
+        self.arms == arms
+            && self.estimates.len() == expected
+            && self.widths_squared.len() == expected
+            && self.estimates.iter().chain(&self.widths_squared).all(|value| is_sound(*value))
     }
 }

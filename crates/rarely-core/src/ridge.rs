@@ -4,8 +4,12 @@
 //! in O(d²) a round by the Sherman–Morrison formula and computed afresh from the sums on a schedule, so that they cannot
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
+use crate::arm::is_sound;
+use crate::settings::Penalty;
 use crate::symmetric;
 
+/// Outcomes that a policy can have observed.
+pub(crate) const MAX_ROUNDS: u64 = 1 << 53;
 /// Updates between two fresh factorisations, at least.
 const REFRESH_PERIOD: u64 = 512;
 /// The same, in multiples of the dimension: keeps the O(d³) work below a fiftieth of the rounds' own.
@@ -135,9 +139,10 @@ impl Ridge {
         let length = symmetric::packed_length(dimension);
         let vectors = [&self.prior_mean, &self.moment, &self.estimate];
         let matrices = [&self.information, &self.inverse];
-        let finite = |values: &Vec<f64>| values.iter().all(|value| value.is_finite());
-        self.penalty > 0.0
-            && self.log_growth.is_finite()
+        let finite = |values: &Vec<f64>| values.iter().all(|value| is_sound(*value));
+        Penalty::new(self.penalty).is_ok()
+            && (0.0..=1e9).contains(&self.log_growth)
+            && self.count <= MAX_ROUNDS
             && vectors.iter().all(|vector| vector.len() == dimension && finite(vector))
             && matrices.iter().all(|matrix| matrix.len() == length && finite(matrix))
     }
@@ -193,14 +198,22 @@ impl Ridge {
     }
 
     /// `‖s‖²_{V⁻¹}`, O(d²/2).
+    ///
+    /// # Panics
+    /// If there are not d numbers.
     #[inline]
     pub fn width_squared(&self, direction: &[f64]) -> f64 {
+        assert_eq!(direction.len(), self.dimension(), "one number for each context variable");
         symmetric::quadratic(&self.inverse, direction).max(0.0)
     }
 
     /// `sᵀθ̂`.
+    ///
+    /// # Panics
+    /// If there are not d numbers.
     #[inline]
     pub fn predict(&self, context: &[f64]) -> f64 {
+        assert_eq!(context.len(), self.dimension(), "one number for each context variable");
         symmetric::dot(context, &self.estimate)
     }
 

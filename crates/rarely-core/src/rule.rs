@@ -117,6 +117,19 @@ impl From<Rule> for Parameters {
     }
 }
 
+/// The arm that parameters, stored arm by arm, play at a context: as [`Rule::best`], without its layout.
+pub(crate) fn best_of(parameters: &[f64], context: &[f64]) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (arm, coefficients) in parameters.chunks_exact(context.len()).enumerate() {
+        let score =
+            context.iter().zip(coefficients).fold(0.0, |sum, (variable, coefficient)| sum + variable * coefficient);
+        if score > best.1 {
+            best = (arm, score);
+        }
+    }
+    best.0
+}
+
 /// The four scores `Σⱼ sⱼ·θⱼ`, each summed in the order of the variables.
 #[inline(always)]
 fn scores(context: &[f64], columns: &[[f64; LANES]]) -> [f64; LANES] {

@@ -19,6 +19,8 @@
 //! | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
 //! | solver | exact | exact, projected gradient | of conservative updates |
 
+use std::ops::{Bound, RangeBounds};
+
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape};
 use crate::confidence::{Confidence, Profile, Sets};
@@ -34,22 +36,36 @@ use crate::population::Population;
 use crate::trigger::Trigger;
 use crate::update::Update;
 
+/// A number that lies in a range, or an error that names both.
+pub(crate) fn in_range(
+    name: &'static str,
+    value: f64,
+    range: impl RangeBounds<f64>,
+    remedy: &'static str,
+) -> Result<f64, SettingsError> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let (Bound::Included(&low) | Bound::Excluded(&low), Bound::Included(&high) | Bound::Excluded(&high)) =
+        (range.start_bound(), range.end_bound())
+    else {
+        unreachable!("every setting has two limits")
+    };
+    Err(SettingsError::OutOfRange { name, value, low, high, remedy })
+}
+
 macro_rules! checked_number {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $low:expr, $high:expr, $remedy:literal) => {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $range:expr, $remedy:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
         pub struct $type(f64);
 
         impl $type {
             /// # Errors
             /// [`SettingsError::OutOfRange`] names the range.
             pub fn new(value: f64) -> Result<Self, SettingsError> {
-                if value >= $low && value <= $high {
-                    Ok(Self(value))
-                } else {
-                    Err(SettingsError::OutOfRange { name: $name, value, low: $low, high: $high, remedy: $remedy })
-                }
+                in_range($name, value, $range, $remedy).map(Self)
             }
 
             /// The number.
@@ -57,39 +73,50 @@ macro_rules! checked_number {
                 self.0
             }
         }
+
+        impl TryFrom<f64> for $type {
+            type Error = SettingsError;
+
+            fn try_from(value: f64) -> Result<Self, SettingsError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$type> for f64 {
+            fn from(number: $type) -> Self {
+                number.0
+            }
+        }
     };
 }
 
-/// The largest number below 1.
-const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
-
 checked_number!(
     /// `λ > 0`.
-    Penalty, "penalty", 1e-9, 1e9, "0.01 suits context variables scaled to about one"
+    Penalty, "penalty", 1e-9..=1e9, "0.01 suits context variables scaled to about one"
 );
 checked_number!(
     /// `σ > 0`.
-    Noise, "noise", 1e-12, 1e12, "declare the standard deviation of outcomes around their mean, or half their range"
+    Noise, "noise", 1e-12..=1e12, "declare the standard deviation of outcomes around their mean, or half their range"
 );
 checked_number!(
     /// `L ≥ 0`.
-    NormBound, "norm bound", 0.0, 1e12, "declare a bound on the length of all true coefficients together"
+    NormBound, "norm bound", 0.0..=1e12, "declare a bound on the length of all true coefficients together"
 );
 checked_number!(
     /// `0 < δ < 1`.
-    ErrorProbability, "error probability", 1e-300, BELOW_ONE, "it lies strictly between 0 and 1; 0.001 is usual"
+    ErrorProbability, "error probability", 1e-300..1.0, "it lies strictly between 0 and 1; 0.001 is usual"
 );
 checked_number!(
     /// A share between 0 and 1.
-    Share, "share", 0.0, 1.0, "a share lies between 0 and 1"
+    Share, "share", 0.0..=1.0, "a share lies between 0 and 1"
 );
 checked_number!(
     /// A gain a decision, at least 0.
-    MinimumGain, "minimum gain", 0.0, 1e12, "a gain that is asked for is not negative"
+    MinimumGain, "minimum gain", 0.0..=1e12, "a gain that is asked for is not negative"
 );
 checked_number!(
     /// `C > 0`.
-    Growth, "growth", 1e-12, 1e6, "rs-linucb adopts when det V has grown by a factor of 1 + this; 0.3 is usual"
+    Growth, "growth", 1e-12..=1e6, "rs-linucb adopts when det V has grown by a factor of 1 + this; 0.3 is usual"
 );
 
 impl Share {
@@ -366,6 +393,7 @@ impl Settings {
         if self.confidence.sets == Sets::PerArm {
             self.check_per_arm()?;
         }
+        self.tuning.solver.check()?;
         Ok(match algorithm {
             Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
             Algorithm::RsLinUcb => Box::new(Optimistic::new(&self, Some(self.tuning.growth))),
@@ -397,7 +425,7 @@ impl Settings {
             Algorithm::BoundaryConservative => (Trigger::Boundary, conservative),
             Algorithm::PopulationGreedy => (population, Update::Estimate),
             Algorithm::PopulationConservative => (population, conservative),
-            Algorithm::Certified => (gain, Update::Certified(solver)),
+            Algorithm::Certified => (gain, conservative),
             _ => (Trigger::EveryRound, Update::Estimate),
         }
     }
@@ -417,7 +445,7 @@ impl Settings {
     fn check_per_arm(&self) -> Result<(), SettingsError> {
         let algorithm = self.algorithm;
         let (trigger, update) = self.recipe();
-        let turns = matches!(update, Update::Conservative(_) | Update::Certified(_));
+        let turns = matches!(update, Update::Conservative(_));
         let tests_boundaries = matches!(trigger, Trigger::Angle { .. } | Trigger::Boundary);
         if self.confidence.profile == Profile::Published {
             return Err(SettingsError::Incompatible {

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use crate::arm::{Arm, Parameters, Shape};
 use crate::context::Context;
 use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
-use crate::ridge::{Ridge, Step};
+use crate::ridge::{MAX_ROUNDS, Ridge, Step};
 use crate::symmetric;
 
 /// The statistics of every arm.
@@ -171,7 +171,9 @@ impl Statistics {
         self.ridges.len() == self.shape.arms()
             && self.direction.len() == dimension
             && self.ridges.iter().all(|ridge| ridge.is_sound(dimension))
+            && self.rounds <= MAX_ROUNDS
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
+            && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
     }
 }
 

@@ -3,6 +3,7 @@
 //! `‖φ − θ̂‖²_V` is the penalised sum of squares at `φ` less the one at `θ̂`. An observation adds `(y − sᵀφ)²` to the first
 //! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` a round, and only for the arm that was played.
 
+use crate::arm::is_sound;
 use crate::ridge::Step;
 use crate::statistics::Statistics;
 use crate::symmetric;
@@ -80,6 +81,7 @@ impl Track {
         self.dimension == dimension
             && self.points.len() == count * dimension
             && self.distances_squared.len() == count
-            && self.points.iter().chain(&self.distances_squared).all(|value| value.is_finite())
+            && self.points.iter().all(|value| is_sound(*value))
+            && self.distances_squared.iter().all(|value| *value >= 0.0 && value.is_finite())
     }
 }

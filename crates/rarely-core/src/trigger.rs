@@ -220,12 +220,10 @@ fn largest_cosine(
     witness: &mut Track,
     workspace: &mut Workspace,
 ) -> f64 {
-    if solver != Solver::Exact {
-        return solver.solve(set, rule.parameters()).cosine;
-    }
     let statistics = set.statistics();
-    let cosine = workspace.maximise(set, rule.parameters());
-    if cosine >= 1.0 - tolerance {
+    let cosine = workspace.solve(solver, set, rule.parameters());
+    if cosine >= 1.0 - tolerance && solver == Solver::Exact {
+        // The projected gradient proves nothing of later rounds: the paper takes it anew in each.
         workspace.deepen(statistics, 1.0 - tolerance);
         keep_witness(witness, (0..statistics.shape().arms()).map(|arm| (arm, arm)), statistics, workspace);
     }

@@ -1,7 +1,7 @@
 //! What to change to.
 
 use crate::arm::Parameters;
-use crate::cone::Conservative;
+use crate::cone::Workspace;
 use crate::confidence::ConfidenceSet;
 use crate::gradient::Solver;
 
@@ -15,31 +15,25 @@ pub(crate) enum Update {
     Nearest,
     /// The plausible policy nearest in angle to the one in force.
     Conservative(Solver),
-    /// Of the estimate and the conservative update, the one with the larger certified gain.
-    Certified(Solver),
 }
 
 impl Update {
-    /// The parameters to change to; where there is a choice, all of them.
-    pub(crate) fn candidates(self, set: &ConfidenceSet<'_>, policy: &Parameters) -> Vec<Parameters> {
+    /// Puts the candidate into the workspace's `point`.
+    pub(crate) fn propose(self, set: &ConfidenceSet<'_>, policy: &Parameters, workspace: &mut Workspace) {
+        let shape = policy.shape();
+        workspace.resize(shape.arms(), shape.dimension());
         match self {
-            Self::Estimate => vec![set.statistics().estimates()],
-            Self::Nearest => vec![set.nearest(policy)],
-            Self::Conservative(solver) => vec![solver.solve(set, policy).parameters],
-            Self::Certified(solver) => {
-                let cautious = Some(solver.solve(set, policy)).filter(|found| found.cosine < 1.0);
-                std::iter::once(set.statistics().estimates()).chain(cautious.map(|found| found.parameters)).collect()
+            Self::Estimate => {
+                let estimates = set.statistics().arms().iter().flat_map(|ridge| ridge.estimate());
+                workspace.point.iter_mut().zip(estimates).for_each(|(point, estimate)| *point = *estimate);
             }
-        }
-    }
-}
-
-impl Solver {
-    /// The maximiser of the cosine, as this solver finds it.
-    pub fn solve(self, set: &ConfidenceSet<'_>, policy: &Parameters) -> Conservative {
-        match self {
-            Self::Exact => set.conservative(policy),
-            Self::ProjectedGradient { iterations, step } => set.projected_gradient(policy, iterations, step),
+            Self::Nearest => {
+                let (point, scratch) = workspace.point_and_scratch();
+                set.nearest_into(policy, point, scratch);
+            }
+            Self::Conservative(solver) => {
+                workspace.solve(solver, set, policy);
+            }
         }
     }
 }

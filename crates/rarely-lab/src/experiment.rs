@@ -120,7 +120,8 @@ impl Experiment<'_> {
     /// # Errors
     /// [`ExperimentError`] of the first run that could not be built or played.
     pub fn run(&self, contestant: &Contestant) -> Result<Outcome, ExperimentError> {
-        let results: Result<Vec<_>, _> = (0..self.runs).into_par_iter().map(|run| self.run_one(contestant, run)).collect();
+        let results: Result<Vec<_>, _> =
+            (0..self.runs).into_par_iter().map(|run| self.run_one(contestant, run)).collect();
         let (runs, times): (Vec<Run>, Vec<Duration>) = results?.into_iter().unzip();
         Ok(Outcome { name: contestant.name.clone(), runs, time: times.iter().sum(), rounds: self.rounds })
     }

@@ -1,7 +1,8 @@
 //! The one interaction loop.
 
 use rarely_core::{
-    Algorithm, Arm, Change, Context, Contexts, DecideError, Decision, Evidence, ObserveError, Parameters, Policy, Rng, Rule,
+    Algorithm, Arm, Change, Context, Contexts, DecideError, Decision, Evidence, ObserveError, Parameters, Policy, Rng,
+    Rule,
 };
 
 use crate::environment::World;

@@ -39,11 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Report> {
     let pool = pool.into_diagnostic().wrap_err("could not start the threads; try --threads 1")?;
     pool.install(|| {
         let started = Instant::now();
-        let mut text = format!(
-            "rarely {}, seed {}, profile rigorous\n\n",
-            env!("CARGO_PKG_VERSION"),
-            arguments.seed
-        );
+        let mut text = format!("rarely {}, seed {}, profile rigorous\n\n", env!("CARGO_PKG_VERSION"), arguments.seed);
         text += &counter_example(arguments)?;
         text += &comparison(arguments)?;
         eprintln!("done in {:.1} s", started.elapsed().as_secs_f64());
@@ -96,8 +92,7 @@ fn comparison(arguments: &Arguments) -> Result<String, Report> {
         "that improve",
         "sets held",
     ]);
-    for algorithm in
-        [Algorithm::Rarely, Algorithm::LinUcb, Algorithm::RsLinUcb, Algorithm::Greedy, Algorithm::RsGreedy]
+    for algorithm in [Algorithm::Rarely, Algorithm::LinUcb, Algorithm::RsLinUcb, Algorithm::Greedy, Algorithm::RsGreedy]
     {
         eprintln!("{algorithm}: {runs} runs of {rounds} rounds");
         let contestant = contestant(algorithm, rounds);

@@ -1,13 +1,14 @@
 //! CLUCB: optimistic only while the total reward is certain to stay near a baseline's [kazerouni-2017, Alg. 1].
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, Parameters, Shape};
+use crate::arm::{Arm, Parameters, Shape, is_sound};
 use crate::change::Change;
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_PARAMETER, ObserveError, SettingsError};
 use crate::policy::{Learner, Policy, argmax, check_outcome};
+use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
 use crate::settings::{Settings, Share};
 use crate::snapshot::{Snapshot, State};
@@ -113,8 +114,8 @@ impl Clucb {
             && self.baseline.arm.index() < shape.arms()
             && self.baseline.mean.len() == shape.dimension()
             && self.optimistic_contexts.shape() == shape
-            && self.optimistic_contexts.values().len() == shape.parameters()
-            && [self.secured, self.owed].iter().all(|value| value.is_finite())
+            && self.rounds <= MAX_ROUNDS
+            && self.baseline.mean.iter().chain([&self.secured, &self.owed]).all(|value| is_sound(*value))
     }
 }
 

@@ -51,6 +51,7 @@ impl Optimistic {
     pub(crate) fn is_sound(&self) -> bool {
         self.learner.statistics().is_sound()
             && self.in_use().is_sound()
+            && self.changes <= self.rounds()
             && self.in_use().shape() == self.learner.statistics().shape()
     }
 }

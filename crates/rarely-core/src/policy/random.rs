@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
 use crate::policy::{Policy, check_outcome};
+use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
 use crate::snapshot::{Snapshot, State};
 
@@ -36,7 +37,7 @@ impl Unlearned {
     }
 
     pub(crate) fn is_sound(&self) -> bool {
-        Shape::new(self.shape.arms(), self.shape.dimension()).is_ok()
+        self.rounds <= MAX_ROUNDS
             && match self.choice {
                 Choice::Uniform => true,
                 Choice::Fixed(arm) => arm.index() < self.shape.arms(),

@@ -70,19 +70,14 @@ impl Switching {
         self.population.is_supplied() || matches!(self.plan.trigger, Trigger::Population { .. } | Trigger::Gain { .. })
     }
 
-    /// The trigger fired: replaces the rule if that is a change.
+    /// The trigger fired: replaces the rule if that is a change. Allocates only then.
     fn act(&mut self, cause: Cause) -> Change {
-        let set = self.learner.set();
-        let Some((next, gain)) = self.best_candidate(&set) else {
+        let Some(cause) = self.propose(cause) else {
             return Change::Kept;
         };
-        let cause = match cause {
-            Cause::Gain { minimum, .. } if gain.interval.lower > minimum => {
-                Cause::Gain { lower: gain.interval.lower, minimum }
-            }
-            Cause::Gain { .. } => return Change::Kept,
-            cause => cause,
-        };
+        let set = self.learner.set();
+        let shape = self.rule.parameters().shape();
+        let next = Rule::new(Parameters::from_computed(shape, self.workspace.point.clone()));
         let certificate = self.certificate(&set, &next);
         self.changes += 1;
         let evidence = Evidence {
@@ -98,18 +93,33 @@ impl Switching {
         Change::Switched(Box::new(evidence))
     }
 
-    /// The candidate with the largest certain gain, if any is a change.
-    fn best_candidate(&self, set: &ConfidenceSet<'_>) -> Option<(Rule, Gain)> {
-        let policy = self.rule.parameters();
-        let candidates = self.plan.update.candidates(set, policy).into_iter().filter(|candidate| candidate != policy);
-        let judged = candidates.map(|candidate| {
-            let next = Rule::new(candidate);
-            let gain = set.gain_of(&self.rule, &next, self.population.rows());
-            (next, gain)
-        });
-        let judges = self.judges_on_population();
-        let changes = judged.filter(|(_, gain)| !judges || gain.changed_share > 0.0);
-        changes.max_by(|(_, one), (_, other)| one.interval.lower.total_cmp(&other.interval.lower))
+    /// Puts the parameters to change to into the workspace; why, if that is a change.
+    fn propose(&mut self, cause: Cause) -> Option<Cause> {
+        if let Cause::Gain { minimum, .. } = cause {
+            // Of the estimate and the conservative update, the one with the larger certain gain.
+            let cautious = self.proposed_gain(self.plan.update).interval.lower;
+            let greedy = self.proposed_gain(Update::Estimate).interval.lower;
+            let lower = cautious.max(greedy);
+            if cautious > greedy && cautious > minimum {
+                self.proposed_gain(self.plan.update);
+            }
+            return (lower > minimum).then_some(Cause::Gain { lower, minimum });
+        }
+        let is_change = if self.judges_on_population() {
+            self.proposed_gain(self.plan.update).changed_share > 0.0
+        } else {
+            self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
+            self.workspace.point != self.rule.parameters().values()
+        };
+        is_change.then_some(cause)
+    }
+
+    /// Puts an update's candidate into the workspace; its gain on the population.
+    fn proposed_gain(&mut self, update: Update) -> Gain {
+        let set = self.learner.set();
+        update.propose(&set, self.rule.parameters(), &mut self.workspace);
+        let Workspace { point, functional, .. } = &mut self.workspace;
+        set.gain_of(&self.rule, point, self.population.rows(), functional)
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {
@@ -124,7 +134,7 @@ impl Switching {
         let shape = self.rule.parameters().shape();
         self.learner.statistics().is_sound()
             && self.learner.statistics().shape() == shape
-            && self.rule.parameters().check("deployed policy").is_ok()
+            && self.changes <= self.rounds()
             && self.population.is_sound(shape.dimension())
             && self.watch.is_sound(self.learner.statistics(), &self.population)
     }

@@ -1,8 +1,8 @@
 //! Numbers from an independent source: `shared/test-vectors.json`.
 
 use rarely_core::{
-    Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets, Shape,
-    Statistics,
+    Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets,
+    Shape, Statistics,
 };
 use serde_json::Value;
 
@@ -70,7 +70,9 @@ fn check(case: &Value, at: usize) {
     } else {
         assert_eq!(update.cosine, 1.0, "case {at}: plausible as it is");
     }
-    for (context, expected) in case["probe_contexts"].as_array().unwrap().iter().zip(expected["plausible_arms"].as_array().unwrap()) {
+    for (context, expected) in
+        case["probe_contexts"].as_array().unwrap().iter().zip(expected["plausible_arms"].as_array().unwrap())
+    {
         let context = numbers(context);
         let found = set.plausible_arms(Context::new(&context).unwrap()).unwrap();
         let found: Vec<f64> = found.iter().map(|arm| arm.index() as f64).collect();

@@ -7,6 +7,7 @@ mod damaged;
 mod golden;
 mod laws;
 mod oracle;
+mod planar;
 mod sample;
-mod statistical;
+
 mod support;

@@ -3,8 +3,8 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 use rarely_core::{
-    Arm, Confidence, ConfidenceSet, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets,
-    Shape, Statistics, cosine, cosine_gradient,
+    Arm, Confidence, ConfidenceSet, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng,
+    Sets, Shape, Statistics, cosine, cosine_gradient,
 };
 
 /// A random log with its statistics, and `V` of every arm summed by itself, as full matrices.
@@ -64,7 +64,8 @@ impl Case {
         let estimates = self.statistics.estimates();
         let scale = estimates.values().iter().fold(1e-3_f64, |scale, value| scale.max(value.abs()));
         let mut at = |weight: f64, spread: f64| -> Parameters {
-            let values = estimates.values().iter().map(|value| weight * value + spread * scale * rng.normal()).collect();
+            let values =
+                estimates.values().iter().map(|value| weight * value + spread * scale * rng.normal()).collect();
             Parameters::new(self.shape, values).unwrap()
         };
         match kind % 5 {
@@ -121,9 +122,18 @@ fn sparse(rows: &[Vec<f64>]) -> CscMatrix<f64> {
     CscMatrix::new(m, n, starts, places, values)
 }
 
-fn solve(objective: &[Vec<f64>], linear: &[f64], rows: &[Vec<f64>], bounds: &[f64], cones: &[SupportedConeT<f64>]) -> Vec<f64> {
-    let upper: Vec<Vec<f64>> =
-        objective.iter().enumerate().map(|(i, row)| row.iter().enumerate().map(|(j, v)| if j >= i { *v } else { 0.0 }).collect()).collect();
+fn solve(
+    objective: &[Vec<f64>],
+    linear: &[f64],
+    rows: &[Vec<f64>],
+    bounds: &[f64],
+    cones: &[SupportedConeT<f64>],
+) -> Vec<f64> {
+    let upper: Vec<Vec<f64>> = objective
+        .iter()
+        .enumerate()
+        .map(|(i, row)| row.iter().enumerate().map(|(j, v)| if j >= i { *v } else { 0.0 }).collect())
+        .collect();
     let settings = DefaultSettings {
         verbose: false,
         tol_gap_abs: 1e-12,
@@ -132,7 +142,8 @@ fn solve(objective: &[Vec<f64>], linear: &[f64], rows: &[Vec<f64>], bounds: &[f6
         max_iter: 500,
         ..DefaultSettings::default()
     };
-    let mut solver = DefaultSolver::new(&sparse(&upper), linear, &sparse(rows), bounds, cones, settings).expect("a problem");
+    let mut solver =
+        DefaultSolver::new(&sparse(&upper), linear, &sparse(rows), bounds, cones, settings).expect("a problem");
     solver.solve();
     solver.solution.x.clone()
 }
@@ -251,7 +262,10 @@ fn a_policy_that_leans_away_from_the_axis_still_turns_to_the_nearest_edge() {
     };
     let old = 1.75_f64;
     let plausible = |angle: f64| set.is_jointly_plausible(&policy(angle));
-    let nearest = (0..1_000_000).map(|step| f64::from(step) * 1e-6 * std::f64::consts::PI).find(|turn| plausible(old - turn)).unwrap();
+    let nearest = (0..1_000_000)
+        .map(|step| f64::from(step) * 1e-6 * std::f64::consts::PI)
+        .find(|turn| plausible(old - turn))
+        .unwrap();
     let update = set.conservative(&policy(old));
     assert!(cosine(&policy(old), &statistics.estimates()) < 0.0, "it leans away from the axis, which is the estimate");
     assert!(nearest < 1.5, "and yet a plausible direction is within 90 degrees: {nearest}");
@@ -277,10 +291,13 @@ fn pairwise_plausibility_is_what_brute_force_over_directions_finds() {
         };
         let (a, b) = (inverse(i), inverse(j));
         let factor = cholesky(&[vec![a[0] + b[0], a[1] + b[1]], vec![a[1] + b[1], a[2] + b[2]]]);
-        let c: Vec<f64> = (0..2).map(|at| case.statistics.arm(i).estimate()[at] - case.statistics.arm(j).estimate()[at]).collect();
+        let c: Vec<f64> =
+            (0..2).map(|at| case.statistics.arm(i).estimate()[at] - case.statistics.arm(j).estimate()[at]).collect();
         let psi: Vec<f64> = (0..2).map(|at| policy.arm(i)[at] - policy.arm(j)[at]).collect();
         let wanted = psi[1].atan2(psi[0]);
-        let turn = |angle: f64| (angle - wanted + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI;
+        let turn = |angle: f64| {
+            (angle - wanted + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI
+        };
         let around = |t: f64| {
             let (s, k) = t.sin_cos();
             let x = c[0] + set.radius() * factor[0][0] * k;
@@ -288,7 +305,8 @@ fn pairwise_plausibility_is_what_brute_force_over_directions_finds() {
             turn(y.atan2(x))
         };
         let steps = 20_000;
-        let turns: Vec<f64> = (0..=steps).map(|step| around(f64::from(step) / f64::from(steps) * std::f64::consts::TAU)).collect();
+        let turns: Vec<f64> =
+            (0..=steps).map(|step| around(f64::from(step) / f64::from(steps) * std::f64::consts::TAU)).collect();
         let found = turns.windows(2).any(|pair| pair[0] * pair[1] <= 0.0 && (pair[0] - pair[1]).abs() < 1.0);
         let margin = turns.iter().fold(f64::MAX, |margin, turn| margin.min(turn.abs()));
         let boundary = set.boundary(&policy, i, j);
@@ -298,7 +316,11 @@ fn pairwise_plausibility_is_what_brute_force_over_directions_finds() {
         assert_eq!(boundary.plausible, found, "trial {trial}: margin {margin}");
         if !found {
             let least = margin.to_degrees();
-            assert!((boundary.angle_degrees - least).abs() < 0.1 + 1e-3 * least, "{} instead of {least}", boundary.angle_degrees);
+            assert!(
+                (boundary.angle_degrees - least).abs() < 0.1 + 1e-3 * least,
+                "{} instead of {least}",
+                boundary.angle_degrees
+            );
         }
         seen[usize::from(found)] += 1;
     }
@@ -339,7 +361,11 @@ fn pairwise_plausibility_is_what_a_conic_solver_finds() {
         found[j * d..(j + 1) * d].copy_from_slice(&solution[d..2 * d]);
         let oracle = case.distance_squared(&Parameters::new(case.shape, found).unwrap()).sqrt();
         let boundary = case.set().boundary(&policy, i, j);
-        assert!((boundary.distance - oracle).abs() <= 1e-6 * oracle.max(1.0), "trial {trial}: {} instead of {oracle}", boundary.distance);
+        assert!(
+            (boundary.distance - oracle).abs() <= 1e-6 * oracle.max(1.0),
+            "trial {trial}: {} instead of {oracle}",
+            boundary.distance
+        );
         assert_eq!(boundary.plausible, boundary.distance <= case.set().radius() * (1.0 + 1e-9));
         seen[usize::from(boundary.plausible)] += 1;
     }
@@ -380,7 +406,10 @@ fn the_plausible_set_is_what_the_optimisation_says() {
                 let x = solve(&nothing, &linear, &rows, &bounds, &[SupportedConeT::SecondOrderConeT(k * d + 1)]);
                 let best: f64 = -linear.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>();
                 let upper = set.difference_interval(&context, j, i).upper;
-                assert!((best - upper).abs() < 1e-5 * upper.abs().max(1.0), "the difference interval: {upper} instead of {best}");
+                assert!(
+                    (best - upper).abs() < 1e-5 * upper.abs().max(1.0),
+                    "the difference interval: {upper} instead of {best}"
+                );
                 margin = margin.min(best);
             }
             if margin.abs() > 1e-6 {
@@ -439,7 +468,10 @@ fn the_projected_gradient_is_the_papers() {
         }
         let found = set.projected_gradient(&policy, 100, 0.1);
         for (found, expected) in found.parameters.values().iter().zip(at.values()) {
-            assert!((found - expected).abs() < 1e-7 * (1.0 + expected.abs()), "trial {trial}: {found} instead of {expected}");
+            assert!(
+                (found - expected).abs() < 1e-7 * (1.0 + expected.abs()),
+                "trial {trial}: {found} instead of {expected}"
+            );
         }
     }
 }

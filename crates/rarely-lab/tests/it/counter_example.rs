@@ -11,7 +11,9 @@ fn regret_per_step(algorithm: Algorithm, equipoise: f64, rounds: u64) -> f64 {
 
 #[test]
 fn without_exploration_the_regret_is_linear() {
-    for algorithm in [Algorithm::RsGreedy, Algorithm::RsConservative, Algorithm::BoundaryGreedy, Algorithm::FeasibleGreedy] {
+    for algorithm in
+        [Algorithm::RsGreedy, Algorithm::RsConservative, Algorithm::BoundaryGreedy, Algorithm::FeasibleGreedy]
+    {
         for rounds in [1_000, 10_000, 100_000] {
             let found = regret_per_step(algorithm, 0.0, rounds);
             assert!((found - 0.4).abs() < 1e-9, "{algorithm} at {rounds}: {found}");

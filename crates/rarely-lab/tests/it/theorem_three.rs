@@ -1,8 +1,8 @@
 //! Theorem 3: two arms, two context variables.
 
 use rarely_core::{
-    Algorithm, Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets,
-    Settings, Shape, Statistics,
+    Algorithm, Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile,
+    Rule, Sets, Settings, Shape, Statistics,
 };
 use rarely_lab::{ChangeRecord, Contestant, Experiment, Linear, World};
 
@@ -38,7 +38,12 @@ fn conservative_changes_are_certified_and_do_not_raise_regret() {
             let certificate = change.evidence.certificate.as_ref().expect("a certificate");
             let theorem = certificate.theorem_three.expect("two context variables");
             assert!(theorem.holds_as_published(), "round {}: {theorem:?}", change.round);
-            assert!(!theorem.certifies() || change.gain >= -1e-12, "round {}: {} although {theorem:?}", change.round, change.gain);
+            assert!(
+                !theorem.certifies() || change.gain >= -1e-12,
+                "round {}: {} although {theorem:?}",
+                change.round,
+                change.gain
+            );
             certified += usize::from(theorem.certifies());
             raised += usize::from(change.gain < -1e-12);
         }
@@ -85,7 +90,8 @@ fn theorem_three_as_printed_has_a_gap() {
     let set = confidence.set(&statistics);
     let policy = |degrees: f64, length: f64| {
         let (s, c) = degrees.to_radians().sin_cos();
-        Parameters::new(shape, [0.5 * c, 0.5 * s, -0.5 * c, -0.5 * s].map(|value| value * length).to_vec()).expect("parameters")
+        Parameters::new(shape, [0.5 * c, 0.5 * s, -0.5 * c, -0.5 * s].map(|value| value * length).to_vec())
+            .expect("parameters")
     };
     let old = policy(120.0, 1.0);
     let update = set.conservative(&old).parameters;

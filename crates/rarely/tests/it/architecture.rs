@@ -67,7 +67,11 @@ fn the_core_exposes_no_foreign_type() {
         for line in text.lines().filter(|line| line.trim_start().starts_with("pub ")) {
             let named = foreign.iter().find(|name| line.contains(&format!("{name}::")));
             assert!(named.is_none(), "{}: {line}", path.display());
-            assert!(!line.contains("ChaCha8Rng") || line.contains("pub struct Rng(ChaCha8Rng)"), "{}: {line}", path.display());
+            assert!(
+                !line.contains("ChaCha8Rng") || line.contains("pub struct Rng(ChaCha8Rng)"),
+                "{}: {line}",
+                path.display()
+            );
         }
     }
 }
