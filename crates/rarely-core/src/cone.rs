@@ -561,7 +561,7 @@ impl Workspace {
 
     /// Puts the point at `share` of the way from `θ̂` to what `estimate` holds into `point`; its cosine.
     fn blend(&mut self, statistics: &Statistics, share: f64) -> f64 {
-        let estimates = statistics.arms().iter().flat_map(|ridge| ridge.estimate());
+        let estimates = statistics.arms().iter().flat_map(super::ridge::Ridge::estimate);
         for ((point, far), near) in self.point.iter_mut().zip(&self.estimate).zip(estimates) {
             *point = near + share * (far - near);
         }
@@ -581,9 +581,13 @@ pub(crate) fn normalise(vector: &mut [f64]) {
     if largest == 0.0 {
         return;
     }
-    vector.iter_mut().for_each(|value| *value /= largest);
+    for value in &mut *vector {
+        *value /= largest;
+    }
     let length = dot(vector, vector).sqrt();
-    vector.iter_mut().for_each(|value| *value /= length);
+    for value in vector {
+        *value /= length;
+    }
 }
 
 /// The root of a function that is positive at `positive.0` and negative at `negative.0` and changes sign once between: the

@@ -95,13 +95,8 @@ impl ConfidenceSet<'_> {
     }
 
     /// The gain of some parameters over a rule on rows that fit; `functional` is scratch of length kd.
-    pub(crate) fn gain_of<'r>(
-        &self,
-        from: &Rule,
-        to: &[f64],
-        rows: impl Iterator<Item = &'r [f64]>,
-        functional: &mut [f64],
-    ) -> Gain {
+    pub(crate) fn gain_of(&self, from: &Rule, to: &[f64], rows: &[f64], functional: &mut [f64]) -> Gain {
+        let rows = rows.chunks_exact(self.statistics().shape().dimension());
         self.gain_over(rows.map(|row| (row, (from.best(row), rule::best_of(to, row)))), functional)
     }
 
@@ -122,7 +117,9 @@ impl ConfidenceSet<'_> {
             }
         }
         let share = 1.0 / total.max(1) as f64;
-        functional.iter_mut().for_each(|value| *value *= share);
+        for value in &mut *functional {
+            *value *= share;
+        }
         Gain { interval: self.interval_of(functional), changed_share: changed as f64 * share }
     }
 

@@ -104,7 +104,7 @@ impl Workspace {
         self.old.copy_from_slice(policy.values());
         self.normalise_old();
         // The basis: θ̃−θ̂, P(θ̃−θ̂), Pθ̂.
-        let estimates = || set.statistics().arms().iter().flat_map(|ridge| ridge.estimate());
+        let estimates = || set.statistics().arms().iter().flat_map(super::ridge::Ridge::estimate);
         for (at, (policy, estimate)) in policy.values().iter().zip(estimates()).enumerate() {
             self.ray[at] = policy - estimate;
             self.centre_solved[at] = *estimate;

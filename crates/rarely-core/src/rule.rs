@@ -131,7 +131,7 @@ pub(crate) fn best_of(parameters: &[f64], context: &[f64]) -> usize {
 }
 
 /// The four scores `Σⱼ sⱼ·θⱼ`, each summed in the order of the variables.
-#[inline(always)]
+#[inline]
 fn scores(context: &[f64], columns: &[[f64; LANES]]) -> [f64; LANES] {
     let mut scores = [0.0; LANES];
     for (&variable, column) in context.iter().zip(columns) {
@@ -142,7 +142,7 @@ fn scores(context: &[f64], columns: &[[f64; LANES]]) -> [f64; LANES] {
     scores
 }
 
-#[inline(always)]
+#[inline]
 fn best_of_few<const D: usize>(rows: &[f64], columns: &[[f64; LANES]], arms: usize, mut visit: impl FnMut(usize)) {
     let mut fixed = [[0.0; LANES]; D];
     fixed.copy_from_slice(&columns[..D]);
@@ -160,7 +160,7 @@ fn best_of_few<const D: usize>(rows: &[f64], columns: &[[f64; LANES]], arms: usi
     }
 }
 
-#[inline(always)]
+#[inline]
 fn best_of_many(rows: &[f64], columns: &[[f64; LANES]], arms: usize, dimension: usize, mut visit: impl FnMut(usize)) {
     for row in rows.chunks_exact(dimension) {
         let mut best = (0, f64::NEG_INFINITY);

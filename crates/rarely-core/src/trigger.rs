@@ -110,7 +110,6 @@ impl Watch {
                 let rounds = set.statistics().rounds();
                 (rounds.isqrt().pow(2) == rounds).then_some(Cause::Scheduled)
             }
-            (Memory::Nothing, _) => None,
             (Memory::Deployed(deployed), _) => {
                 follow(deployed, step.arm, round, workspace);
                 (!set.contains_at(deployed.distances_squared())).then(|| outside(set, deployed))
@@ -124,7 +123,7 @@ impl Watch {
                 let cosine = largest_cosine(set, rule, tolerance, solver, witness, workspace);
                 (cosine < 1.0 - tolerance).then_some(Cause::Angle { cosine, tolerance })
             }
-            (Memory::Nearby { .. }, _) => None,
+            (Memory::Nothing | Memory::Nearby { .. }, _) => None,
             (Memory::Pairs { witness, doubtful }, _) => {
                 let arms = set.statistics().shape().arms();
                 for other in (0..arms).filter(|&other| other != step.arm) {

@@ -24,7 +24,7 @@ impl Update {
         workspace.resize(shape.arms(), shape.dimension());
         match self {
             Self::Estimate => {
-                let estimates = set.statistics().arms().iter().flat_map(|ridge| ridge.estimate());
+                let estimates = set.statistics().arms().iter().flat_map(super::ridge::Ridge::estimate);
                 workspace.point.iter_mut().zip(estimates).for_each(|(point, estimate)| *point = *estimate);
             }
             Self::Nearest => {

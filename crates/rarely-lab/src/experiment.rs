@@ -8,12 +8,15 @@ use rayon::prelude::*;
 use crate::environment::{Environment, World, policy_stream};
 use crate::play::{Judge, PlayError, Run, play};
 
+/// Builds a policy for a world, given what is known of it.
+pub type Build = dyn Fn(&World, &Judge) -> Result<Box<dyn Policy>, SettingsError> + Sync + Send;
+
 /// An algorithm with its settings, built anew for each world.
 pub struct Contestant {
     /// What the tables call it.
     pub name: String,
-    /// Builds it, given the world and what is known of it.
-    pub build: Box<dyn Fn(&World, &Judge) -> Result<Box<dyn Policy>, SettingsError> + Sync + Send>,
+    /// How it is built.
+    pub build: Box<Build>,
 }
 
 /// One experiment: every contestant in the same worlds.

@@ -9,6 +9,6 @@ mod play;
 mod theorem_one;
 
 pub use environment::{Environment, Linear, World};
-pub use experiment::{Contestant, Estimate, Experiment, ExperimentError, Outcome};
+pub use experiment::{Build, Contestant, Estimate, Experiment, ExperimentError, Outcome};
 pub use play::{ChangeRecord, Judge, PlayError, Run, play};
 pub use theorem_one::{CounterExample, CounterExampleError, printed_bound};

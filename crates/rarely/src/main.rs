@@ -56,5 +56,10 @@ fn plain_table(header: &[&str]) -> comfy_table::Table {
 
 /// A table's text without the blanks at the ends of its lines.
 fn render(table: &comfy_table::Table) -> String {
-    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    let mut text = String::new();
+    for line in table.to_string().lines() {
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
 }

@@ -96,13 +96,13 @@ impl Switching {
     /// Puts the parameters to change to into the workspace; why, if that is a change.
     fn propose(&mut self, cause: Cause) -> Option<Cause> {
         if let Cause::Gain { minimum, .. } = cause {
-            // Of the estimate and the conservative update, the one with the larger certain gain.
+            // Of the conservative update and the estimate, the one with the larger certain gain.
             let cautious = self.proposed_gain(self.plan.update).interval.lower;
             let greedy = self.proposed_gain(Update::Estimate).interval.lower;
-            let lower = cautious.max(greedy);
             if cautious > greedy && cautious > minimum {
                 self.proposed_gain(self.plan.update);
             }
+            let lower = cautious.max(greedy);
             return (lower > minimum).then_some(Cause::Gain { lower, minimum });
         }
         let is_change = if self.judges_on_population() {
@@ -119,7 +119,7 @@ impl Switching {
         let set = self.learner.set();
         update.propose(&set, self.rule.parameters(), &mut self.workspace);
         let Workspace { point, functional, .. } = &mut self.workspace;
-        set.gain_of(&self.rule, point, self.population.rows(), functional)
+        set.gain_of(&self.rule, point, self.population.values(), functional)
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {

@@ -55,7 +55,8 @@ fn check(case: &Value, at: usize) {
     close(set.radius(), number(&expected["radius"]), 1e-9, "radius");
     close(set.distance_squared(&deployed), number(&expected["distance_squared"]), 1e-9, "distance");
     for pair in expected["pairs"].as_array().expect("pairs") {
-        let arms: Vec<usize> = numbers(&pair["arms"]).iter().map(|arm| *arm as usize).collect();
+        let arm = |at: usize| usize::try_from(pair["arms"][at].as_u64().expect("an arm")).expect("fits");
+        let arms = [arm(0), arm(1)];
         let boundary = set.boundary(&deployed, arms[0], arms[1]);
         assert_eq!(boundary.plausible, pair["plausible"].as_bool().unwrap(), "case {at}, pair {arms:?}");
     }

@@ -155,11 +155,13 @@ fn oracle_cosine(case: &Case, policy: &Parameters) -> f64 {
     let n = k * d;
     let mut u = policy.centred().values().to_vec();
     let length = u.iter().map(|value| value * value).sum::<f64>().sqrt();
-    u.iter_mut().for_each(|value| *value /= length);
+    for value in &mut u {
+        *value /= length;
+    }
     let mut objective = vec![vec![0.0; n + 1]; n + 1];
-    for i in 0..n {
+    for (i, row) in objective.iter_mut().enumerate().take(n) {
         for j in (0..n).filter(|j| i % d == j % d) {
-            objective[i][j] = if i == j { 1.0 } else { 0.0 } - 1.0 / k as f64;
+            row[j] = if i == j { 1.0 } else { 0.0 } - 1.0 / k as f64;
         }
     }
     let linear: Vec<f64> = u.iter().map(|value| -value).chain([0.0]).collect();

@@ -1,8 +1,8 @@
 //! Thresholds of two context variables against what they stand for, point by point.
 
 use rarely_core::{
-    Above, Arm, Confidence, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets, Shape,
-    Statistics, Thresholds,
+    Above, Arm, Confidence, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets,
+    Shape, Statistics, Thresholds,
 };
 
 const NOISE: f64 = 0.3;
@@ -49,11 +49,17 @@ fn check(statistics: &Statistics, confidence: Confidence) -> Thresholds {
     for x in grid() {
         let interval = set.difference_interval(&[1.0, x], 0, 1);
         let margin = interval.upper.abs().min(interval.lower.abs()) / (1.0 + x.abs());
-        assert!(margin < 1e-9 || thresholds.contains(x) == interval.contains(0.0), "{thresholds:?} at {x}: {interval:?}");
+        assert!(
+            margin < 1e-9 || thresholds.contains(x) == interval.contains(0.0),
+            "{thresholds:?} at {x}: {interval:?}"
+        );
         for above in [Above::First, Above::Second] {
             let oriented = set.oriented_thresholds(0, 1, above).expect("two context variables");
             let plausible = set.boundary(&policy(x, above), 0, 1).plausible;
-            assert!(margin < 1e-9 || oriented.contains(x) == plausible, "{oriented:?} {above:?} at {x}, of {thresholds:?}");
+            assert!(
+                margin < 1e-9 || oriented.contains(x) == plausible,
+                "{oriented:?} {above:?} at {x}, of {thresholds:?}"
+            );
         }
     }
     thresholds
@@ -94,8 +100,9 @@ fn a_slope_that_is_just_not_significant_leaves_a_half_line() {
             Thresholds::AtMost { .. } => at_most += 1,
             Thresholds::AtLeast { .. } => at_least += 1,
             // Rounding in the radius may leave a trace of curvature; both neighbours are then half-lines as far as the grid goes.
-            Thresholds::Between { low, high } => assert!(low.abs().max(high.abs()) > 1e9),
-            Thresholds::Outside { low, high } => assert!(low.abs().max(high.abs()) > 1e9),
+            Thresholds::Between { low, high } | Thresholds::Outside { low, high } => {
+                assert!(low.abs().max(high.abs()) > 1e9);
+            }
             other => panic!("{other:?}"),
         }
     }

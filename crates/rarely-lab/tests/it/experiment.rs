@@ -42,7 +42,7 @@ fn the_house_default_learns_with_few_changes() {
     let outcome = run(Algorithm::Rarely, 2);
     assert!(outcome.regret_per_step().mean < outcome.regret_per_step_tenth().mean);
     let (changes, improving) = outcome.improving();
-    assert!(changes >= 6 && changes <= 60, "{changes}");
+    assert!((6..=60).contains(&changes), "{changes}");
     assert!(improving * 10 >= changes * 8, "{improving} of {changes}");
 }
 
