@@ -5,8 +5,8 @@
 //! whatever chose the arms [abbasi-2011, Thm 2; lattimore-2020, Thm 20.5].
 
 use crate::arm::{Parameters, Shape};
+use crate::number::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::ridge::Ridge;
-use crate::settings::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::statistics::Statistics;
 
 /// Rounding allowed when a squared distance is compared with a squared radius: a point that was put on the edge is inside.

@@ -9,9 +9,9 @@ use std::fmt;
 use crate::arm::Arm;
 use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
+use crate::number::Share;
 use crate::population::Population;
 use crate::rng::Rng;
-use crate::settings::Share;
 
 /// An arm is reported as stuck if it is plausible for at least this share of recent contexts …
 const STUCK_PLAUSIBLE: f64 = 0.05;

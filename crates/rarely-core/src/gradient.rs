@@ -8,7 +8,7 @@ use crate::arm::{Parameters, centre};
 use crate::cone::{Conservative, Workspace, normalise};
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::error::SettingsError;
-use crate::settings::in_range;
+use crate::number::in_range;
 use crate::symmetric::dot;
 
 /// How the maximiser of the cosine is found.

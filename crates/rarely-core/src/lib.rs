@@ -61,6 +61,7 @@ mod error;
 mod explore;
 mod gain;
 mod gradient;
+mod number;
 mod planar;
 mod plausible;
 mod policy;
@@ -90,14 +91,13 @@ pub use error::{
 pub use explore::{Exploration, Stuck};
 pub use gain::{BoundaryMove, Certificate, Gain};
 pub use gradient::{Solver, cosine, cosine_gradient};
+pub use number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use planar::{Above, TheoremThree, Thresholds};
 pub use policy::{Baseline, Learner, Policy};
 pub use population::{Population, RECENT_CONTEXTS};
 pub use ridge::{Ridge, Step};
 pub use rng::Rng;
 pub use rule::Rule;
-pub use settings::{
-    Certificates, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Settings, Share, Tuning,
-};
+pub use settings::{Certificates, Settings, Tuning};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
 pub use statistics::{Digest, Statistics};

@@ -5,7 +5,7 @@
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
 use crate::arm::is_sound;
-use crate::settings::Penalty;
+use crate::number::Penalty;
 use crate::symmetric;
 
 /// Outcomes that a policy can have observed.

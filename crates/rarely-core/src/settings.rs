@@ -19,8 +19,6 @@
 //! | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
 //! | solver | exact | exact, projected gradient | of conservative updates |
 
-use std::ops::{Bound, RangeBounds};
-
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape};
 use crate::confidence::{Confidence, Profile, Sets};
@@ -28,6 +26,7 @@ use crate::context::Contexts;
 use crate::error::SettingsError;
 use crate::explore::Exploration;
 use crate::gradient::Solver;
+use crate::number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
     thompson::Thompson,
@@ -35,99 +34,6 @@ use crate::policy::{
 use crate::population::Population;
 use crate::trigger::Trigger;
 use crate::update::Update;
-
-/// A number that lies in a range, or an error that names both.
-pub(crate) fn in_range(
-    name: &'static str,
-    value: f64,
-    range: impl RangeBounds<f64>,
-    remedy: &'static str,
-) -> Result<f64, SettingsError> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    let (Bound::Included(&low) | Bound::Excluded(&low), Bound::Included(&high) | Bound::Excluded(&high)) =
-        (range.start_bound(), range.end_bound())
-    else {
-        unreachable!("every setting has two limits")
-    };
-    Err(SettingsError::OutOfRange { name, value, low, high, remedy })
-}
-
-macro_rules! checked_number {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $range:expr, $remedy:literal) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
-        pub struct $type(f64);
-
-        impl $type {
-            /// # Errors
-            /// [`SettingsError::OutOfRange`] names the range.
-            pub fn new(value: f64) -> Result<Self, SettingsError> {
-                in_range($name, value, $range, $remedy).map(Self)
-            }
-
-            /// The number.
-            pub const fn get(self) -> f64 {
-                self.0
-            }
-        }
-
-        impl TryFrom<f64> for $type {
-            type Error = SettingsError;
-
-            fn try_from(value: f64) -> Result<Self, SettingsError> {
-                Self::new(value)
-            }
-        }
-
-        impl From<$type> for f64 {
-            fn from(number: $type) -> Self {
-                number.0
-            }
-        }
-    };
-}
-
-checked_number!(
-    /// `λ > 0`.
-    Penalty, "penalty", 1e-9..=1e9, "0.01 suits context variables scaled to about one"
-);
-checked_number!(
-    /// `σ > 0`.
-    Noise, "noise", 1e-12..=1e12, "declare the standard deviation of outcomes around their mean, or half their range"
-);
-checked_number!(
-    /// `L ≥ 0`.
-    NormBound, "norm bound", 0.0..=1e12, "declare a bound on the length of all true coefficients together"
-);
-checked_number!(
-    /// `0 < δ < 1`.
-    ErrorProbability, "error probability", 1e-300..1.0, "it lies strictly between 0 and 1; 0.001 is usual"
-);
-checked_number!(
-    /// A share between 0 and 1.
-    Share, "share", 0.0..=1.0, "a share lies between 0 and 1"
-);
-checked_number!(
-    /// A gain a decision, at least 0.
-    MinimumGain, "minimum gain", 0.0..=1e12, "a gain that is asked for is not negative"
-);
-checked_number!(
-    /// `C > 0`.
-    Growth, "growth", 1e-12..=1e6, "rs-linucb adopts when det V has grown by a factor of 1 + this; 0.3 is usual"
-);
-
-impl Share {
-    /// 0.
-    pub const ZERO: Self = Self(0.0);
-
-    pub(crate) const fn constant(value: f64) -> Self {
-        assert!(value >= 0.0 && value <= 1.0, "a share lies between 0 and 1");
-        Self(value)
-    }
-}
 
 /// Numbers that only some algorithms use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,11 +58,11 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            tolerance: Share(0.01),
-            growth: Growth(0.3),
-            excluded_share: Share(0.01),
-            minimum_gain: MinimumGain(0.0),
-            safety: Share(0.1),
+            tolerance: Share::constant(0.01),
+            growth: Growth::constant(0.3),
+            excluded_share: Share::constant(0.01),
+            minimum_gain: MinimumGain::constant(0.0),
+            safety: Share::constant(0.1),
             posterior_scale: None,
             solver: Solver::Exact,
         }
@@ -206,10 +112,10 @@ impl Settings {
         Ok(Self {
             algorithm: Algorithm::default(),
             confidence: Confidence {
-                noise: Noise(1.0),
-                norm_bound: NormBound(10.0),
-                error_probability: ErrorProbability(0.001),
-                penalty: Penalty(0.01),
+                noise: Noise::constant(1.0),
+                norm_bound: NormBound::constant(10.0),
+                error_probability: ErrorProbability::constant(0.001),
+                penalty: Penalty::constant(0.01),
                 sets: Sets::Joint,
                 profile: Profile::Rigorous,
             },

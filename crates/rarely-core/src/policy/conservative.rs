@@ -7,10 +7,11 @@ use crate::confidence::{ConfidenceSet, Profile};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_PARAMETER, ObserveError, SettingsError};
+use crate::number::Share;
 use crate::policy::{Learner, Policy, argmax, check_outcome};
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
-use crate::settings::{Settings, Share};
+use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::symmetric::{add_scaled, bilinear, dot};
 

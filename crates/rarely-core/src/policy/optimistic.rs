@@ -6,9 +6,10 @@ use crate::change::{Cause, Change, Evidence};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
+use crate::number::Growth;
 use crate::policy::{Learner, Policy, argmax};
 use crate::rng::Rng;
-use crate::settings::{Growth, Settings};
+use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::statistics::Statistics;
 

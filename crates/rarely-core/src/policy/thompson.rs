@@ -9,9 +9,10 @@ use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_ARMS, ObserveError};
+use crate::number::Noise;
 use crate::policy::{Learner, Policy, argmax};
 use crate::rng::Rng;
-use crate::settings::{Noise, Settings};
+use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 
 /// Arms for which the drawn means fit on a small stack frame.
