@@ -64,7 +64,7 @@ impl Confidence {
     }
 
     fn joint_radius(&self, statistics: &Statistics) -> f64 {
-        let evidence = 2.0 * (1.0 / self.error_probability.get()).ln() + statistics.log_growth();
+        let evidence = 2.0 * self.error_probability.log_inverse() + statistics.log_growth();
         match self.profile {
             Profile::Rigorous => self.bias() + self.noise.get() * evidence.sqrt(),
             Profile::Published => self.published_beta(statistics.shape(), evidence).sqrt(),
@@ -83,7 +83,7 @@ impl Confidence {
     }
 
     fn arm_radius(&self, arms: usize, ridge: &Ridge) -> f64 {
-        let evidence = 2.0 * (arms as f64 / self.error_probability.get()).ln() + ridge.log_growth();
+        let evidence = 2.0 * (self.error_probability.log_inverse() + (arms as f64).ln()) + ridge.log_growth();
         self.bias() + self.noise.get() * evidence.sqrt()
     }
 }

@@ -22,6 +22,24 @@ pub(crate) fn in_range(
     Err(SettingsError::OutOfRange { name, value, low, high, remedy })
 }
 
+macro_rules! convert_to_and_from_f64 {
+    ($type:ident) => {
+        impl TryFrom<f64> for $type {
+            type Error = SettingsError;
+
+            fn try_from(value: f64) -> Result<Self, SettingsError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$type> for f64 {
+            fn from(number: $type) -> Self {
+                number.get()
+            }
+        }
+    };
+}
+
 macro_rules! checked_number {
     ($(#[$doc:meta])* $type:ident, $name:literal, $range:expr, $remedy:literal) => {
         $(#[$doc])*
@@ -48,19 +66,7 @@ macro_rules! checked_number {
             }
         }
 
-        impl TryFrom<f64> for $type {
-            type Error = SettingsError;
-
-            fn try_from(value: f64) -> Result<Self, SettingsError> {
-                Self::new(value)
-            }
-        }
-
-        impl From<$type> for f64 {
-            fn from(number: $type) -> Self {
-                number.0
-            }
-        }
+        convert_to_and_from_f64!($type);
     };
 }
 
@@ -76,10 +82,36 @@ checked_number!(
     /// `L ≥ 0`.
     NormBound, "norm bound", 0.0..=1e12, "declare a bound on the length of all true coefficients together"
 );
-checked_number!(
-    /// `0 < δ < 1`.
-    ErrorProbability, "error probability", 1e-300..1.0, "it lies strictly between 0 and 1; 0.001 is usual"
-);
+/// `0 < δ < 1`, with `ln(1/δ)` at hand for every round.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
+pub struct ErrorProbability {
+    value: f64,
+    log_inverse: f64,
+}
+
+impl ErrorProbability {
+    /// # Errors
+    /// [`SettingsError::OutOfRange`] names the range.
+    pub fn new(value: f64) -> Result<Self, SettingsError> {
+        let remedy = "it lies strictly between 0 and 1; 0.001 is usual";
+        let value = in_range("error probability", value, 1e-300..1.0, remedy)?;
+        Ok(Self { value, log_inverse: (1.0 / value).ln() })
+    }
+
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.value
+    }
+
+    /// `ln(1/δ)`.
+    pub const fn log_inverse(self) -> f64 {
+        self.log_inverse
+    }
+}
+
+convert_to_and_from_f64!(ErrorProbability);
+
 checked_number!(
     /// A share between 0 and 1.
     Share, "share", 0.0..=1.0, "a share lies between 0 and 1"

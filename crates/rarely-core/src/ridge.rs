@@ -27,6 +27,8 @@ pub struct Ridge {
     information: Vec<f64>,
     /// `Σys`.
     moment: Vec<f64>,
+    /// `tr Σssᵀ`.
+    squares: f64,
     count: u64,
     /// `V⁻¹`, packed.
     inverse: Vec<f64>,
@@ -44,16 +46,11 @@ pub struct Step {
     pub leverage: f64,
     /// `y − sᵀθ̂` before the update.
     pub residual: f64,
-    /// Whether the arm's derived quantities were computed afresh.
-    pub refreshed: bool,
-}
-
-impl Step {
     /// `(y − sᵀθ̂)²/(1+q)`: by how much the smallest penalised sum of squares grew. A fixed point `φ` therefore moves by
     /// `(y − sᵀφ)²` less this, in `‖φ − θ̂‖²_V`.
-    pub fn loss(&self) -> f64 {
-        self.residual * self.residual / (1.0 + self.leverage)
-    }
+    pub loss: f64,
+    /// Whether the arm's derived quantities were computed afresh.
+    pub refreshed: bool,
 }
 
 impl Ridge {
@@ -67,6 +64,7 @@ impl Ridge {
             prior_mean: prior_mean.to_vec(),
             information: vec![0.0; length],
             moment: vec![0.0; dimension],
+            squares: 0.0,
             count: 0,
             inverse,
             estimate: prior_mean.to_vec(),
@@ -92,12 +90,13 @@ impl Ridge {
         self.log_growth += leverage.ln_1p();
         symmetric::add_outer(&mut self.information, 1.0, context);
         symmetric::add_scaled(&mut self.moment, reward, context);
+        self.squares += symmetric::dot(context, context);
         self.count += 1;
         let refreshed = leverage > REFRESH_LEVERAGE || self.count.is_multiple_of(self.refresh_period());
         if refreshed {
             self.refresh(direction);
         }
-        Step { arm, leverage, residual, refreshed }
+        Step { arm, leverage, residual, loss: residual * residual * shrink, refreshed }
     }
 
     fn refresh_period(&self) -> u64 {
@@ -126,6 +125,7 @@ impl Ridge {
     pub(crate) fn merge(&mut self, other: &Self, scratch: &mut [f64]) {
         symmetric::add_scaled(&mut self.information, 1.0, &other.information);
         symmetric::add_scaled(&mut self.moment, 1.0, &other.moment);
+        self.squares += other.squares;
         self.count += other.count;
         self.refresh(scratch);
     }
@@ -142,6 +142,7 @@ impl Ridge {
         let finite = |values: &Vec<f64>| values.iter().all(|value| is_sound(*value));
         Penalty::new(self.penalty).is_ok()
             && (0.0..=1e9).contains(&self.log_growth)
+            && (0.0..=1e60).contains(&self.squares)
             && self.count <= MAX_ROUNDS
             && vectors.iter().all(|vector| vector.len() == dimension && finite(vector))
             && matrices.iter().all(|matrix| matrix.len() == length && finite(matrix))
@@ -194,7 +195,7 @@ impl Ridge {
 
     /// `tr Σssᵀ / λ`.
     pub fn information_ratio(&self) -> f64 {
-        symmetric::trace(&self.information, self.dimension()) / self.penalty
+        self.squares / self.penalty
     }
 
     /// `‖s‖²_{V⁻¹}`, O(d²/2).

@@ -114,7 +114,7 @@ impl Settings {
             confidence: Confidence {
                 noise: Noise::constant(1.0),
                 norm_bound: NormBound::constant(10.0),
-                error_probability: ErrorProbability::constant(0.001),
+                error_probability: ErrorProbability::new(0.001)?,
                 penalty: Penalty::constant(0.01),
                 sets: Sets::Joint,
                 profile: Profile::Rigorous,

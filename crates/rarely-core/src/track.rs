@@ -42,26 +42,22 @@ impl Track {
 
     /// Carries the point in a slot, which belongs to the arm of `step`, over one observation.
     #[inline]
-    pub(crate) fn follow(
-        &mut self,
-        slot: usize,
-        step: &Step,
-        context: &[f64],
-        reward: f64,
-        statistics: &Statistics,
-        scratch: &mut [f64],
-    ) {
-        if self.distances_squared[slot] == f64::MAX {
-            return;
-        }
+    pub(crate) fn follow(&mut self, slot: usize, step: &Step, context: &[f64], reward: f64) {
         let d = self.dimension;
-        let point = &self.points[slot * d..(slot + 1) * d];
-        if step.refreshed {
-            self.distances_squared[slot] = statistics.arm(step.arm).distance_squared(point, scratch);
-        } else {
-            let residual = reward - symmetric::dot(context, point);
-            let moved = self.distances_squared[slot] + (residual * residual - step.loss());
-            self.distances_squared[slot] = moved.max(0.0);
+        let residual = reward - symmetric::dot(context, &self.points[slot * d..(slot + 1) * d]);
+        let distance_squared = &mut self.distances_squared[slot];
+        if *distance_squared < f64::MAX {
+            *distance_squared = (*distance_squared + (residual * residual - step.loss)).max(0.0);
+        }
+    }
+
+    /// Computes the distance of the point in a slot afresh. `scratch` has length 2d.
+    #[cold]
+    pub(crate) fn renew(&mut self, slot: usize, arm: usize, statistics: &Statistics, scratch: &mut [f64]) {
+        let d = self.dimension;
+        if self.distances_squared[slot] < f64::MAX {
+            let point = &self.points[slot * d..(slot + 1) * d];
+            self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
         }
     }
 

@@ -202,8 +202,12 @@ impl Watch {
 
 #[inline]
 fn follow(track: &mut Track, slot: usize, round: &Round<'_>, workspace: &mut Workspace) {
-    let scratch = workspace.scratch(round.context.len());
-    track.follow(slot, &round.step, round.context, round.reward, round.set.statistics(), scratch);
+    if round.step.refreshed {
+        let scratch = workspace.scratch(round.context.len());
+        track.renew(slot, round.step.arm, round.set.statistics(), scratch);
+    } else {
+        track.follow(slot, &round.step, round.context, round.reward);
+    }
 }
 
 fn outside(set: &ConfidenceSet<'_>, deployed: &Track) -> Cause {
@@ -230,6 +234,7 @@ fn largest_cosine(
 }
 
 /// Tests one pair, by its witness if that still stands.
+#[inline]
 fn implausible(
     set: &ConfidenceSet<'_>,
     rule: &Rule,
@@ -243,6 +248,20 @@ fn implausible(
     if witness.distance_squared(slots[0]) + witness.distance_squared(slots[1]) <= set.edge() {
         return None;
     }
+    test_pair(set, rule, pair, slots, witness, workspace)
+}
+
+/// Tests one pair; if it is plausible, leaves a new witness.
+#[cold]
+fn test_pair(
+    set: &ConfidenceSet<'_>,
+    rule: &Rule,
+    pair: [usize; 2],
+    slots: [usize; 2],
+    witness: &mut Track,
+    workspace: &mut Workspace,
+) -> Option<Cause> {
+    let [i, j] = pair;
     let distance_squared = workspace.test(set, &Subset::of(&pair), rule.parameters());
     if distance_squared <= set.edge() {
         keep_witness(witness, [(slots[0], i), (slots[1], j)].into_iter(), set.statistics(), workspace);

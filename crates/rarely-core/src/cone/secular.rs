@@ -133,7 +133,8 @@ impl Workspace {
             let moved = (next - nu).abs();
             nu = next;
             secular = self.secular(statistics, arms, nu, radius_squared);
-            if moved <= 1e-15 * nu || high - low <= 1e-15 * high || secular.gap.abs() <= 1e-15 * radius_squared {
+            // The last step squares the error of the one before.
+            if moved <= 1e-8 * nu || secular.gap.abs() <= 1e-14 * radius_squared {
                 break;
             }
         }
@@ -231,43 +232,35 @@ impl Workspace {
     }
 }
 
-/// The root of a function that is positive at `positive.0` and negative at `negative.0` and changes sign once between: the
-/// Illinois variant of regula falsi with bisection as a safeguard.
+/// The root of a function that is positive at `positive.0` and negative at `negative.0` and changes sign once between, to nine
+/// digits: regula falsi with the weights of Anderson and Björck, and bisection as a safeguard.
 fn bracketed_root(positive: (f64, f64), negative: (f64, f64), mut function: impl FnMut(f64) -> f64) -> f64 {
-    let (mut a, mut fa) = positive;
-    let (mut b, mut fb) = negative;
+    let ((mut a, mut fa), (mut b, mut fb)) = (positive, negative);
     if !(fa > 0.0) {
         return a;
     }
-    let mut last = 0;
+    let (mut last, mut side) = (b, 0);
     for iteration in 0..MAX_ITERATIONS {
-        let width = (b - a).abs();
-        if width <= 1e-14 * a.abs().max(b.abs()) {
-            break;
-        }
         let secant = b - fb * (b - a) / (fb - fa);
-        let inside = (secant - a).abs() < width && (secant - b).abs() < width;
-        let x = if inside && fb < 0.0 && iteration % 8 != 7 { secant } else { 0.5 * (a + b) };
-        if x == a || x == b {
+        let between = (a.min(b)..=a.max(b)).contains(&secant);
+        let x = if between && iteration % 8 != 7 { secant } else { 0.5 * (a + b) };
+        let moved = (x - last).abs();
+        last = x;
+        if moved <= 1e-9 * x.abs() || (b - a).abs() <= 1e-14 * x.abs() {
             break;
         }
         let fx = function(x);
-        if fx == 0.0 {
-            return x;
-        }
+        // An end that stays twice in a row is pulled towards the root by how much the other end's value fell.
+        let weight = |f: f64| if fx / f < 1.0 { 1.0 - fx / f } else { 0.5 };
         if fx > 0.0 {
-            (a, fa) = (x, fx);
-            if last == 1 {
-                fb *= 0.5;
-            }
-            last = 1;
+            fb *= if side > 0 { weight(fa) } else { 1.0 };
+            (a, fa, side) = (x, fx, 1);
+        } else if fx < 0.0 {
+            fa *= if side < 0 { weight(fb) } else { 1.0 };
+            (b, fb, side) = (x, fx, -1);
         } else {
-            (b, fb) = (x, fx);
-            if last == -1 {
-                fa *= 0.5;
-            }
-            last = -1;
+            break;
         }
     }
-    0.5 * (a + b)
+    last
 }
