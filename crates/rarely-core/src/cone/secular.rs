@@ -36,6 +36,20 @@ impl Secular {
         gap * (gap * up - uq * uq) - nu * (gap * gap * pp - 2.0 * gap * uq * pq + uq * uq * qq)
     }
 
+    /// At the axis `ν₀`: `G(ν) = (ν−ν₀)²F(ν)` of another `ν`. With `c = Wᵀu` in the eigenbasis of `B` it is
+    /// `Σ_{i>1} dᵢcᵢ²((ν−ν₀)/(ν+dᵢ))² − ν₀c₁²`, monotone on either side of `ν₀`.
+    fn scaled_residual(&self, other: &Self) -> f64 {
+        let slope = if other.gap == 0.0 { 1.0 / self.qq } else { (self.nu - other.nu) / other.gap };
+        other.residual() * slope * slope
+    }
+
+    /// At the axis: `1/√(ν₀c₁²) − 1/√(G+ν₀c₁²)`, which has the sign of `G`. The root of the sum in `G` is nearly proportional to
+    /// `|ν−ν₀|/(ν+d)`, so that `|ν−ν₀|` times this is nearly straight in `ν`, and a secant finds its root in a few steps.
+    fn straighten(&self, scaled_residual: f64) -> f64 {
+        let axis_part = (self.nu * self.uq * self.uq / self.qq).max(f64::MIN_POSITIVE);
+        1.0 / axis_part.sqrt() - 1.0 / (scaled_residual + axis_part).max(f64::MIN_POSITIVE).sqrt()
+    }
+
     /// `σ` such that `z = B(p+σq)` lies on the edge of the cone, on the side of `ẑ`. Exact on the edge for any `ν`, so that
     /// an error in `ν` costs only its square in the cosine, and nothing goes wrong where `ν ≈ ν₀`.
     fn mix(&self) -> f64 {
@@ -76,22 +90,12 @@ impl Workspace {
                 self.far_side(statistics, arms)
             };
         }
-        let at_axis = -axis.nu * axis.uq * axis.uq / axis.qq;
-        let scaled = |secular: &Secular| {
-            let slope = if secular.gap == 0.0 { 1.0 / axis.qq } else { (axis.nu - secular.nu) / secular.gap };
-            secular.residual() * slope * slope
-        };
         let nu = if leans_away {
-            // In 1/ν, from 0 (ν = ∞) to 1/ν₀.
-            1.0 / bracketed_root((0.0, old_form), (1.0 / axis.nu, at_axis), |inverse| {
-                scaled(&self.secular(statistics, arms, 1.0 / inverse, radius_squared))
-            })
+            self.root_beyond_axis(statistics, arms, &axis, old_form)
         } else {
             let gamma = forms.centre_centre - radius_squared;
-            let at_zero = axis.nu * axis.nu * (forms.old_old - forms.old_centre * forms.old_centre / gamma);
-            bracketed_root((0.0, at_zero), (axis.nu, at_axis), |nu| {
-                scaled(&self.secular(statistics, arms, nu, radius_squared))
-            })
+            let at_zero = forms.old_old - forms.old_centre * forms.old_centre / gamma;
+            self.root_before_axis(statistics, arms, &axis, at_zero)
         };
         let secular = self.secular(statistics, arms, nu, radius_squared);
         // z = Bx for x = p + σq.
@@ -102,6 +106,30 @@ impl Workspace {
                 self.old[i] + along * self.centre[i] - nu * (self.old_solved[i] + mix * self.centre_solved[i]);
         }
         self.land(set, arms)
+    }
+
+    /// The root of `F` in `(0,ν₀)`, where `F(0) = uᵀB⁻¹u`.
+    fn root_before_axis(&mut self, statistics: &Statistics, arms: &Subset<'_>, axis: &Secular, at_zero: f64) -> f64 {
+        let start = axis.nu * axis.straighten(axis.nu * axis.nu * at_zero);
+        bracketed_root((0.0, start), axis.nu, |nu| {
+            let secular = self.secular(statistics, arms, nu, axis.radius_squared);
+            (axis.nu - nu) * axis.straighten(axis.scaled_residual(&secular))
+        })
+    }
+
+    /// The root of `F` in `(ν₀,∞)`, sought in `1/ν`; `ν²F(ν) → uᵀBu` as `ν → ∞`.
+    fn root_beyond_axis(
+        &mut self,
+        statistics: &Statistics,
+        arms: &Subset<'_>,
+        axis: &Secular,
+        at_infinity: f64,
+    ) -> f64 {
+        let inverse = bracketed_root((0.0, axis.straighten(at_infinity)), 1.0 / axis.nu, |inverse| {
+            let secular = self.secular(statistics, arms, 1.0 / inverse, axis.radius_squared);
+            (1.0 - axis.nu * inverse) * axis.straighten(axis.scaled_residual(&secular))
+        });
+        1.0 / inverse
     }
 
     fn parts<'b>(&self, arms: &'b Subset<'_>, vector: &'b [f64]) -> impl Iterator<Item = (usize, &'b [f64])> {
@@ -232,10 +260,10 @@ impl Workspace {
     }
 }
 
-/// The root of a function that is positive at `positive.0` and negative at `negative.0` and changes sign once between, to nine
-/// digits: regula falsi with the weights of Anderson and Björck, and bisection as a safeguard.
-fn bracketed_root(positive: (f64, f64), negative: (f64, f64), mut function: impl FnMut(f64) -> f64) -> f64 {
-    let ((mut a, mut fa), (mut b, mut fb)) = (positive, negative);
+/// The root of a function that is positive at `start.0`, where its value is known, and negative towards `end`, and changes sign
+/// once between, to nine digits: regula falsi with the weights of Anderson and Björck, and bisection as a safeguard.
+fn bracketed_root(start: (f64, f64), end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
+    let ((mut a, mut fa), (mut b, mut fb)) = (start, (end, f64::NAN));
     if !(fa > 0.0) {
         return a;
     }
