@@ -72,7 +72,7 @@ impl Confidence {
     }
 
     fn published_beta(&self, shape: Shape, evidence: f64) -> f64 {
-        let miscounted = (shape.parameters() - shape.dimension()) as f64 * self.penalty.get().ln();
+        let miscounted = (shape.parameters() - shape.dimension()) as f64 * libm::log(self.penalty.get());
         let inside = evidence + miscounted;
         if inside < 0.0 { f64::INFINITY } else { self.bias() + self.noise.get() * inside.sqrt() }
     }
@@ -83,7 +83,7 @@ impl Confidence {
     }
 
     fn arm_radius(&self, arms: usize, ridge: &Ridge) -> f64 {
-        let evidence = 2.0 * (self.error_probability.log_inverse() + (arms as f64).ln()) + ridge.log_growth();
+        let evidence = 2.0 * (self.error_probability.log_inverse() + libm::log(arms as f64)) + ridge.log_growth();
         self.bias() + self.noise.get() * evidence.sqrt()
     }
 }

@@ -68,7 +68,7 @@ pub fn cosine_gradient(policy: &Parameters, at: &Parameters) -> Parameters {
     let (old, new) = (policy.centred(), at.centred());
     let (old, new) = (old.values(), new.values());
     let (oo, on, nn) = (dot(old, old), dot(old, new), dot(new, new));
-    let divisor = oo.sqrt() * nn.powf(1.5);
+    let divisor = oo.sqrt() * nn * nn.sqrt();
     let entry = |(o, n): (&f64, &f64)| if divisor > 0.0 { (o * nn - n * on) / divisor } else { 0.0 };
     Parameters::from_computed(policy.shape(), old.iter().zip(new).map(entry).collect())
 }
@@ -134,7 +134,7 @@ impl Workspace {
         for iteration in 1..=iterations {
             let new = [y[0] + y[1], 1.0 + y[2]];
             let (on, nn) = (plane.product(old, new), plane.product(new, new));
-            let rate = gain * step / f64::from(iteration).sqrt() / (old_norm * nn.powf(1.5));
+            let rate = gain * step / f64::from(iteration).sqrt() / (old_norm * nn * nn.sqrt());
             if !rate.is_finite() {
                 break;
             }

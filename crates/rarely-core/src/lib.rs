@@ -1,7 +1,7 @@
 //! Rarely-switching linear bandits: hold a policy until the data make some part of it implausible, then change it, with a
 //! certificate of why.
 //!
-#![doc = "The model, with `k` arms and contexts `s ∈ R^d`:"]
+//! The model, with `k` arms and contexts `s ∈ R^d`:
 //!
 //! ```text
 //! y = sᵀθᵃ + η          reward of arm a, η conditionally σ-sub-gaussian
@@ -12,7 +12,7 @@
 //! # Use
 //!
 //! ```
-//! use rarely_core::{Context, Policy as _, Rng, Settings};
+//! use rarely_core::{Context, Rng, Settings};
 //!
 //! let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
 //! let mut rng = Rng::new(1, 0);
@@ -42,7 +42,7 @@
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
 //! | `track`, `trigger`, `update`, `change` | distances carried along; when to act; what to change to; what happened |
 //! | `explore` | pilot, equipoise, the stuck diagnostic |
-//! | `algorithm`, `settings`, `policy` | the table of algorithms; what a policy is built from; the trait and its five kinds |
+//! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
 //! | `snapshot`, `error` | state as plain data; what can be wrong |
 //!
 //! NOTATION.md lists the letters, REFERENCES.bib the sources cited as `[key, place]`.

@@ -96,7 +96,7 @@ impl ErrorProbability {
     pub fn new(value: f64) -> Result<Self, SettingsError> {
         let remedy = "it lies strictly between 0 and 1; 0.001 is usual";
         let value = in_range("error probability", value, 1e-300..1.0, remedy)?;
-        Ok(Self { value, log_inverse: (1.0 / value).ln() })
+        Ok(Self { value, log_inverse: -libm::log(value) })
     }
 
     /// The number.

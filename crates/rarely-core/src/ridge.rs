@@ -87,7 +87,7 @@ impl Ridge {
         let shrink = 1.0 / (1.0 + leverage);
         symmetric::add_outer(&mut self.inverse, -shrink, direction);
         symmetric::add_scaled(&mut self.estimate, residual * shrink, direction);
-        self.log_growth += leverage.ln_1p();
+        self.log_growth += libm::log1p(leverage);
         symmetric::add_outer(&mut self.information, 1.0, context);
         symmetric::add_scaled(&mut self.moment, reward, context);
         self.squares += symmetric::dot(context, context);
@@ -110,7 +110,7 @@ impl Ridge {
         symmetric::add_diagonal(&mut self.inverse, dimension, self.penalty);
         symmetric::factor(&mut self.inverse, dimension, self.penalty);
         self.log_growth =
-            (symmetric::log_det(&self.inverse, dimension) - dimension as f64 * self.penalty.ln()).max(0.0);
+            (symmetric::log_det(&self.inverse, dimension) - dimension as f64 * libm::log(self.penalty)).max(0.0);
         // θ̂ = θ₀ + V⁻¹(Σys − Σssᵀθ₀): no digits are lost to the penalty where the prior mean is large.
         symmetric::multiply(&self.information, &self.prior_mean, scratch);
         for ((estimate, moment), explained) in self.estimate.iter_mut().zip(&self.moment).zip(&*scratch) {
@@ -185,7 +185,7 @@ impl Ridge {
 
     /// `ln det V`.
     pub fn log_det(&self) -> f64 {
-        self.log_growth + self.dimension() as f64 * self.penalty.ln()
+        self.log_growth + self.dimension() as f64 * libm::log(self.penalty)
     }
 
     /// `ln det V − d·ln λ`: what the observations added.

@@ -83,7 +83,7 @@ pub enum Certificates {
 /// Everything a policy is built from.
 ///
 /// ```
-/// use rarely_core::{Algorithm, Policy as _, Settings};
+/// use rarely_core::{Algorithm, Settings};
 /// let policy = Settings::new(2, 3)?.noise(0.1)?.norm_bound(2.0)?.algorithm(Algorithm::RsGreedy).build()?;
 /// assert_eq!(policy.shape().arms(), 2);
 /// assert!(Settings::new(2, 3)?.penalty(0.0).is_err());

@@ -17,7 +17,7 @@ pub const SNAPSHOT_FORMAT: u32 = 1;
 /// `float_roundtrip`).
 ///
 /// ```
-/// use rarely_core::{Policy as _, Settings};
+/// use rarely_core::Settings;
 /// let policy = Settings::new(2, 2).unwrap().build().unwrap();
 /// let copy = policy.snapshot().restore().unwrap();
 /// assert_eq!(copy.snapshot(), policy.snapshot());

@@ -207,7 +207,7 @@ pub(crate) fn log_det(factor: &[f64], dimension: usize) -> f64 {
     let mut at = 0;
     let mut total = 0.0;
     for i in 0..dimension {
-        total += factor[at].ln();
+        total += libm::log(factor[at]);
         at += i + 2;
     }
     2.0 * total

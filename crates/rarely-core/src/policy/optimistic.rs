@@ -89,14 +89,14 @@ impl Policy for Optimistic {
             return Ok(Change::Continuous);
         };
         let (grown, limit) = (latest.log_growth() - statistics.log_growth(), 1.0 + growth.get());
-        if grown <= limit.ln() {
+        if grown <= libm::log(limit) {
             return Ok(Change::Kept);
         }
         self.changes += 1;
         let evidence = Evidence {
             round: latest.rounds(),
             version: self.changes,
-            cause: Cause::Information { growth: grown.exp(), limit },
+            cause: Cause::Information { growth: libm::exp(grown), limit },
             from: statistics.estimates(),
             to: latest.estimates(),
             certificate: None,

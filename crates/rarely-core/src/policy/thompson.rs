@@ -105,7 +105,7 @@ impl Normal {
     fn density(&self, x: f64) -> f64 {
         const ROOT: f64 = 0.398_942_280_401_432_7;
         let z = (x - self.mean) / self.deviation;
-        ROOT * (-0.5 * z * z).exp() / self.deviation
+        ROOT * libm::exp(-0.5 * z * z) / self.deviation
     }
 
     fn low(&self) -> f64 {
