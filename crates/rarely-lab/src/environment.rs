@@ -70,15 +70,15 @@ impl World {
     }
 }
 
-/// `(1, x₂ … x_d)` with x uniform on [0,1].
+/// `(1, x₂ … x_d)` with x uniform on `[0,1]`.
 fn fill(context: &mut [f64], rng: &mut Rng) {
     for (at, value) in context.iter_mut().enumerate() {
         *value = if at == 0 { 1.0 } else { rng.uniform() };
     }
 }
 
-/// The paper's synthetic task (MATH.md §10): slopes from N(0,1) truncated to [−2,2], intercepts the same plus 1, initial policy
-/// uniform on [0,1].
+/// The paper's synthetic task (MATH.md §10): slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1, initial policy
+/// uniform on `[0,1]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear {
     /// Arms and context variables.
@@ -118,7 +118,7 @@ impl World {
     }
 }
 
-/// N(0,1) truncated to [−2,2], by rejection.
+/// N(0,1) truncated to `[−2,2]`, by rejection.
 fn truncated_normal(rng: &mut Rng) -> f64 {
     loop {
         let draw = rng.normal();
