@@ -114,22 +114,29 @@ impl Population {
     }
 }
 
-/// `sᵀθ̂_a` and `‖s‖²_{V_a⁻¹}` of every context of a population and every arm, carried along in O(d) a context and round.
+/// `sᵀθ̂_a` and `‖s‖²_{V_a⁻¹}` of every context of a population and every arm, carried along in O(d) a context and round, and
+/// the arm that the policy in force plays there.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Outlook {
     arms: usize,
     estimates: Vec<f64>,
     widths_squared: Vec<f64>,
+    played: Vec<usize>,
 }
 
 impl Outlook {
-    pub(crate) fn new(population: &Population, statistics: &Statistics) -> Self {
+    pub(crate) fn new(population: &Population, statistics: &Statistics, rule: &Rule) -> Self {
         let arms = statistics.shape().arms();
-        let room = population.len().max(if population.is_supplied() { 0 } else { RECENT_CONTEXTS }) * arms;
-        let mut outlook = Self { arms, estimates: Vec::with_capacity(room), widths_squared: Vec::with_capacity(room) };
+        let room = population.len().max(if population.is_supplied() { 0 } else { RECENT_CONTEXTS });
+        let mut outlook = Self {
+            arms,
+            estimates: Vec::with_capacity(room * arms),
+            widths_squared: Vec::with_capacity(room * arms),
+            played: Vec::with_capacity(room),
+        };
         for row in 0..population.len() {
-            outlook.set_row(row, population, statistics);
+            outlook.set_row(row, population, statistics, rule);
         }
         outlook
     }
@@ -141,6 +148,7 @@ impl Outlook {
         recorded: Option<usize>,
         population: &Population,
         statistics: &Statistics,
+        rule: &Rule,
     ) {
         let ridge = statistics.arm(step.arm);
         let direction = statistics.last_direction();
@@ -157,50 +165,44 @@ impl Outlook {
             }
         }
         if let Some(row) = recorded {
-            self.set_row(row, population, statistics);
+            self.set_row(row, population, statistics, rule);
         }
     }
 
-    fn set_row(&mut self, row: usize, population: &Population, statistics: &Statistics) {
+    fn set_row(&mut self, row: usize, population: &Population, statistics: &Statistics, rule: &Rule) {
         let context = population.row(row);
+        if row == self.played.len() {
+            self.played.push(0);
+            self.estimates.resize((row + 1) * self.arms, 0.0);
+            self.widths_squared.resize((row + 1) * self.arms, 0.0);
+        }
+        self.played[row] = rule.best(context);
         for (arm, ridge) in statistics.arms().iter().enumerate() {
-            let place = row * self.arms + arm;
-            let (estimate, width_squared) = (ridge.predict(context), ridge.width_squared(context));
-            if place == self.estimates.len() {
-                self.estimates.push(estimate);
-                self.widths_squared.push(width_squared);
-            } else {
-                self.estimates[place] = estimate;
-                self.widths_squared[place] = width_squared;
-            }
+            self.estimates[row * self.arms + arm] = ridge.predict(context);
+            self.widths_squared[row * self.arms + arm] = ridge.width_squared(context);
         }
     }
 
-    /// The share of the population at which a policy plays an excluded arm.
-    pub(crate) fn excluded_share(&self, set: &ConfidenceSet<'_>, rule: &Rule, population: &Population) -> f64 {
-        if population.is_empty() {
-            return 0.0;
-        }
-        let mut rows = self.estimates.chunks_exact(self.arms).zip(self.widths_squared.chunks_exact(self.arms));
-        let mut excluded = 0_u32;
-        rule.for_each_best(population.values(), |arm| {
-            if let Some((estimates, widths_squared)) = rows.next() {
-                excluded += u32::from(set.is_excluded(arm, estimates, widths_squared));
-            }
-        });
-        f64::from(excluded) / population.len() as f64
+    /// Another rule is in force.
+    pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
+        self.played.clear();
+        rule.for_each_best(population.values(), |arm| self.played.push(arm));
     }
 
-    /// The estimated gain of the estimate's own policy over `rule`, the largest any policy can have.
-    pub(crate) fn largest_gain(&self, rule: &Rule, population: &Population) -> f64 {
-        let mut rows = self.estimates.chunks_exact(self.arms);
-        let mut gain = 0.0;
-        rule.for_each_best(population.values(), |arm| {
-            if let Some(estimates) = rows.next() {
-                gain += estimates.iter().fold(f64::NEG_INFINITY, |best, &estimate| best.max(estimate)) - estimates[arm];
-            }
-        });
-        gain / population.len().max(1) as f64
+    /// The share of the population at which the policy in force plays an excluded arm.
+    pub(crate) fn excluded_share(&self, set: &ConfidenceSet<'_>) -> f64 {
+        let rows = self.estimates.chunks_exact(self.arms).zip(self.widths_squared.chunks_exact(self.arms));
+        let excluded =
+            rows.zip(&self.played).filter(|((estimates, widths), arm)| set.is_excluded(**arm, estimates, widths));
+        excluded.count() as f64 / self.played.len().max(1) as f64
+    }
+
+    /// The estimated gain of the estimate's own policy over the one in force, the largest any policy can have.
+    pub(crate) fn largest_gain(&self) -> f64 {
+        let largest =
+            |estimates: &[f64]| estimates.iter().fold(f64::NEG_INFINITY, |best, &estimate| best.max(estimate));
+        let rows = self.estimates.chunks_exact(self.arms).zip(&self.played);
+        rows.map(|(estimates, &arm)| largest(estimates) - estimates[arm]).sum::<f64>() / self.played.len().max(1) as f64
     }
 
     pub(crate) fn is_sound(&self, population: &Population, arms: usize) -> bool {
@@ -208,6 +210,8 @@ impl Outlook {
         self.arms == arms
             && self.estimates.len() == expected
             && self.widths_squared.len() == expected
+            && self.played.len() == population.len()
+            && self.played.iter().all(|&arm| arm < arms)
             && self.estimates.iter().chain(&self.widths_squared).all(|value| is_sound(*value))
     }
 }

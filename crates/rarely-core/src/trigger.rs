@@ -2,7 +2,7 @@
 
 use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
-use crate::confidence::ConfidenceSet;
+use crate::confidence::{ConfidenceSet, Profile};
 use crate::gradient::Solver;
 use crate::population::{Outlook, Population};
 use crate::ridge::Step;
@@ -96,7 +96,9 @@ impl Watch {
                 witness: Track::unknown(shape.arms() * shape.arms(), shape.dimension()),
                 doubtful: true,
             },
-            Trigger::Population { .. } | Trigger::Gain { .. } => Memory::Outlook(Outlook::new(population, statistics)),
+            Trigger::Population { .. } | Trigger::Gain { .. } => {
+                Memory::Outlook(Outlook::new(population, statistics, rule))
+            }
         };
         Self { trigger, memory }
     }
@@ -129,12 +131,11 @@ impl Watch {
                 for other in (0..arms).filter(|&other| other != step.arm) {
                     follow(witness, step.arm * arms + other, round, workspace);
                 }
-                // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become implausible.
-                let cause = if *doubtful {
-                    let pairs = set.statistics().shape().pairs();
-                    pairs
-                        .into_iter()
-                        .find_map(|(i, j)| implausible(set, rule, [i.index(), j.index()], witness, workspace))
+                // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become
+                // implausible. (The authors' radius may come down once, from where theirs is not a number.)
+                let cause = if *doubtful || set.profile() == Profile::Published {
+                    let mut pairs = set.statistics().shape().pairs();
+                    pairs.find_map(|(i, j)| implausible(set, rule, [i.index(), j.index()], witness, workspace))
                 } else {
                     (0..arms).filter(|&other| other != step.arm).find_map(|other| {
                         implausible(set, rule, [step.arm.min(other), step.arm.max(other)], witness, workspace)
@@ -144,14 +145,14 @@ impl Watch {
                 cause
             }
             (Memory::Outlook(outlook), trigger) => {
-                outlook.follow(step, round.recorded, population, set.statistics());
+                outlook.follow(step, round.recorded, population, set.statistics(), rule);
                 match trigger {
                     Trigger::Population { share: limit } => {
-                        let share = outlook.excluded_share(set, rule, population);
+                        let share = outlook.excluded_share(set);
                         (share > limit).then_some(Cause::Population { share, limit })
                     }
                     Trigger::Gain { minimum } => {
-                        let largest = outlook.largest_gain(rule, population);
+                        let largest = outlook.largest_gain();
                         (largest > minimum).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
                     }
                     _ => None,
@@ -161,11 +162,12 @@ impl Watch {
     }
 
     /// The rule was replaced by parameters in the confidence set.
-    pub(crate) fn replaced(&mut self, rule: &Rule, statistics: &Statistics) {
+    pub(crate) fn replaced(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
         let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
         let points = rule.parameters();
         match &mut self.memory {
-            Memory::Nothing | Memory::Outlook(_) => {}
+            Memory::Nothing => {}
+            Memory::Outlook(outlook) => outlook.replaced(rule, population),
             Memory::Deployed(deployed) => *deployed = Track::of_arms(points.values(), statistics),
             Memory::Nearby { deployed, witness } => {
                 *deployed = Track::of_arms(points.values(), statistics);

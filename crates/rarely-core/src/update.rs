@@ -18,8 +18,8 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    /// Puts the candidate into the workspace's `point`.
-    pub(crate) fn propose(self, set: &ConfidenceSet<'_>, policy: &Parameters, workspace: &mut Workspace) {
+    /// Puts the candidate into the workspace's `point`; whether it can differ from the policy.
+    pub(crate) fn propose(self, set: &ConfidenceSet<'_>, policy: &Parameters, workspace: &mut Workspace) -> bool {
         let shape = policy.shape();
         workspace.resize(shape.arms(), shape.dimension());
         match self {
@@ -31,9 +31,8 @@ impl Update {
                 let (point, scratch) = workspace.point_and_scratch();
                 set.nearest_into(policy, point, scratch);
             }
-            Self::Conservative(solver) => {
-                workspace.solve(solver, set, policy);
-            }
+            Self::Conservative(solver) => return workspace.solve(solver, set, policy) < 1.0,
         }
+        workspace.point != policy.values()
     }
 }

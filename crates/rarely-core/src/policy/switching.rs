@@ -89,7 +89,7 @@ impl Switching {
             certificate,
         };
         self.rule = next;
-        self.watch.replaced(&self.rule, self.learner.statistics());
+        self.watch.replaced(&self.rule, self.learner.statistics(), &self.population);
         Change::Switched(Box::new(evidence))
     }
 
@@ -97,29 +97,28 @@ impl Switching {
     fn propose(&mut self, cause: Cause) -> Option<Cause> {
         if let Cause::Gain { minimum, .. } = cause {
             // Of the conservative update and the estimate, the one with the larger certain gain.
-            let cautious = self.proposed_gain(self.plan.update).interval.lower;
-            let greedy = self.proposed_gain(Update::Estimate).interval.lower;
-            if cautious > greedy && cautious > minimum {
+            let cautious = self.proposed_gain(self.plan.update).map_or(0.0, |gain| gain.interval.lower);
+            let greedy = self.proposed_gain(Update::Estimate).map_or(0.0, |gain| gain.interval.lower);
+            let lower = cautious.max(greedy);
+            if cautious > greedy && lower > minimum {
                 self.proposed_gain(self.plan.update);
             }
-            let lower = cautious.max(greedy);
             return (lower > minimum).then_some(Cause::Gain { lower, minimum });
         }
         let is_change = if self.judges_on_population() {
-            self.proposed_gain(self.plan.update).changed_share > 0.0
+            self.proposed_gain(self.plan.update).is_some_and(|gain| gain.changed_share > 0.0)
         } else {
-            self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
-            self.workspace.point != self.rule.parameters().values()
+            self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace)
         };
         is_change.then_some(cause)
     }
 
-    /// Puts an update's candidate into the workspace; its gain on the population.
-    fn proposed_gain(&mut self, update: Update) -> Gain {
+    /// Puts an update's candidate into the workspace; its gain on the population, unless it is the policy in force.
+    fn proposed_gain(&mut self, update: Update) -> Option<Gain> {
         let set = self.learner.set();
-        update.propose(&set, self.rule.parameters(), &mut self.workspace);
+        let differs = update.propose(&set, self.rule.parameters(), &mut self.workspace);
         let Workspace { point, functional, .. } = &mut self.workspace;
-        set.gain_of(&self.rule, point, self.population.values(), functional)
+        differs.then(|| set.gain_of(&self.rule, point, self.population.values(), functional))
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {

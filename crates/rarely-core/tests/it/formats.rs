@@ -1,0 +1,67 @@
+//! Snapshots that earlier versions wrote still open: `testdata/snapshots-1.json` holds one of every algorithm.
+//!
+//! `RARELY_WRITE_TESTDATA=1 cargo test -p rarely-core --all-features formats` writes the file anew: only for a new format, in a new file.
+
+use std::path::PathBuf;
+
+use rarely_core::{Algorithm, Context, Policy, Rng, SNAPSHOT_FORMAT, Snapshot};
+use serde_json::{Value, json};
+
+use crate::sample;
+
+const ROUNDS: usize = 40;
+
+fn file() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}.json"))
+}
+
+/// What a policy decides next, with its propensities, and the fingerprint of what it has learned.
+fn behaviour(policy: &dyn Policy) -> Value {
+    let mut rng = Rng::new(5, 1);
+    let decisions: Vec<Value> = (0..20)
+        .map(|_| {
+            let context = sample::context(policy.shape().dimension(), &mut rng);
+            let decision = policy.decide(Context::new(&context).expect("finite"), &mut rng).expect("fits");
+            json!([decision.arm.index(), decision.propensity])
+        })
+        .collect();
+    let digest = policy.learner().map(|learner| learner.statistics().digest().to_string());
+    json!({ "decisions": decisions, "digest": digest, "rounds": policy.rounds(), "changes": policy.changes() })
+}
+
+fn write() {
+    let entries: Vec<Value> = Algorithm::all()
+        .map(|algorithm| {
+            let mut policy = sample::settings(algorithm, 3, 2).build().expect("compatible");
+            let mut rng = Rng::new(5, 0);
+            let truth = sample::parameters(policy.shape(), &mut rng);
+            for _ in 0..ROUNDS {
+                let values = sample::context(2, &mut rng);
+                let context = Context::new(&values).expect("finite");
+                let decision = policy.decide(context, &mut rng).expect("fits");
+                let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+                let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
+            }
+            json!({ "algorithm": algorithm.name(), "snapshot": policy.snapshot(), "behaviour": behaviour(&*policy) })
+        })
+        .collect();
+    let text = serde_json::to_string(&entries).expect("plain data");
+    std::fs::create_dir_all(file().parent().expect("a folder")).expect("a folder");
+    std::fs::write(file(), text + "\n").expect("testdata can be written");
+}
+
+#[test]
+fn snapshots_of_this_format_open_and_decide_as_they_did() {
+    if std::env::var_os("RARELY_WRITE_TESTDATA").is_some() {
+        write();
+    }
+    let text = std::fs::read_to_string(file()).expect("testdata is part of the project");
+    let entries: Vec<Value> = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(entries.len(), Algorithm::all().count(), "one of every algorithm");
+    for entry in entries {
+        let snapshot: Snapshot = serde_json::from_value(entry["snapshot"].clone()).expect("a snapshot");
+        let policy = snapshot.restore().expect("it opens");
+        assert_eq!(entry["algorithm"], policy.algorithm().name());
+        assert_eq!(entry["behaviour"], behaviour(&*policy), "{}", policy.algorithm());
+    }
+}
