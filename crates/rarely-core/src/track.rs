@@ -3,7 +3,7 @@
 //! `‖φ − θ̂‖²_V` is the penalised sum of squares at `φ` less the one at `θ̂`. An observation adds `(y − sᵀφ)²` to the first
 //! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` a round, and only for the arm that was played.
 
-use crate::arm::is_sound;
+use crate::arm::{Parameters, is_sound};
 use crate::ridge::Step;
 use crate::statistics::Statistics;
 use crate::symmetric;
@@ -24,13 +24,18 @@ impl Track {
     }
 
     /// One point for each arm.
-    pub(crate) fn of_arms(points: &[f64], statistics: &Statistics) -> Self {
+    pub(crate) fn of_arms(points: &Parameters, statistics: &Statistics) -> Self {
         let shape = statistics.shape();
         let mut track = Self::unknown(shape.arms(), shape.dimension());
-        for (arm, point) in points.chunks_exact(shape.dimension()).enumerate() {
-            track.set(arm, point, arm, statistics, &mut vec![0.0; 2 * shape.dimension()]);
-        }
+        track.set_arms(points, statistics, &mut vec![0.0; 2 * shape.dimension()]);
         track
+    }
+
+    /// Puts each arm's point in the arm's own slot. `scratch` has length 2d.
+    pub(crate) fn set_arms(&mut self, points: &Parameters, statistics: &Statistics, scratch: &mut [f64]) {
+        for (arm, point) in points.iter().enumerate() {
+            self.set(arm, point, arm, statistics, scratch);
+        }
     }
 
     /// Puts a point of `arm` in a slot. `scratch` has length 2d.

@@ -1,5 +1,6 @@
 //! When to act.
 
+use crate::arm::Parameters;
 use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
 use crate::confidence::{ConfidenceSet, Profile};
@@ -45,6 +46,8 @@ pub(crate) enum Trigger {
 pub(crate) struct Round<'a> {
     pub(crate) set: ConfidenceSet<'a>,
     pub(crate) rule: &'a Rule,
+    /// The parameters whose plausibility is at stake: the rule's, or others that decide alike.
+    pub(crate) watched: &'a Parameters,
     pub(crate) context: &'a [f64],
     pub(crate) reward: f64,
     pub(crate) step: Step,
@@ -85,7 +88,7 @@ enum Memory {
 impl Watch {
     pub(crate) fn new(trigger: Trigger, rule: &Rule, statistics: &Statistics, population: &Population) -> Self {
         let shape = statistics.shape();
-        let deployed = || Track::of_arms(rule.parameters().values(), statistics);
+        let deployed = || Track::of_arms(rule.parameters(), statistics);
         let memory = match trigger {
             Trigger::EveryRound | Trigger::Scheduled => Memory::Nothing,
             Trigger::OutsideSet => Memory::Deployed(deployed()),
@@ -106,7 +109,7 @@ impl Watch {
     /// Takes in one round; says why the policy should be reconsidered, if it should.
     #[inline]
     pub(crate) fn notice(&mut self, round: &Round<'_>, workspace: &mut Workspace) -> Option<Cause> {
-        let Round { set, rule, step, population, .. } = round;
+        let Round { set, rule, watched, step, population, .. } = round;
         match (&mut self.memory, self.trigger) {
             (Memory::Nothing, Trigger::Scheduled) => {
                 let rounds = set.statistics().rounds();
@@ -122,7 +125,7 @@ impl Watch {
                 if deployed.total() <= set.edge() || witness.total() <= set.edge() {
                     return None;
                 }
-                let cosine = largest_cosine(set, rule, tolerance, solver, witness, workspace);
+                let cosine = largest_cosine(set, watched, tolerance, solver, witness, workspace);
                 (cosine < 1.0 - tolerance).then_some(Cause::Angle { cosine, tolerance })
             }
             (Memory::Nothing | Memory::Nearby { .. }, _) => None,
@@ -135,10 +138,10 @@ impl Watch {
                 // implausible. (The authors' radius may come down once, from where theirs is not a number.)
                 let cause = if *doubtful || set.profile() == Profile::Published {
                     let mut pairs = set.statistics().shape().pairs();
-                    pairs.find_map(|(i, j)| implausible(set, rule, [i.index(), j.index()], witness, workspace))
+                    pairs.find_map(|(i, j)| implausible(set, watched, [i.index(), j.index()], witness, workspace))
                 } else {
                     (0..arms).filter(|&other| other != step.arm).find_map(|other| {
-                        implausible(set, rule, [step.arm.min(other), step.arm.max(other)], witness, workspace)
+                        implausible(set, watched, [step.arm.min(other), step.arm.max(other)], witness, workspace)
                     })
                 };
                 *doubtful = cause.is_some();
@@ -161,27 +164,32 @@ impl Watch {
         }
     }
 
-    /// The rule was replaced by parameters in the confidence set.
-    pub(crate) fn replaced(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
-        let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
-        let points = rule.parameters();
+    /// Watches other parameters from now on. Does not allocate.
+    pub(crate) fn turn_to(&mut self, points: &Parameters, statistics: &Statistics, workspace: &mut Workspace) {
+        let arms = statistics.shape().arms();
+        let scratch = workspace.scratch(statistics.shape().dimension());
         match &mut self.memory {
-            Memory::Nothing => {}
-            Memory::Outlook(outlook) => outlook.replaced(rule, population),
-            Memory::Deployed(deployed) => *deployed = Track::of_arms(points.values(), statistics),
+            Memory::Nothing | Memory::Outlook(_) => {}
+            Memory::Deployed(deployed) => deployed.set_arms(points, statistics, scratch),
             Memory::Nearby { deployed, witness } => {
-                *deployed = Track::of_arms(points.values(), statistics);
-                *witness = deployed.clone();
+                deployed.set_arms(points, statistics, scratch);
+                witness.set_arms(points, statistics, scratch);
             }
             Memory::Pairs { witness, doubtful } => {
-                let mut scratch = vec![0.0; 2 * d];
                 for (arm, point) in points.iter().enumerate() {
                     for other in 0..arms {
-                        witness.set(arm * arms + other, point, arm, statistics, &mut scratch);
+                        witness.set(arm * arms + other, point, arm, statistics, scratch);
                     }
                 }
                 *doubtful = true;
             }
+        }
+    }
+
+    /// Another rule is in force.
+    pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
+        if let Memory::Outlook(outlook) = &mut self.memory {
+            outlook.replaced(rule, population);
         }
     }
 
@@ -216,17 +224,17 @@ fn outside(set: &ConfidenceSet<'_>, deployed: &Track) -> Cause {
     Cause::OutsideSet { distance: deployed.total().sqrt(), radius: set.radius() }
 }
 
-/// The largest cosine of a plausible policy with the rule; where that suffices, leaves a witness.
+/// The largest cosine of a plausible policy with the one watched; where that suffices, leaves a witness.
 fn largest_cosine(
     set: &ConfidenceSet<'_>,
-    rule: &Rule,
+    watched: &Parameters,
     tolerance: f64,
     solver: Solver,
     witness: &mut Track,
     workspace: &mut Workspace,
 ) -> f64 {
     let statistics = set.statistics();
-    let cosine = workspace.solve(solver, set, rule.parameters());
+    let cosine = workspace.solve(solver, set, watched);
     if cosine >= 1.0 - tolerance && solver == Solver::Exact {
         // The projected gradient proves nothing of later rounds: the paper takes it anew in each.
         workspace.deepen(statistics, 1.0 - tolerance);
@@ -239,7 +247,7 @@ fn largest_cosine(
 #[inline]
 fn implausible(
     set: &ConfidenceSet<'_>,
-    rule: &Rule,
+    watched: &Parameters,
     pair: [usize; 2],
     witness: &mut Track,
     workspace: &mut Workspace,
@@ -250,21 +258,21 @@ fn implausible(
     if witness.distance_squared(slots[0]) + witness.distance_squared(slots[1]) <= set.edge() {
         return None;
     }
-    test_pair(set, rule, pair, slots, witness, workspace)
+    test_pair(set, watched, pair, slots, witness, workspace)
 }
 
 /// Tests one pair; if it is plausible, leaves a new witness.
 #[cold]
 fn test_pair(
     set: &ConfidenceSet<'_>,
-    rule: &Rule,
+    watched: &Parameters,
     pair: [usize; 2],
     slots: [usize; 2],
     witness: &mut Track,
     workspace: &mut Workspace,
 ) -> Option<Cause> {
     let [i, j] = pair;
-    let distance_squared = workspace.test(set, &Subset::of(&pair), rule.parameters());
+    let distance_squared = workspace.test(set, &Subset::of(&pair), watched);
     if distance_squared <= set.edge() {
         keep_witness(witness, [(slots[0], i), (slots[1], j)].into_iter(), set.statistics(), workspace);
         return None;

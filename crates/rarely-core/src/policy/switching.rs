@@ -4,7 +4,7 @@ use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
 use crate::change::{Cause, Change, Evidence};
 use crate::cone::Workspace;
-use crate::confidence::ConfidenceSet;
+use crate::confidence::{ConfidenceSet, Profile};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
@@ -13,7 +13,7 @@ use crate::gain::{Certificate, Gain};
 use crate::policy::{Learner, Policy, check_room};
 use crate::population::Population;
 use crate::rng::Rng;
-use crate::rule::Rule;
+use crate::rule::{self, Rule};
 use crate::settings::{Certificates, Settings};
 use crate::snapshot::{Snapshot, State};
 use crate::trigger::{Round, Trigger, Watch};
@@ -28,11 +28,37 @@ pub(crate) struct Switching {
     rule: Rule,
     exploration: Exploration,
     watch: Watch,
+    stand_in: StandIn,
     plan: Plan,
     population: Population,
     changes: u64,
     #[cfg_attr(feature = "serde", serde(skip))]
     workspace: Workspace,
+}
+
+/// Plausible parameters that decided on the population as the rule does when the rule's own became implausible. A change
+/// to them would be none; the trigger watches them instead, until a new context shows a difference.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct StandIn {
+    parameters: Parameters,
+    active: bool,
+}
+
+impl StandIn {
+    fn decides_as(&self, rule: &Rule, context: &[f64]) -> bool {
+        rule::best_of(self.parameters.values(), context) == rule.best(context)
+    }
+}
+
+/// What came of a trigger that fired.
+enum Proposal {
+    /// The workspace holds parameters to change to.
+    Change(Cause),
+    /// They would alter no decision.
+    SameDecisions,
+    /// There is nothing to change to.
+    Nothing,
 }
 
 /// What happens when the trigger fires.
@@ -52,6 +78,7 @@ impl Switching {
         let start = if trigger == Trigger::EveryRound { parts.prior_mean } else { parts.deployed };
         let rule = Rule::new(start);
         let watch = Watch::new(trigger, &rule, learner.statistics(), &parts.population);
+        let stand_in = StandIn { parameters: rule.parameters().clone(), active: false };
         Self {
             algorithm: parts.algorithm,
             workspace: Workspace::sized(rule.parameters().shape()),
@@ -59,26 +86,37 @@ impl Switching {
             rule,
             exploration: parts.exploration,
             watch,
+            stand_in,
             plan: Plan { trigger, update, certificates: parts.certificates },
             population: parts.population,
             changes: 0,
         }
     }
 
-    /// Whether a change must alter a decision on the population to be one.
+    /// Whether a change must alter a decision on the population to be one. What the authors ran counts every change.
     fn judges_on_population(&self) -> bool {
-        self.population.is_supplied() || matches!(self.plan.trigger, Trigger::Population { .. } | Trigger::Gain { .. })
+        self.population.is_supplied() || self.learner.confidence().profile == Profile::Rigorous
     }
 
-    /// The trigger fired: replaces the rule if that is a change. Allocates only then.
+    /// The trigger fired. Allocates only if the rule is replaced.
     fn act(&mut self, cause: Cause) -> Change {
-        let Some(cause) = self.propose(cause) else {
-            return Change::Kept;
-        };
-        let set = self.learner.set();
+        match self.propose(cause) {
+            Proposal::Change(cause) => self.switch(cause),
+            Proposal::SameDecisions => {
+                self.stand_in.parameters.values_mut().copy_from_slice(&self.workspace.point);
+                self.stand_in.active = true;
+                self.watch.turn_to(&self.stand_in.parameters, self.learner.statistics(), &mut self.workspace);
+                Change::Kept
+            }
+            Proposal::Nothing => Change::Kept,
+        }
+    }
+
+    /// Replaces the rule by what the workspace holds.
+    fn switch(&mut self, cause: Cause) -> Change {
         let shape = self.rule.parameters().shape();
         let next = Rule::new(Parameters::from_computed(shape, self.workspace.point.clone()));
-        let certificate = self.certificate(&set, &next);
+        let certificate = self.certificate(&self.learner.set(), &next);
         self.changes += 1;
         let evidence = Evidence {
             round: self.learner.statistics().rounds(),
@@ -89,12 +127,14 @@ impl Switching {
             certificate,
         };
         self.rule = next;
-        self.watch.replaced(&self.rule, self.learner.statistics(), &self.population);
+        self.stand_in.active = false;
+        self.watch.turn_to(self.rule.parameters(), self.learner.statistics(), &mut self.workspace);
+        self.watch.replaced(&self.rule, &self.population);
         Change::Switched(Box::new(evidence))
     }
 
-    /// Puts the parameters to change to into the workspace; why, if that is a change.
-    fn propose(&mut self, cause: Cause) -> Option<Cause> {
+    /// Puts the parameters to change to into the workspace; whether and why that is a change.
+    fn propose(&mut self, cause: Cause) -> Proposal {
         if let Cause::Gain { minimum, .. } = cause {
             // Of the conservative update and the estimate, the one with the larger certain gain.
             let cautious = self.proposed_gain(self.plan.update).map_or(0.0, |gain| gain.interval.lower);
@@ -103,14 +143,17 @@ impl Switching {
             if cautious > greedy && lower > minimum {
                 self.proposed_gain(self.plan.update);
             }
-            return (lower > minimum).then_some(Cause::Gain { lower, minimum });
+            return if lower > minimum { Proposal::Change(Cause::Gain { lower, minimum }) } else { Proposal::Nothing };
         }
-        let is_change = if self.judges_on_population() {
-            self.proposed_gain(self.plan.update).is_some_and(|gain| gain.changed_share > 0.0)
-        } else {
-            self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace)
-        };
-        is_change.then_some(cause)
+        if !self.judges_on_population() {
+            let differs = self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
+            return if differs { Proposal::Change(cause) } else { Proposal::Nothing };
+        }
+        match self.proposed_gain(self.plan.update) {
+            Some(gain) if gain.changed_share > 0.0 => Proposal::Change(cause),
+            Some(_) => Proposal::SameDecisions,
+            None => Proposal::Nothing,
+        }
     }
 
     /// Puts an update's candidate into the workspace; its gain on the population, unless it is the policy in force.
@@ -134,6 +177,7 @@ impl Switching {
         self.learner.statistics().is_sound()
             && self.learner.statistics().shape() == shape
             && self.changes <= self.rounds()
+            && self.stand_in.parameters.shape() == shape
             && self.population.is_sound(shape.dimension())
             && self.watch.is_sound(self.learner.statistics(), &self.population)
     }
@@ -203,16 +247,22 @@ impl Policy for Switching {
         let round = Round {
             set: self.learner.set(),
             rule: &self.rule,
+            watched: if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() },
             context: context.values(),
             reward,
             step,
             population: &self.population,
             recorded,
         };
-        match self.watch.notice(&round, &mut self.workspace) {
-            None => Ok(Change::Kept),
-            Some(cause) => Ok(self.act(cause)),
+        if let Some(cause) = self.watch.notice(&round, &mut self.workspace) {
+            return Ok(self.act(cause));
         }
+        // On a supplied population the two decide alike for good; of the people seen, this is a new one.
+        if self.stand_in.active && recorded.is_some() && !self.stand_in.decides_as(&self.rule, context.values()) {
+            self.stand_in.active = false;
+            self.watch.turn_to(self.rule.parameters(), self.learner.statistics(), &mut self.workspace);
+        }
+        Ok(Change::Kept)
     }
 
     fn deployed(&self) -> Option<&Parameters> {
