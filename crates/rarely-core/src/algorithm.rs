@@ -36,8 +36,10 @@ pub enum Algorithm {
     /// Changes only when the gain is certain.
     Certified,
     /// The largest upper confidence bound.
+    #[cfg_attr(feature = "serde", serde(rename = "linucb"))]
     LinUcb,
     /// The same, with estimates adopted rarely.
+    #[cfg_attr(feature = "serde", serde(rename = "rs-linucb"))]
     RsLinUcb,
     /// Optimistic only as far as a baseline is safe.
     Clucb,

@@ -116,7 +116,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A change of policy with everything needed to judge it.
+/// A change of policy with everything needed to judge it. `{}` prints one line, `{:#}` the whole certificate.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
@@ -130,7 +130,7 @@ pub struct Evidence {
     pub from: Parameters,
     /// The parameters in force from now on.
     pub to: Parameters,
-    /// What the change is worth, unless certificates were turned off or no context is known to judge it on.
+    /// What the change is worth, unless certificates were turned off. `rs-linucb`, whose policy is not a linear rule, has none.
     pub certificate: Option<Certificate>,
 }
 
@@ -138,7 +138,8 @@ impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "change {} after {} outcomes: {}", self.version, self.round, self.cause)?;
         if let Some(certificate) = &self.certificate {
-            write!(f, "; {certificate}")?;
+            f.write_str("; ")?;
+            fmt::Display::fmt(certificate, f)?;
         }
         Ok(())
     }

@@ -13,6 +13,8 @@
 
 mod secular;
 
+use std::fmt;
+
 use crate::arm::{Parameters, Shape, centre};
 use crate::confidence::ConfidenceSet;
 use crate::statistics::Statistics;
@@ -39,6 +41,21 @@ pub struct Boundary {
     pub distance: f64,
     /// Angle to the nearest plausible boundary in degrees; 0 if plausible.
     pub angle_degrees: f64,
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (i, j) = self.arms;
+        if self.plausible {
+            write!(f, "between arm {i} and arm {j}: plausible")
+        } else {
+            write!(
+                f,
+                "between arm {i} and arm {j}: implausible, {:.1}° from the nearest plausible one",
+                self.angle_degrees
+            )
+        }
+    }
 }
 
 impl ConfidenceSet<'_> {

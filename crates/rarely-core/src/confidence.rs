@@ -4,6 +4,8 @@
 //! `r = √λ·L + σ·√(2 ln(1/δ) + Σ_a ln det V_a − kd·ln λ)`. It holds for all rounds at once with probability at least `1−δ`,
 //! whatever chose the arms [abbasi-2011, Thm 2; lattimore-2020, Thm 20.5].
 
+use std::fmt;
+
 use crate::arm::{Parameters, Shape};
 use crate::number::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::ridge::Ridge;
@@ -57,8 +59,12 @@ pub struct Confidence {
 
 impl Confidence {
     /// The confidence set these statistics give.
+    ///
+    /// # Panics
+    /// If the statistics have another penalty.
     #[inline]
     pub fn set<'a>(&self, statistics: &'a Statistics) -> ConfidenceSet<'a> {
+        assert_eq!(statistics.arm(0).penalty(), self.penalty.get(), "the radius and the sums have one penalty");
         let radius = self.joint_radius(statistics);
         ConfidenceSet { statistics, confidence: *self, radius }
     }
@@ -98,6 +104,12 @@ pub struct Interval {
     pub lower: f64,
     /// The upper end.
     pub upper: f64,
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4} (between {:.4} and {:.4})", self.estimate, self.lower, self.upper)
+    }
 }
 
 impl Interval {
@@ -185,6 +197,20 @@ impl<'a> ConfidenceSet<'a> {
                 .iter()
                 .enumerate()
                 .all(|(arm, &distance)| distance <= self.arm_radius(arm).powi(2) * (1.0 + SLACK)),
+        }
+    }
+
+    /// The distance and the radius by which a point with these squared distances is farthest outside.
+    pub(crate) fn farthest_outside(&self, distances_squared: &[f64]) -> (f64, f64) {
+        match self.confidence.sets {
+            Sets::Joint => (distances_squared.iter().sum::<f64>().sqrt(), self.radius),
+            Sets::PerArm => {
+                let arms = distances_squared.iter().enumerate();
+                let outside = arms.map(|(arm, distance)| (distance.sqrt(), self.arm_radius(arm)));
+                outside
+                    .max_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)))
+                    .unwrap_or((0.0, self.radius))
+            }
         }
     }
 

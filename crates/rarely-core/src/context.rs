@@ -18,8 +18,13 @@ impl<'a> Context<'a> {
     /// # Errors
     /// [`ContextError::Entry`] names the first entry that is NaN, infinite or too large; [`ContextError::Empty`].
     pub fn new(values: &'a [f64]) -> Result<Self, ContextError> {
-        check_entries(values)?;
-        Ok(Self(values))
+        if values.is_empty() {
+            return Err(ContextError::Empty);
+        }
+        match bad_entry(values) {
+            Some(index) => Err(ContextError::Entry { index, value: values[index] }),
+            None => Ok(Self(values)),
+        }
     }
 
     /// The numbers.
@@ -48,15 +53,18 @@ impl<'a> Contexts<'a> {
     /// Checks the numbers; does not copy them. An empty block is allowed.
     ///
     /// # Errors
-    /// [`ContextError::RaggedBlock`] if the length is not a multiple of `dimension`; [`ContextError::Entry`].
+    /// [`ContextError::RaggedBlock`] if the length is not a multiple of `dimension`; [`ContextError::BlockEntry`].
     pub fn new(values: &'a [f64], dimension: usize) -> Result<Self, ContextError> {
         if dimension == 0 || !values.len().is_multiple_of(dimension) {
             return Err(ContextError::RaggedBlock { found: values.len(), dimension });
         }
-        if !values.is_empty() {
-            check_entries(values)?;
+        match bad_entry(values) {
+            Some(at) => {
+                let (row, index) = (at / dimension, at % dimension);
+                Err(ContextError::BlockEntry { row, index, value: values[at] })
+            }
+            None => Ok(Self { values, dimension }),
         }
-        Ok(Self { values, dimension })
     }
 
     /// Contexts in the block.
@@ -93,17 +101,9 @@ impl<'a> Contexts<'a> {
     }
 }
 
-fn check_entries(values: &[f64]) -> Result<(), ContextError> {
-    if values.is_empty() {
-        return Err(ContextError::Empty);
-    }
+/// The first entry that is not finite or too large.
+fn bad_entry(values: &[f64]) -> Option<usize> {
     // One pass without branches, so that a long block costs no more than reading it; NaN fails every comparison.
     let good = values.iter().fold(true, |good, value| good & (value.abs() <= MAX_CONTEXT_ENTRY));
-    if good {
-        return Ok(());
-    }
-    match values.iter().position(|value| !matches!(value.abs(), size if size <= MAX_CONTEXT_ENTRY)) {
-        Some(index) => Err(ContextError::Entry { index, value: values[index] }),
-        None => Ok(()),
-    }
+    if good { None } else { values.iter().position(|value| !(value.abs() <= MAX_CONTEXT_ENTRY)) }
 }

@@ -35,7 +35,7 @@ pub enum SettingsError {
         dimension: usize,
     },
     /// A number outside its range.
-    #[error("{name} = {value:e} is outside {low:e} to {high:e}: {remedy}")]
+    #[error("{name} = {} is outside {} to {}: {remedy}", short(*value), short(*low), short(*high))]
     OutOfRange {
         /// What the number is.
         name: &'static str,
@@ -49,7 +49,7 @@ pub enum SettingsError {
         remedy: &'static str,
     },
     /// A parameter array of the wrong length.
-    #[error("{name} has {found} numbers; {expected} are needed (arms × context variables, arm by arm)")]
+    #[error("{name}: {found} numbers were given and {expected} are needed")]
     Length {
         /// Which array.
         name: &'static str,
@@ -59,7 +59,7 @@ pub enum SettingsError {
         found: usize,
     },
     /// A parameter that is not finite or too large.
-    #[error("{name}[{index}] = {value:e}: parameters are finite and at most {MAX_PARAMETER:e} in magnitude")]
+    #[error("{name}[{index}] = {}: parameters are finite and at most {MAX_PARAMETER:e} in magnitude", short(*value))]
     Parameter {
         /// Which array.
         name: &'static str,
@@ -94,6 +94,16 @@ pub enum SettingsError {
         /// What to do.
         remedy: &'static str,
     },
+    /// An algorithm that needs something more.
+    #[error("{algorithm} needs {what}: {remedy}")]
+    Missing {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What it needs.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// A population sample without a context in it, or of the wrong width.
     #[error("the population sample: {0}")]
     Population(#[from] ContextError),
@@ -104,9 +114,22 @@ pub enum SettingsError {
 #[non_exhaustive]
 pub enum ContextError {
     /// An entry that is NaN, infinite or too large.
-    #[error("context variable {index} = {value:e}: it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude")]
+    #[error("context variable {index} = {}: it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude", short(*value))]
     Entry {
-        /// Place in the context (in a block: counted over the whole block).
+        /// Place in the context.
+        index: usize,
+        /// The number given.
+        value: f64,
+    },
+    /// The same in a block.
+    #[error(
+        "row {row}, context variable {index} = {}: it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude",
+        short(*value)
+    )]
+    BlockEntry {
+        /// Row of the block, from 0.
+        row: usize,
+        /// Place in the context.
         index: usize,
         /// The number given.
         value: f64,
@@ -165,7 +188,7 @@ pub enum ObserveError {
         arms: usize,
     },
     /// A reward that is NaN, infinite or too large.
-    #[error("the reward is {reward:e}: it must be finite and at most {MAX_REWARD:e} in magnitude")]
+    #[error("the reward is {}: it must be finite and at most {MAX_REWARD:e} in magnitude", short(*reward))]
     Reward {
         /// The number given.
         reward: f64,
@@ -191,7 +214,7 @@ pub enum ObserveError {
         /// Rewards given.
         rewards: usize,
     },
-    /// A row of a batch; the rows before it were learned.
+    /// A row of a batch, of which nothing was learned.
     #[error("row {row}: {source}")]
     Row {
         /// Which row, from 0.
@@ -199,6 +222,12 @@ pub enum ObserveError {
         /// What was wrong with it.
         source: Box<ObserveError>,
     },
+}
+
+impl ObserveError {
+    pub(crate) fn in_row(self, row: usize) -> Self {
+        Self::Row { row, source: Box::new(self) }
+    }
 }
 
 /// Statistics that cannot be added.
@@ -245,4 +274,10 @@ pub enum RestoreError {
     /// Its parts do not fit together.
     #[error("the snapshot is damaged: {0}")]
     Damaged(&'static str),
+}
+
+/// A number as a person would write it: plain where that is short, with an exponent where it is not.
+fn short(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-4..1e7).contains(&size) { value.to_string() } else { format!("{value:e}") }
 }

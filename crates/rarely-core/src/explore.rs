@@ -11,18 +11,23 @@ use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
 use crate::number::Share;
 use crate::population::Population;
+use crate::ridge::Ridge;
 use crate::rng::Rng;
+use crate::statistics::Statistics;
 
 /// An arm is reported as stuck if it is plausible for at least this share of recent contexts …
 const STUCK_PLAUSIBLE: f64 = 0.05;
-/// … and was played in less than this share of all rounds.
+/// … and was played in less than this share of all rounds …
 const STUCK_PLAYED: f64 = 0.001;
+/// … of which there are at least this many: of fewer, one play would be too large a share.
+const STUCK_ROUNDS: u64 = 1000;
 
 /// How a switching policy explores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exploration {
-    /// The first `pilot·k` rounds cycle through the arms.
+    /// Until every arm has this many outcomes, the arm with the fewest is played: the first `pilot·k` rounds cycle through the
+    /// arms. It goes on with the outcomes, not with the decisions: where those come late, decisions in between repeat an arm.
     pub pilot: u32,
     /// With this probability an arm is drawn uniformly from the plausible ones.
     pub equipoise: Share,
@@ -36,13 +41,19 @@ impl Exploration {
 
     /// Whether the policy alone decides from now on.
     #[inline]
-    pub(crate) fn is_over(&self, rounds: u64, arms: usize) -> bool {
-        self.equipoise == Share::ZERO && !self.is_pilot(rounds, arms)
+    pub(crate) fn is_over(&self, statistics: &Statistics) -> bool {
+        self.equipoise == Share::ZERO && self.pilot_arm(statistics).is_none()
     }
 
+    /// The arm whose turn it is in the pilot: the lowest of those with the fewest outcomes.
     #[inline]
-    fn is_pilot(&self, rounds: u64, arms: usize) -> bool {
-        rounds < u64::from(self.pilot) * arms as u64
+    fn pilot_arm(&self, statistics: &Statistics) -> Option<usize> {
+        if self.pilot == 0 {
+            return None;
+        }
+        let counts = statistics.arms().iter().map(Ridge::count).enumerate();
+        let (arm, fewest) = counts.min_by_key(|&(_, count)| count)?;
+        (fewest < u64::from(self.pilot)).then_some(arm)
     }
 
     /// The decision at a context where the policy in force plays `policy_arm`. Draws one random number if there is equipoise.
@@ -54,9 +65,8 @@ impl Exploration {
         policy_arm: usize,
         rng: &mut Rng,
     ) -> Decision {
-        let (rounds, arms) = (set.statistics().rounds(), set.statistics().shape().arms());
-        if self.is_pilot(rounds, arms) {
-            return Decision::certain((rounds % arms as u64) as usize, Reason::Pilot);
+        if let Some(arm) = self.pilot_arm(set.statistics()) {
+            return Decision::certain(arm, Reason::Pilot);
         }
         let equipoise = self.equipoise.get();
         if equipoise == 0.0 {
@@ -105,7 +115,7 @@ impl fmt::Display for Stuck {
         write!(
             f,
             "{} may be best for {:.0} % of recent contexts but was played in {:.3} % of rounds: without exploration the data \
-             will never tell; add equipoise (for example 0.02) or a pilot",
+             will never tell; add or raise equipoise (for example 0.02), or a longer pilot",
             self.arm,
             100.0 * self.plausible_share,
             100.0 * self.played_share
@@ -114,18 +124,22 @@ impl fmt::Display for Stuck {
 }
 
 impl ConfidenceSet<'_> {
-    /// The arms that are plausible for at least 5 % of a population yet were played in less than 0.1 % of rounds.
+    /// The arms that are plausible for at least 5 % of a population yet were played in less than 0.1 % of rounds; none before
+    /// there were 1000 rounds.
     ///
     /// # Panics
     /// If the population has another number of context variables.
     pub fn stuck(&self, population: &Population) -> Vec<Stuck> {
         let statistics = self.statistics();
         assert_eq!(population.dimension(), statistics.shape().dimension(), "the population fits the statistics");
+        if statistics.rounds() < STUCK_ROUNDS {
+            return Vec::new();
+        }
         let mut plausible = vec![0_u64; statistics.shape().arms()];
         for row in population.rows() {
             self.for_each_plausible(row, |arm| plausible[arm] += 1);
         }
-        let share = |count: u64, of: u64| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+        let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
         let report = |(arm, count): (usize, u64)| Stuck {
             arm: Arm::new(arm),
             plausible_share: share(count, population.len() as u64),

@@ -38,7 +38,7 @@ pub struct BoundaryMove {
     pub moved_degrees: f64,
 }
 
-/// Everything a change carries with it.
+/// Everything a change carries with it. `{}` prints its gain, `{:#}` all of it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Certificate {
@@ -62,12 +62,32 @@ pub struct Certificate {
 
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Interval { estimate, lower, upper } = self.gain.interval;
         write!(
             f,
-            "{:.1} % of decisions change, gaining {estimate:.4} a decision (between {lower:.4} and {upper:.4})",
-            100.0 * self.gain.changed_share
-        )
+            "{:.1} % of {} decisions change, gaining {} a decision",
+            100.0 * self.gain.changed_share,
+            self.sample,
+            self.gain.interval
+        )?;
+        if !f.alternate() {
+            return Ok(());
+        }
+        let percent = |share: f64| 100.0 * share;
+        write!(
+            f,
+            "\n  given an arm that the data rule out: {:.1} % before, {:.1} % after",
+            percent(self.excluded_before),
+            percent(self.excluded_after)
+        )?;
+        for BoundaryMove { before, after, moved_degrees } in &self.boundaries {
+            let now = if after.plausible { "plausible" } else { "implausible" };
+            write!(f, "\n  boundary {before}; moved by {moved_degrees:.1}°, now {now}")?;
+        }
+        if let Some(theorem) = &self.theorem_three {
+            let verdict = if theorem.certifies() { "certified by Theorem 3" } else { "not certified by Theorem 3" };
+            write!(f, "\n  {verdict}")?;
+        }
+        write!(f, "\n  radius {:.4}, statistics {}", self.radius, self.digest)
     }
 }
 

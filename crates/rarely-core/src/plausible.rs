@@ -26,7 +26,11 @@ impl ConfidenceSet<'_> {
     ///
     /// # Errors
     /// [`ContextError::DimensionMismatch`], [`ContextError::Empty`].
+    ///
+    /// # Panics
+    /// If the rule does not have the shape of the statistics.
     pub fn excluded_share(&self, rule: &Rule, contexts: Contexts<'_>) -> Result<f64, ContextError> {
+        assert_eq!(rule.parameters().shape(), self.statistics().shape(), "a rule has the shape of the statistics");
         contexts.check_dimension(self.statistics().shape().dimension())?;
         if contexts.is_empty() {
             return Err(ContextError::Empty);

@@ -8,6 +8,8 @@ pub(crate) mod thompson;
 
 pub use conservative::Baseline;
 
+use std::fmt;
+
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
 use crate::change::{Change, Evidence};
@@ -16,15 +18,17 @@ use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{DecideError, MAX_REWARD, ObserveError};
 use crate::explore::Stuck;
+use crate::population::Population;
 use crate::rng::Rng;
 use crate::snapshot::Snapshot;
 use crate::statistics::Statistics;
+use crate::symmetric::dot;
 
 /// A policy that decides and learns.
 ///
 /// The laws every implementation obeys are in `conformance` (a feature): deciding is pure; the same seed gives the same run;
 /// replaying a log rebuilds the state bit for bit.
-pub trait Policy: Send + Sync {
+pub trait Policy: Send + Sync + fmt::Debug {
     /// Which algorithm it is.
     fn algorithm(&self) -> Algorithm;
 
@@ -67,8 +71,7 @@ pub trait Policy: Send + Sync {
     /// [`Policy::observe`] for a block of outcomes; the changes it led to, each with the row after which it came.
     ///
     /// # Errors
-    /// [`ObserveError::BatchLength`], or the first bad row as [`ObserveError::Row`]. Everything but the conditioning of the
-    /// statistics is checked before the first row is learned.
+    /// [`ObserveError::BatchLength`], or the first bad row as [`ObserveError::Row`]; nothing was learned then.
     fn observe_many(
         &mut self,
         contexts: Contexts<'_>,
@@ -76,10 +79,15 @@ pub trait Policy: Send + Sync {
         rewards: &[f64],
     ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
         check_batch(contexts, self.shape(), decisions, rewards)?;
+        if let Some(learner) = self.learner() {
+            let squares = contexts.iter().map(|context| dot(context.values(), context.values()));
+            let rows = decisions.iter().map(|decision| decision.arm.index()).zip(squares);
+            learner.statistics().check_block(rows).map_err(|(row, source)| source.in_row(row))?;
+        }
         let mut changes = Vec::new();
         for (row, ((context, decision), &reward)) in contexts.iter().zip(decisions).zip(rewards).enumerate() {
             let change = self.observe(context, decision, reward);
-            let change = change.map_err(|source| ObserveError::Row { row, source: Box::new(source) })?;
+            let change = change.map_err(|source| source.in_row(row))?;
             if let Change::Switched(evidence) = change {
                 changes.push((row, *evidence));
             }
@@ -102,7 +110,12 @@ pub trait Policy: Send + Sync {
         0
     }
 
-    /// Arms that the data have not ruled out and that nobody gets, with the remedy.
+    /// The people it judges its changes on, if it holds a policy.
+    fn population(&self) -> Option<&Population> {
+        None
+    }
+
+    /// Arms that the data have not ruled out and that nobody gets, with the remedy. Only policies that hold a rule look for them.
     fn stuck(&self) -> Vec<Stuck> {
         Vec::new()
     }
@@ -170,8 +183,7 @@ fn check_batch(
         });
     }
     for (row, (decision, &reward)) in decisions.iter().zip(rewards).enumerate() {
-        let checked = check_outcome(shape, decision, reward);
-        checked.map_err(|source| ObserveError::Row { row, source: Box::new(source) })?;
+        check_outcome(shape, decision, reward).map_err(|source| source.in_row(row))?;
     }
     Ok(())
 }

@@ -193,6 +193,11 @@ impl Ridge {
         self.log_growth
     }
 
+    /// `tr Σssᵀ`.
+    pub(crate) fn squares(&self) -> f64 {
+        self.squares
+    }
+
     /// `tr Σssᵀ / λ`.
     pub fn information_ratio(&self) -> f64 {
         self.squares / self.penalty

@@ -1,23 +1,4 @@
 //! What a policy is built from: a few checked numbers, each with a default.
-//!
-//! | setting | default | range | meaning |
-//! |---|---|---|---|
-//! | algorithm | `rarely` | [`Algorithm::TABLE`] | choice, trigger and update |
-//! | noise σ | 1 | 1e-12 – 1e12 | the noise is conditionally σ-sub-gaussian |
-//! | norm bound L | 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
-//! | error probability δ | 0.001 | 1e-300 – below 1 | that the truth ever leaves the set |
-//! | penalty λ | 0.01 | 1e-9 – 1e9 | of the ridge regression |
-//! | prior mean θ₀ | 0 | ±1e12 | an optimistic one explores |
-//! | deployed θ̃ | 0 | ±1e12 | the policy in force at the start |
-//! | exploration | `rarely`: pilot 6, equipoise 0.02; else none | | of switching algorithms |
-//! | sets | joint | joint, per arm | confidence sets |
-//! | tolerance Δ | 0.01 | 0 – 1 | of the rs algorithms |
-//! | growth C | 0.3 | 0 – 1e6 | of rs-linucb |
-//! | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
-//! | minimum gain | 0 | 0 – 1e12 | of `certified` |
-//! | safety α | 0.1 | 0 – 1 | of clucb |
-//! | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
-//! | solver | exact | exact, projected gradient | of conservative updates |
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape};
@@ -81,6 +62,25 @@ pub enum Certificates {
 }
 
 /// Everything a policy is built from.
+///
+/// | setting | default | range | meaning |
+/// |---|---|---|---|
+/// | algorithm | `rarely` | [`Algorithm::TABLE`] | choice, trigger and update |
+/// | noise σ | 1 | 1e-12 – 1e12 | the noise is conditionally σ-sub-gaussian |
+/// | norm bound L | 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
+/// | error probability δ | 0.001 | 1e-300 – below 1 | that the truth ever leaves the set |
+/// | penalty λ | 0.01 | 1e-9 – 1e9 | of the ridge regression |
+/// | prior mean θ₀ | 0 | ±1e12 | an optimistic one explores |
+/// | deployed θ̃ | 0 | ±1e12 | the policy in force at the start |
+/// | exploration | `rarely`: pilot 6, equipoise 0.02; else none | | of switching algorithms |
+/// | sets | joint | joint, per arm | confidence sets |
+/// | tolerance Δ | 0.01 | 0 – 1 | of the rs algorithms |
+/// | growth C | 0.3 | 1e-12 – 1e6 | of rs-linucb |
+/// | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
+/// | minimum gain | 0 | 0 – 1e12 | of `certified` |
+/// | safety α | 0.1 | 0 – 1 | of clucb |
+/// | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
+/// | solver | exact | exact, projected gradient | of conservative updates |
 ///
 /// ```
 /// use rarely_core::{Algorithm, Settings};
@@ -229,7 +229,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError::OutOfRange`].
     pub fn explore(mut self, pilot: u32, equipoise: f64) -> Result<Self, SettingsError> {
-        self.exploration = Some(Exploration { pilot, equipoise: Share::new(equipoise)? });
+        self.exploration = Some(Exploration { pilot, equipoise: Share::named("equipoise", equipoise)? });
         Ok(self)
     }
 
@@ -244,10 +244,10 @@ impl Settings {
         Ok(self)
     }
 
-    /// Numbers that only some algorithms use.
+    /// Sets numbers that only some algorithms use: `settings.tune(|tuning| tuning.solver = Solver::PAPER)`.
     #[must_use]
-    pub fn tuning(mut self, tuning: Tuning) -> Self {
-        self.tuning = tuning;
+    pub fn tune(mut self, set: impl FnOnce(&mut Tuning)) -> Self {
+        set(&mut self.tuning);
         self
     }
 
@@ -258,8 +258,9 @@ impl Settings {
         self
     }
 
-    /// The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward
-    /// (`sᵀparameters`; `fixed` does not need them).
+    /// The arm that `fixed` plays (0 if none is named), and that is `clucb`'s baseline, with the d parameters of its known mean
+    /// reward `sᵀmean`, which `fixed` does not look at. Like its source, `clucb` takes rewards to be non-negative: where the
+    /// baseline's are not, it may never leave it.
     ///
     /// # Errors
     /// [`SettingsError::UnknownArm`], [`SettingsError::Length`], [`SettingsError::Parameter`].
@@ -279,7 +280,7 @@ impl Settings {
     }
 
     /// The numbers that only some algorithms use.
-    pub fn tuned(&self) -> Tuning {
+    pub fn tuning(&self) -> Tuning {
         self.tuning
     }
 
@@ -340,9 +341,9 @@ impl Settings {
         if self.baseline.is_known() {
             Ok(self.baseline.clone())
         } else {
-            Err(SettingsError::Incompatible {
-                setting: "no baseline",
+            Err(SettingsError::Missing {
                 algorithm: Algorithm::Clucb.name(),
+                what: "a baseline",
                 remedy: "name the baseline arm and the parameters of its known mean reward",
             })
         }

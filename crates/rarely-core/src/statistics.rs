@@ -7,12 +7,14 @@ use sha2::{Digest as _, Sha256};
 use crate::arm::{Arm, Parameters, Shape};
 use crate::context::Context;
 use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
+use crate::number::Penalty;
 use crate::ridge::{MAX_ROUNDS, Ridge, Step};
 use crate::symmetric;
 
 /// The statistics of every arm.
 ///
-/// They are sums: two logs' statistics [merge](Statistics::merge) by addition, and the order of observations does not matter.
+/// They are sums: two logs' statistics [merge](Statistics::merge) by addition, and up to rounding the order of observations does
+/// not matter.
 ///
 /// ```
 /// use rarely_core::{Arm, Context, Parameters, Shape, Statistics};
@@ -35,9 +37,9 @@ impl Statistics {
     /// No observations: penalty `λ` and prior mean `θ₀`.
     ///
     /// # Panics
-    /// If the penalty is not positive; [`Penalty`](crate::Penalty) is the checked form.
+    /// If the penalty is not in the range of [`Penalty`].
     pub fn new(penalty: f64, prior_mean: &Parameters) -> Self {
-        assert!(penalty > 0.0, "the penalty {penalty} must be positive: without it V has no inverse");
+        assert!(Penalty::new(penalty).is_ok(), "the penalty {penalty} is out of range: without it V has no inverse");
         let shape = prior_mean.shape();
         Self {
             shape,
@@ -62,12 +64,19 @@ impl Statistics {
         if !(reward.abs() <= MAX_REWARD) {
             return Err(ObserveError::Reward { reward });
         }
-        let ratio = ridge.information_ratio() + symmetric::dot(context, context) / ridge.penalty();
-        if ratio > MAX_INFORMATION_RATIO {
-            return Err(ObserveError::IllConditioned { arm, ratio });
-        }
+        check_conditioning(arm, ridge.squares() + symmetric::dot(context, context), ridge.penalty())?;
         self.rounds += 1;
         Ok(ridge.update(arm, context, reward, &mut self.direction))
+    }
+
+    /// Whether a whole block could be learned, row by row; the first row that could not.
+    pub(crate) fn check_block(&self, rows: impl Iterator<Item = (usize, f64)>) -> Result<(), (usize, ObserveError)> {
+        let mut squares: Vec<f64> = self.ridges.iter().map(Ridge::squares).collect();
+        for (row, (arm, more)) in rows.enumerate() {
+            squares[arm] += more;
+            check_conditioning(arm, squares[arm], self.ridges[arm].penalty()).map_err(|error| (row, error))?;
+        }
+        Ok(())
     }
 
     /// Adds another log's statistics.
@@ -175,6 +184,12 @@ impl Statistics {
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
             && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
     }
+}
+
+/// Whether an arm with `tr Σssᵀ = squares` still resolves its penalty.
+fn check_conditioning(arm: usize, squares: f64, penalty: f64) -> Result<(), ObserveError> {
+    let ratio = squares / penalty;
+    if ratio > MAX_INFORMATION_RATIO { Err(ObserveError::IllConditioned { arm, ratio }) } else { Ok(()) }
 }
 
 /// A fingerprint of [`Statistics`].

@@ -221,7 +221,8 @@ fn follow(track: &mut Track, slot: usize, round: &Round<'_>, workspace: &mut Wor
 }
 
 fn outside(set: &ConfidenceSet<'_>, deployed: &Track) -> Cause {
-    Cause::OutsideSet { distance: deployed.total().sqrt(), radius: set.radius() }
+    let (distance, radius) = set.farthest_outside(deployed.distances_squared());
+    Cause::OutsideSet { distance, radius }
 }
 
 /// The largest cosine of a plausible policy with the one watched; where that suffices, leaves a witness.

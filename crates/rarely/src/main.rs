@@ -9,6 +9,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use comfy_table::ContentArrangement;
+use miette::{IntoDiagnostic as _, Report, WrapErr as _};
 
 /// Decision policies that change seldom, and only on evidence.
 #[derive(Debug, Parser)]
@@ -30,16 +32,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
-        Command::Algorithms => Ok(algorithms::table()),
+        Command::Algorithms => print(&algorithms::table()),
     };
     match result {
-        Ok(text) => match io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                eprintln!("could not write to standard output: {error}");
-                ExitCode::from(2)
-            }
-            _ => ExitCode::SUCCESS,
-        },
+        Ok(()) => ExitCode::SUCCESS,
         Err(report) => {
             eprintln!("{report:?}");
             ExitCode::from(2)
@@ -47,10 +43,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// A table with a header, plain enough for a pipe and a terminal alike.
+/// Writes a part of the answer as soon as it is known. A reader that has gone away ends the program, in silence.
+fn print(text: &str) -> Result<(), Report> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        result => result.into_diagnostic().wrap_err("could not write to standard output"),
+    }
+}
+
+/// A table with a header, plain enough for a pipe and a terminal alike; on a terminal it is as wide as that.
 fn plain_table(header: &[&str]) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_header(header.iter().copied());
+    table
+        .load_style(comfy_table::presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header.iter().copied());
     table
 }
 

@@ -57,6 +57,7 @@ impl Baseline {
 /// `⟨z,θ̂⟩ − r‖z‖_{V⁻¹} + Σ_{baseline rounds} b ≥ (1−α)·Σ_{all rounds} b`, with `z` the stacked sum of the contexts of optimistic
 /// plays and this one; otherwise the baseline.
 ///
+/// It tells baseline rounds from optimistic ones by the decision's reason; a recorded decision counts as optimistic.
 /// It learns from baseline rounds too. In the published profile it does not, sums widths arm by arm and counts an arm
 /// that was not played optimistically as 0, as the authors' program does.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +81,7 @@ impl Clucb {
         Self {
             learner: Learner::new(settings.confidence(), settings.prior()),
             baseline,
-            safety: settings.tuned().safety,
+            safety: settings.tuning().safety,
             optimistic_contexts: Parameters::zeros(settings.shape()),
             secured: 0.0,
             owed: 0.0,

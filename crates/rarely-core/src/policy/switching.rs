@@ -203,10 +203,9 @@ impl Policy for Switching {
 
     #[inline]
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
-        let shape = self.shape();
-        let context = context.fitting(shape.dimension())?;
+        let context = context.fitting(self.shape().dimension())?;
         let arm = self.rule.best(context);
-        if self.exploration.is_over(self.rounds(), shape.arms()) {
+        if self.exploration.is_over(self.learner.statistics()) {
             return Ok(Decision::certain(arm, Reason::Policy));
         }
         Ok(self.exploration.decide(&self.learner.set(), context, arm, rng))
@@ -219,7 +218,7 @@ impl Policy for Switching {
         decisions: &mut [Decision],
     ) -> Result<(), DecideError> {
         check_room(contexts, self.shape(), decisions)?;
-        if self.exploration.is_over(self.rounds(), self.shape().arms()) {
+        if self.exploration.is_over(self.learner.statistics()) {
             let mut room = decisions.iter_mut();
             self.rule.for_each_best(contexts.values(), |arm| {
                 if let Some(decision) = room.next() {
@@ -275,6 +274,10 @@ impl Policy for Switching {
 
     fn changes(&self) -> u64 {
         self.changes
+    }
+
+    fn population(&self) -> Option<&Population> {
+        Some(&self.population)
     }
 
     fn stuck(&self) -> Vec<Stuck> {

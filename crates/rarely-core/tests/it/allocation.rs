@@ -58,10 +58,7 @@ fn nor_where_triggers_solve_often() {
 #[test]
 fn nor_with_the_projected_gradient() {
     check(|algorithm, arms, dimension| {
-        let settings = sample::settings(algorithm, arms, dimension);
-        let mut tuning = settings.tuned();
-        tuning.solver = Solver::PAPER;
-        settings.tuning(tuning)
+        sample::settings(algorithm, arms, dimension).tune(|tuning| tuning.solver = Solver::PAPER)
     });
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rarely_core::conformance::{self, arms_are_interchangeable};
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Context, Contexts, DecideError, Decision, ObserveError, Parameters, Policy,
-    Rng, Sets, Settings, SettingsError, Shape, Share, Snapshot, Solver, Tuning,
+    Rng, Sets, Settings, SettingsError, Shape, Share, Snapshot, Solver,
 };
 
 use crate::sample;
@@ -29,12 +29,6 @@ fn check(settings: impl Fn(Algorithm) -> Settings) -> usize {
 
 fn is_randomised(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::Rarely | Algorithm::Thompson | Algorithm::Random)
-}
-
-fn tuned(settings: Settings, change: impl FnOnce(&mut Tuning)) -> Settings {
-    let mut tuning = settings.tuned();
-    change(&mut tuning);
-    settings.tuning(tuning)
 }
 
 #[test]
@@ -131,7 +125,7 @@ fn with_the_projected_gradient() {
     for (arms, dimension) in SHAPES {
         let settings = |algorithm| {
             let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
-            tuned(settings, |tuning| tuning.solver = Solver::PAPER)
+            settings.tune(|tuning| tuning.solver = Solver::PAPER)
         };
         assert_eq!(check(settings), Algorithm::TABLE.len());
     }
@@ -142,7 +136,7 @@ fn at_the_ends_of_the_ranges() {
     for share in [0.0, 1.0] {
         let share = Share::new(share).expect("in range");
         let settings = |algorithm| {
-            tuned(sample::settings(algorithm, 3, 2), |tuning| {
+            sample::settings(algorithm, 3, 2).tune(|tuning| {
                 (tuning.tolerance, tuning.excluded_share, tuning.safety) = (share, share, share);
             })
         };
@@ -242,13 +236,14 @@ fn live(policy: &mut dyn Policy, truth: &Parameters, rounds: usize) {
 }
 
 /// A policy with a flaw, to see that the laws find it.
+#[derive(Debug)]
 struct Flawed {
     sound: Box<dyn Policy>,
     flaw: Flaw,
     asked: AtomicUsize,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Flaw {
     /// Every other question is answered with arm 0.
     Moody,
