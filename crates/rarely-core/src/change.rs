@@ -43,7 +43,7 @@ pub enum Cause {
     },
     /// No plausible parameters decide nearly as the policy does.
     Angle {
-        /// The largest cosine of any plausible policy with the one in force.
+        /// The largest cosine of any plausible policy with the one in force, or, if none is positive, the estimate's.
         cosine: f64,
         /// `Δ`: it had to be at least `1−Δ`.
         tolerance: f64,

@@ -23,7 +23,7 @@ use crate::symmetric::{self, add_scaled, dot};
 /// The smallest change of a policy that the data allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conservative {
-    /// Where it leads: parameters in the confidence set.
+    /// Where it leads: parameters in the confidence set, or the policy itself if that is plausible.
     pub parameters: Parameters,
     /// `cos(θ̃, φ)` of the old policy and the new one. 1 if the old one is plausible as it is.
     pub cosine: f64,
@@ -39,7 +39,8 @@ pub struct Boundary {
     pub plausible: bool,
     /// The smallest `‖θ − θ̂‖_V` among parameters with this boundary: plausible iff at most the radius.
     pub distance: f64,
-    /// Angle to the nearest plausible boundary in degrees; 0 if plausible.
+    /// Angle to the nearest plausible boundary in degrees; 0 if plausible. If none is within 90° and there are more than two
+    /// context variables, the angle to the estimate's boundary.
     pub angle_degrees: f64,
 }
 
@@ -78,8 +79,12 @@ impl ConfidenceSet<'_> {
         let arms = Subset(&[i, j]);
         let distance_squared = workspace.test(self, &arms, policy);
         let plausible = distance_squared <= self.edge();
-        let cosine = if plausible { 1.0 } else { workspace.improve(self, &arms) };
-        let angle_degrees = if plausible { 0.0 } else { cosine.clamp(-1.0, 1.0).acos().to_degrees() };
+        let angle_degrees = if plausible {
+            0.0
+        } else {
+            workspace.improve(self, &arms);
+            workspace.angle_of_point().to_degrees()
+        };
         Boundary { arms: (i, j), plausible, distance: distance_squared.sqrt(), angle_degrees }
     }
 
@@ -93,13 +98,17 @@ impl ConfidenceSet<'_> {
     }
 
     /// The plausible policy that differs least in angle, exactly: the maximiser of `K(φ) = cos(θ̃,φ)` over the set
-    /// [lansdell-2019, eq. for θ̃_{t+1}].
+    /// [lansdell-2019, eq. for θ̃_{t+1}]. A plausible policy stays as it is. Where no plausible policy is within 90° it is `θ̂`, or,
+    /// with two differences (k = d = 2, or k = 3 and d = 1), the nearer edge.
     ///
     /// # Panics
     /// If the shapes differ.
     pub fn conservative(&self, policy: &Parameters) -> Conservative {
         let mut workspace = Workspace::default();
         let cosine = workspace.maximise(self, policy);
+        if cosine == 1.0 {
+            return Conservative { parameters: policy.clone(), cosine };
+        }
         Conservative { parameters: Parameters::from_computed(policy.shape(), workspace.point), cosine }
     }
 }
@@ -157,6 +166,8 @@ pub(crate) struct Workspace {
     scratch: Vec<f64>,
     /// `m² = ẑᵀMẑ`, `uᵀMẑ`, `uᵀMu`.
     forms: Forms,
+    /// What the last test returned.
+    distance_squared: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -240,12 +251,18 @@ impl Workspace {
         self.forms.centre_centre = self.remove_shift(statistics, arms, Which::Estimate);
         centre(&mut self.centre, d);
         self.ray.copy_from_slice(&self.old);
-        self.deepest(statistics, arms)
+        self.distance_squared = self.deepest(statistics, arms);
+        self.distance_squared
     }
 
     /// Turns `θ̃` in `old` into its direction.
+    /// If the arms differ by no more than rounding there is none.
     pub(crate) fn normalise_old(&mut self) {
+        let size = largest(&self.old);
         centre(&mut self.old, self.dimension);
+        if largest(&self.old) <= 1e-14 * size {
+            self.old.fill(0.0);
+        }
         normalise(&mut self.old);
     }
 
@@ -319,6 +336,13 @@ impl Workspace {
         dot(&self.old, &self.ray)
     }
 
+    /// The angle between `θ̃` and `point`, a right one if either has no direction. Twice `atan2(‖a−b‖, ‖a+b‖)` keeps its digits
+    /// for small angles, where the arc cosine loses half of them.
+    fn angle_of_point(&mut self) -> f64 {
+        self.cosine_of_point();
+        angle(&self.old, &self.ray)
+    }
+
     /// Moves `point` (all arms, in the set) towards the estimate as far as its cosine allows: a witness of `cos ≥ least` that
     /// will stay in the set for longer.
     pub(crate) fn deepen(&mut self, statistics: &Statistics, least: f64) {
@@ -355,14 +379,25 @@ enum Which {
     Ray,
 }
 
+/// The angle between two unit vectors, in radians; a right one if either is zero.
+pub(crate) fn angle(first: &[f64], second: &[f64]) -> f64 {
+    let length = |sign: f64| first.iter().zip(second).map(|(a, b)| (a + sign * b).powi(2)).sum::<f64>().sqrt();
+    2.0 * length(-1.0).atan2(length(1.0))
+}
+
+/// The largest magnitude.
+fn largest(vector: &[f64]) -> f64 {
+    vector.iter().fold(0.0, |largest, value| largest.max(value.abs()))
+}
+
 /// Scales to length one, without overflow or underflow; zero stays zero.
 pub(crate) fn normalise(vector: &mut [f64]) {
-    let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    if largest == 0.0 {
+    let size = largest(vector);
+    if size == 0.0 {
         return;
     }
     for value in &mut *vector {
-        *value /= largest;
+        *value /= size;
     }
     let length = dot(vector, vector).sqrt();
     for value in vector {

@@ -131,6 +131,9 @@ impl Workspace {
             Profile::Published => (set.statistics().shape().arms() as f64).sqrt() * old_norm,
         };
         let mut y = [1.0, 0.0, 0.0];
+        // With a single difference the cosine is 1 or −1: its gradient is zero, and what is computed of it is rounding.
+        let flat = self.old.len() - set.statistics().shape().dimension() == 1;
+        let step = if flat { 0.0 } else { step };
         for iteration in 1..=iterations {
             let new = [y[0] + y[1], 1.0 + y[2]];
             let (on, nn) = (plane.product(old, new), plane.product(new, new));

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::arm::Parameters;
-use crate::cone::{Subset, Workspace, normalise};
+use crate::cone::{Subset, Workspace, angle, normalise};
 use crate::confidence::ConfidenceSet;
 use crate::symmetric::dot;
 
@@ -270,10 +270,7 @@ pub(crate) fn angle_between(from: &Parameters, to: &Parameters, (i, j): (usize, 
             return 0.0;
         }
     }
-    // 2·atan2(‖a−b‖, ‖a+b‖) keeps its digits for small angles, where the arc cosine loses half of them.
-    let apart: f64 = first.iter().zip(&second).map(|(a, b)| (a - b) * (a - b)).sum();
-    let along: f64 = first.iter().zip(&second).map(|(a, b)| (a + b) * (a + b)).sum();
-    2.0 * apart.sqrt().atan2(along.sqrt())
+    angle(&first, &second)
 }
 
 /// Theorem 3's conditions for a change; `None` unless there are two context variables and both policies have a boundary.

@@ -7,6 +7,7 @@
 //! plausible direction is within 90° and the update is `θ̂`. (MATH.md §6 has the first interval only.) Each evaluation
 //! needs `k` factorisations of `d × d` matrices `V_a⁻¹+νI` and one more for the shift: O(kd³), never O(k³d³).
 
+use crate::arm::centre;
 use crate::cone::{Subset, Workspace, normalise};
 use crate::confidence::ConfidenceSet;
 use crate::statistics::Statistics;
@@ -52,7 +53,7 @@ impl Secular {
 
     /// `σ` such that `z = B(p+σq)` lies on the edge of the cone, on the side of `ẑ`. Exact on the edge for any `ν`, so that
     /// an error in `ν` costs only its square in the cosine, and nothing goes wrong where `ν ≈ ν₀`.
-    fn mix(&self) -> f64 {
+    fn mix_on_edge(&self) -> f64 {
         let Self { nu, gap, up, uq, pp, pq, qq, radius_squared } = *self;
         let a = -(gap + radius_squared) * gap / radius_squared - nu * qq;
         let b = -uq * gap / radius_squared - nu * pq;
@@ -84,12 +85,13 @@ impl Workspace {
         };
         let leans_away = axis.uq <= 0.0;
         if leans_away && old_form <= 0.0 {
-            return if self.old.len() - self.dimension == 2 {
-                self.planar_edge(set, arms, &axis)
-            } else {
-                self.far_side(statistics, arms)
-            };
+            return self.beyond_right_angle(set, arms, &axis);
         }
+        // A policy just outside: the parameters that decide as it does, brought into the set, are nearly best.
+        let mut best = f64::NEG_INFINITY;
+        self.bring_inside(set, arms, self.distance_squared);
+        let cosine = self.cosine_of_point();
+        self.keep_better(&mut best, cosine);
         let nu = if leans_away {
             self.root_beyond_axis(statistics, arms, &axis, old_form)
         } else {
@@ -97,15 +99,34 @@ impl Workspace {
             let at_zero = forms.old_old - forms.old_centre * forms.old_centre / gamma;
             self.root_before_axis(statistics, arms, &axis, at_zero)
         };
-        let secular = self.secular(statistics, arms, nu, radius_squared);
-        // z = Bx for x = p + σq.
-        let mix = secular.mix();
-        let along = mix - (secular.uq + mix * (secular.gap + radius_squared)) / radius_squared;
-        for i in 0..self.ray.len() {
-            self.ray[i] =
-                self.old[i] + along * self.centre[i] - nu * (self.old_solved[i] + mix * self.centre_solved[i]);
+        if !nu.is_finite() {
+            return self.beyond_right_angle(set, arms, &axis);
         }
-        self.land(set, arms)
+        let secular = self.secular(statistics, arms, nu, radius_squared);
+        // Either form of σ loses digits somewhere: the first where p and q are parallel, the second near the axis.
+        for mix in [secular.mix_on_edge(), -secular.uq / secular.gap] {
+            // z = Bx for x = p + σq.
+            let along = mix - (secular.uq + mix * (secular.gap + radius_squared)) / radius_squared;
+            for i in 0..self.ray.len() {
+                self.ray[i] =
+                    self.old[i] + along * self.centre[i] - nu * (self.old_solved[i] + mix * self.centre_solved[i]);
+            }
+            let cosine = self.land(set, arms);
+            self.keep_better(&mut best, cosine);
+        }
+        if !(best > 0.0) {
+            return self.beyond_right_angle(set, arms, &axis);
+        }
+        self.point.copy_from_slice(&self.functional);
+        best
+    }
+
+    /// Remembers `point` if its cosine is the best so far.
+    fn keep_better(&mut self, best: &mut f64, cosine: f64) {
+        if cosine > *best {
+            *best = cosine;
+            self.functional.copy_from_slice(&self.point);
+        }
     }
 
     /// The root of `F` in `(0,ν₀)`, where `F(0) = uᵀB⁻¹u`.
@@ -211,45 +232,68 @@ impl Workspace {
         }
     }
 
-    /// In a plane of differences the cone has two edges, one on either side of its axis: takes the nearer one. Only for
-    /// directions on the far side, where the secular equation has no root.
-    fn planar_edge(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, axis: &Secular) -> f64 {
-        let length = axis.qq.sqrt();
-        let lean = axis.uq / length;
-        for i in 0..self.ray.len() {
-            self.ray[i] = self.old[i] - lean * self.centre_solved[i] / length;
+    /// No plausible direction is within 90°: the estimate, but in a plane of differences, where the cone has two edges, one on
+    /// either side of its axis, the nearer one.
+    fn beyond_right_angle(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, axis: &Secular) -> f64 {
+        if self.old.len() - self.dimension != 2 {
+            return self.far_side(set.statistics(), arms);
         }
-        normalise(&mut self.ray);
-        let side = dot(&self.ray, &self.ray);
+        self.secular(set.statistics(), arms, axis.nu, axis.radius_squared);
+        let length = axis.qq.sqrt();
+        self.perpendicular_to_axis(length);
+        let towards = if dot(&self.ray, &self.old) < 0.0 { -1.0 } else { 1.0 };
         let across: f64 =
             self.parts(arms, &self.ray).map(|(arm, part)| set.statistics().arm(arm).width_squared(part)).sum::<f64>()
                 - dot(&self.ray, &self.centre).powi(2) / axis.radius_squared;
-        if side == 0.0 || !(across > 0.0) {
+        if !(across > 0.0) {
             return self.far_side(set.statistics(), arms);
         }
-        let slope = (across / axis.nu).sqrt();
+        let slope = towards * (across / axis.nu).sqrt();
         for i in 0..self.ray.len() {
             self.ray[i] = self.centre_solved[i] / length + slope * self.ray[i];
         }
         self.land(set, arms)
     }
 
+    /// Puts the unit difference perpendicular to the axis into `ray`; in a plane there is one, up to its sign. It is made from
+    /// the unit vector that is least along the axis, so that no digits are lost.
+    fn perpendicular_to_axis(&mut self, length: f64) {
+        let d = self.dimension;
+        let mut best = 0.0;
+        for at in 0..self.ray.len() {
+            self.old_solved.fill(0.0);
+            self.old_solved[at] = 1.0;
+            centre(&mut self.old_solved, d);
+            let along = dot(&self.old_solved, &self.centre_solved) / (length * length);
+            add_scaled(&mut self.old_solved, -along, &self.centre_solved);
+            let size = dot(&self.old_solved, &self.old_solved);
+            if size > best {
+                best = size;
+                self.ray.copy_from_slice(&self.old_solved);
+            }
+        }
+        normalise(&mut self.ray);
+    }
+
     /// The point of the ray nearest to the estimate, brought into the set if rounding left it outside.
     fn land(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>) -> f64 {
-        let statistics = set.statistics();
-        let d = self.dimension;
-        self.pool(statistics, arms);
-        let distance_squared = self.deepest(statistics, arms);
+        self.pool(set.statistics(), arms);
+        let distance_squared = self.deepest(set.statistics(), arms);
+        self.bring_inside(set, arms, distance_squared);
+        self.cosine_of_point()
+    }
+
+    /// Moves `point`, at this squared distance, straight towards the estimate until it is in the set.
+    fn bring_inside(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, distance_squared: f64) {
         let radius_squared = set.radius() * set.radius();
         if distance_squared > radius_squared {
             let keep = (radius_squared / distance_squared).sqrt();
-            for (part, &arm) in self.point.chunks_exact_mut(d).zip(arms.0) {
-                for (point, estimate) in part.iter_mut().zip(statistics.arm(arm).estimate()) {
+            for (part, &arm) in self.point.chunks_exact_mut(self.dimension).zip(arms.0) {
+                for (point, estimate) in part.iter_mut().zip(set.statistics().arm(arm).estimate()) {
                     *point = estimate + keep * (*point - estimate);
                 }
             }
         }
-        self.cosine_of_point()
     }
 
     fn far_side(&mut self, statistics: &Statistics, arms: &Subset<'_>) -> f64 {
@@ -261,7 +305,7 @@ impl Workspace {
 }
 
 /// The root of a function that is positive at `start.0`, where its value is known, and negative towards `end`, and changes sign
-/// once between, to nine digits: regula falsi with the weights of Anderson and Björck, and bisection as a safeguard.
+/// once between, to eleven digits: regula falsi with the weights of Anderson and Björck, and bisection as a safeguard.
 fn bracketed_root(start: (f64, f64), end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     let ((mut a, mut fa), (mut b, mut fb)) = (start, (end, f64::NAN));
     if !(fa > 0.0) {
@@ -274,7 +318,7 @@ fn bracketed_root(start: (f64, f64), end: f64, mut function: impl FnMut(f64) -> 
         let x = if between && iteration % 8 != 7 { secant } else { 0.5 * (a + b) };
         let moved = (x - last).abs();
         last = x;
-        if moved <= 1e-9 * x.abs() || (b - a).abs() <= 1e-14 * x.abs() {
+        if moved <= 1e-11 * x.abs() || (b - a).abs() <= 1e-14 * x.abs() {
             break;
         }
         let fx = function(x);

@@ -4,6 +4,7 @@ mod allocation;
 mod bad_input;
 mod conformance;
 mod damaged;
+mod degenerate;
 mod formats;
 mod golden;
 mod laws;
