@@ -271,7 +271,7 @@ impl Workspace {
         let penalty = arms.0.len() as f64 * statistics.arm(0).penalty();
         self.pooled.fill(0.0);
         for &arm in arms.0 {
-            add_scaled(&mut self.pooled, 1.0, statistics.arm(arm).information());
+            self.pooled.iter_mut().zip(statistics.arm(arm).information()).for_each(|(sum, entry)| *sum += entry);
         }
         symmetric::add_diagonal(&mut self.pooled, self.dimension, penalty);
         symmetric::factor(&mut self.pooled, self.dimension, penalty);

@@ -12,7 +12,7 @@ pub const MAX_REWARD: f64 = 1e12;
 pub const MAX_PARAMETER: f64 = 1e12;
 /// Largest ratio of what an arm has observed (`tr Σssᵀ`) to the penalty; beyond it `f64` no longer resolves the penalty in
 /// directions that were never observed, and confidence sets would be too small there.
-pub const MAX_INFORMATION_RATIO: f64 = 1e13;
+pub const MAX_INFORMATION_RATIO: f64 = 1e12;
 /// Most arms a policy may have.
 pub const MAX_ARMS: usize = 256;
 /// Most context variables a policy may have.

@@ -23,10 +23,11 @@ const REFRESH_LEVERAGE: f64 = 1e3;
 pub struct Ridge {
     penalty: f64,
     prior_mean: Vec<f64>,
-    /// `Σssᵀ`, packed.
-    information: Vec<f64>,
-    /// `Σys`.
-    moment: Vec<f64>,
+    /// `Σssᵀ`, packed, and `Σys`.
+    sums: Sums,
+    /// The part of the sums that came since they were last settled. A long sum in two stages rounds as often as a short one:
+    /// the penalty stays visible in directions that were never observed.
+    recent: Sums,
     /// `tr Σssᵀ`.
     squares: f64,
     count: u64,
@@ -35,6 +36,36 @@ pub struct Ridge {
     estimate: Vec<f64>,
     /// `ln det V − d·ln λ`, never negative.
     log_growth: f64,
+}
+
+/// `Σssᵀ`, packed, and `Σys`.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Sums {
+    information: Vec<f64>,
+    moment: Vec<f64>,
+}
+
+impl Sums {
+    fn zero(dimension: usize) -> Self {
+        Self { information: vec![0.0; symmetric::packed_length(dimension)], moment: vec![0.0; dimension] }
+    }
+
+    fn add(&mut self, other: &Self) {
+        symmetric::add_scaled(&mut self.information, 1.0, &other.information);
+        symmetric::add_scaled(&mut self.moment, 1.0, &other.moment);
+    }
+
+    fn clear(&mut self) {
+        self.information.fill(0.0);
+        self.moment.fill(0.0);
+    }
+
+    fn is_sound(&self, dimension: usize) -> bool {
+        self.information.len() == symmetric::packed_length(dimension)
+            && self.moment.len() == dimension
+            && self.information.iter().chain(&self.moment).all(|value| is_sound(*value))
+    }
 }
 
 /// What one observation did to its arm's regression: enough to carry the distance of any fixed point along in O(d).
@@ -62,8 +93,8 @@ impl Ridge {
         Self {
             penalty,
             prior_mean: prior_mean.to_vec(),
-            information: vec![0.0; length],
-            moment: vec![0.0; dimension],
+            sums: Sums::zero(dimension),
+            recent: Sums::zero(dimension),
             squares: 0.0,
             count: 0,
             inverse,
@@ -88,8 +119,8 @@ impl Ridge {
         symmetric::add_outer(&mut self.inverse, -shrink, direction);
         symmetric::add_scaled(&mut self.estimate, residual * shrink, direction);
         self.log_growth += libm::log1p(leverage);
-        symmetric::add_outer(&mut self.information, 1.0, context);
-        symmetric::add_scaled(&mut self.moment, reward, context);
+        symmetric::add_outer(&mut self.recent.information, 1.0, context);
+        symmetric::add_scaled(&mut self.recent.moment, reward, context);
         self.squares += symmetric::dot(context, context);
         self.count += 1;
         let refreshed = leverage > REFRESH_LEVERAGE || self.count.is_multiple_of(self.refresh_period());
@@ -100,20 +131,22 @@ impl Ridge {
     }
 
     fn refresh_period(&self) -> u64 {
-        REFRESH_PERIOD.max(REFRESH_PERIOD_PER_DIMENSION * self.moment.len() as u64)
+        REFRESH_PERIOD.max(REFRESH_PERIOD_PER_DIMENSION * self.dimension() as u64)
     }
 
-    /// Computes `V⁻¹`, `θ̂` and `ln det V` afresh from the sums. O(d³).
+    /// Settles the sums, and computes `V⁻¹`, `θ̂` and `ln det V` afresh from them. O(d³).
     pub(crate) fn refresh(&mut self, scratch: &mut [f64]) {
+        self.sums.add(&self.recent);
+        self.recent.clear();
         let dimension = self.dimension();
-        self.inverse.copy_from_slice(&self.information);
+        self.inverse.copy_from_slice(&self.sums.information);
         symmetric::add_diagonal(&mut self.inverse, dimension, self.penalty);
         symmetric::factor(&mut self.inverse, dimension, self.penalty);
         self.log_growth =
             (symmetric::log_det(&self.inverse, dimension) - dimension as f64 * libm::log(self.penalty)).max(0.0);
         // θ̂ = θ₀ + V⁻¹(Σys − Σssᵀθ₀): no digits are lost to the penalty where the prior mean is large.
-        symmetric::multiply(&self.information, &self.prior_mean, scratch);
-        for ((estimate, moment), explained) in self.estimate.iter_mut().zip(&self.moment).zip(&*scratch) {
+        symmetric::multiply(&self.sums.information, &self.prior_mean, scratch);
+        for ((estimate, moment), explained) in self.estimate.iter_mut().zip(&self.sums.moment).zip(&*scratch) {
             *estimate = moment - explained;
         }
         symmetric::solve(&self.inverse, &mut self.estimate);
@@ -123,8 +156,8 @@ impl Ridge {
 
     /// Adds another log's sums for the same arm.
     pub(crate) fn merge(&mut self, other: &Self, scratch: &mut [f64]) {
-        symmetric::add_scaled(&mut self.information, 1.0, &other.information);
-        symmetric::add_scaled(&mut self.moment, 1.0, &other.moment);
+        self.recent.add(&other.recent);
+        self.sums.add(&other.sums);
         self.squares += other.squares;
         self.count += other.count;
         self.refresh(scratch);
@@ -137,20 +170,22 @@ impl Ridge {
     /// Whether every part has its length and every number is finite.
     pub(crate) fn is_sound(&self, dimension: usize) -> bool {
         let length = symmetric::packed_length(dimension);
-        let vectors = [&self.prior_mean, &self.moment, &self.estimate];
-        let matrices = [&self.information, &self.inverse];
+        let vectors = [&self.prior_mean, &self.estimate];
         let finite = |values: &Vec<f64>| values.iter().all(|value| is_sound(*value));
         Penalty::new(self.penalty).is_ok()
             && (0.0..=1e9).contains(&self.log_growth)
             && (0.0..=1e60).contains(&self.squares)
             && self.count <= MAX_ROUNDS
             && vectors.iter().all(|vector| vector.len() == dimension && finite(vector))
-            && matrices.iter().all(|matrix| matrix.len() == length && finite(matrix))
+            && self.inverse.len() == length
+            && finite(&self.inverse)
+            && self.sums.is_sound(dimension)
+            && self.recent.is_sound(dimension)
     }
 
     /// `d`.
     pub fn dimension(&self) -> usize {
-        self.moment.len()
+        self.estimate.len()
     }
 
     /// `λ`.
@@ -169,13 +204,13 @@ impl Ridge {
     }
 
     /// `Σssᵀ`, the lower triangle by rows.
-    pub fn information(&self) -> &[f64] {
-        &self.information
+    pub fn information(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.sums.information.iter().zip(&self.recent.information).map(|(settled, recent)| settled + recent)
     }
 
     /// `Σys`.
-    pub fn moment(&self) -> &[f64] {
-        &self.moment
+    pub fn moment(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.sums.moment.iter().zip(&self.recent.moment).map(|(settled, recent)| settled + recent)
     }
 
     /// `V⁻¹`, the lower triangle by rows.
@@ -225,7 +260,8 @@ impl Ridge {
 
     /// `V x`, into `out`.
     pub(crate) fn apply(&self, x: &[f64], out: &mut [f64]) {
-        symmetric::multiply(&self.information, x, out);
+        symmetric::multiply(&self.sums.information, x, out);
+        symmetric::add_multiply(&self.recent.information, x, out);
         symmetric::add_scaled(out, self.penalty, x);
     }
 

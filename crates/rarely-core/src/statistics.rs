@@ -168,7 +168,7 @@ impl Statistics {
         write(self.shape.dimension() as u64);
         for ridge in &self.ridges {
             write(ridge.count());
-            for &value in ridge.information().iter().chain(ridge.moment()) {
+            for value in ridge.information().chain(ridge.moment()) {
                 write(value.to_bits());
             }
         }

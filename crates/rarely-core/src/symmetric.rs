@@ -77,10 +77,16 @@ fn multiply_fixed<const D: usize>(matrix: &[f64], x: &[f64], out: &mut [f64]) {
 }
 
 fn multiply_any(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    add_multiply(matrix, x, out);
+}
+
+/// `out += A x`.
+pub(crate) fn add_multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     let mut start = 0;
     for (i, &xi) in x.iter().enumerate() {
         let (row, diagonal) = (&matrix[start..start + i], matrix[start + i]);
-        out[i] = dot_and_add_scaled(row, &x[..i], xi, &mut out[..i]) + diagonal * xi;
+        out[i] += dot_and_add_scaled(row, &x[..i], xi, &mut out[..i]) + diagonal * xi;
         start += i + 1;
     }
 }

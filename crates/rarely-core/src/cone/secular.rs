@@ -118,7 +118,8 @@ impl Workspace {
             return self.beyond_right_angle(set, arms, &axis);
         }
         self.point.copy_from_slice(&self.functional);
-        best
+        // A cosine of 1 says that the policy is plausible as it is.
+        best.min(1.0 - f64::EPSILON)
     }
 
     /// Remembers `point` if its cosine is the best so far.

@@ -158,7 +158,7 @@ fn counts_that_disagree_are_damage() {
     for (pointer, value) in [
         ("/state/Switching/learner/statistics/rounds", json!(41)),
         ("/state/Switching/learner/statistics/ridges/0/count", json!(1)),
-        ("/state/Switching/learner/statistics/ridges/1/moment", json!([1.0])),
+        ("/state/Switching/learner/statistics/ridges/1/sums/moment", json!([1.0])),
         ("/state/Switching/learner/statistics/ridges/1/inverse", json!([1.0, 2.0])),
         ("/state/Switching/learner/statistics/ridges/0/penalty", json!(-0.5)),
     ] {
