@@ -46,8 +46,6 @@ pub(crate) enum Trigger {
 pub(crate) struct Round<'a> {
     pub(crate) set: ConfidenceSet<'a>,
     pub(crate) rule: &'a Rule,
-    /// The parameters whose plausibility is at stake: the rule's, or others that decide alike.
-    pub(crate) watched: &'a Parameters,
     pub(crate) context: &'a [f64],
     pub(crate) reward: f64,
     pub(crate) step: Step,
@@ -106,61 +104,75 @@ impl Watch {
         Self { trigger, memory }
     }
 
-    /// Takes in one round; says why the policy should be reconsidered, if it should.
+    /// Takes in one round.
     #[inline]
-    pub(crate) fn notice(&mut self, round: &Round<'_>, workspace: &mut Workspace) -> Option<Cause> {
-        let Round { set, rule, watched, step, population, .. } = round;
+    pub(crate) fn follow(&mut self, round: &Round<'_>, workspace: &mut Workspace) {
+        let (arm, statistics) = (round.step.arm, round.set.statistics());
+        match &mut self.memory {
+            Memory::Nothing => {}
+            Memory::Deployed(deployed) => follow(deployed, arm, round, workspace),
+            Memory::Nearby { deployed, witness } => {
+                follow(deployed, arm, round, workspace);
+                follow(witness, arm, round, workspace);
+            }
+            Memory::Pairs { witness, .. } => {
+                let arms = statistics.shape().arms();
+                for other in (0..arms).filter(|&other| other != arm) {
+                    follow(witness, arm * arms + other, round, workspace);
+                }
+            }
+            Memory::Outlook(outlook) => {
+                outlook.follow(&round.step, round.recorded, round.population, statistics, round.rule);
+            }
+        }
+    }
+
+    /// After [`Watch::follow`]: why the policy should be reconsidered, if it should.
+    #[inline]
+    pub(crate) fn check(
+        &mut self,
+        round: &Round<'_>,
+        watched: &Parameters,
+        workspace: &mut Workspace,
+    ) -> Option<Cause> {
+        let Round { set, step, .. } = round;
         match (&mut self.memory, self.trigger) {
             (Memory::Nothing, Trigger::Scheduled) => {
                 let rounds = set.statistics().rounds();
                 (rounds.isqrt().pow(2) == rounds).then_some(Cause::Scheduled)
             }
             (Memory::Deployed(deployed), _) => {
-                follow(deployed, step.arm, round, workspace);
                 (!set.contains_at(deployed.distances_squared())).then(|| outside(set, deployed))
             }
             (Memory::Nearby { deployed, witness }, Trigger::Angle { tolerance, solver }) => {
-                follow(deployed, step.arm, round, workspace);
-                follow(witness, step.arm, round, workspace);
                 if deployed.total() <= set.edge() || witness.total() <= set.edge() {
                     return None;
                 }
                 let cosine = largest_cosine(set, watched, tolerance, solver, witness, workspace);
                 (cosine < 1.0 - tolerance).then_some(Cause::Angle { cosine, tolerance })
             }
-            (Memory::Nothing | Memory::Nearby { .. }, _) => None,
             (Memory::Pairs { witness, doubtful }, _) => {
-                let arms = set.statistics().shape().arms();
-                for other in (0..arms).filter(|&other| other != step.arm) {
-                    follow(witness, step.arm * arms + other, round, workspace);
-                }
                 // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become
                 // implausible. (The authors' radius may come down once, from where theirs is not a number.)
                 let cause = if *doubtful || set.profile() == Profile::Published {
                     let mut pairs = set.statistics().shape().pairs();
                     pairs.find_map(|(i, j)| implausible(set, watched, [i.index(), j.index()], witness, workspace))
                 } else {
-                    (0..arms).filter(|&other| other != step.arm).find_map(|other| {
-                        implausible(set, watched, [step.arm.min(other), step.arm.max(other)], witness, workspace)
-                    })
+                    let others = (0..set.statistics().shape().arms()).filter(|&other| other != step.arm);
+                    let mut pairs = others.map(|other| [step.arm.min(other), step.arm.max(other)]);
+                    pairs.find_map(|pair| implausible(set, watched, pair, witness, workspace))
                 };
                 *doubtful = cause.is_some();
                 cause
             }
-            (Memory::Outlook(outlook), trigger) => {
-                outlook.follow(step, round.recorded, population, set.statistics(), rule);
-                match trigger {
-                    Trigger::Population { share: limit } => {
-                        let share = outlook.excluded_share(set);
-                        (share > limit).then_some(Cause::Population { share, limit })
-                    }
-                    Trigger::Gain { minimum } => {
-                        let largest = outlook.largest_gain();
-                        (largest > minimum).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
-                    }
-                    _ => None,
-                }
+            (Memory::Outlook(outlook), Trigger::Population { share: limit }) => {
+                let share = outlook.excluded_share(set);
+                (share > limit).then_some(Cause::Population { share, limit })
             }
+            (Memory::Outlook(outlook), Trigger::Gain { minimum }) => {
+                (outlook.largest_gain() > minimum).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
+            }
+            (Memory::Nothing | Memory::Nearby { .. } | Memory::Outlook(_), _) => None,
         }
     }
 

@@ -246,22 +246,24 @@ impl Policy for Switching {
         let round = Round {
             set: self.learner.set(),
             rule: &self.rule,
-            watched: if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() },
             context: context.values(),
             reward,
             step,
             population: &self.population,
             recorded,
         };
-        if let Some(cause) = self.watch.notice(&round, &mut self.workspace) {
-            return Ok(self.act(cause));
-        }
-        // On a supplied population the two decide alike for good; of the people seen, this is a new one.
-        if self.stand_in.active && recorded.is_some() && !self.stand_in.decides_as(&self.rule, context.values()) {
+        self.watch.follow(&round, &mut self.workspace);
+        let watched = if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() };
+        let mut cause = self.watch.check(&round, watched, &mut self.workspace);
+        // Where the stand-in fails, or decides a new context otherwise, the rule itself is at stake again. (On a supplied
+        // population the two decide alike for good.)
+        let differs = || recorded.is_some() && !self.stand_in.decides_as(&self.rule, context.values());
+        if self.stand_in.active && (cause.is_some() || differs()) {
             self.stand_in.active = false;
             self.watch.turn_to(self.rule.parameters(), self.learner.statistics(), &mut self.workspace);
+            cause = self.watch.check(&round, self.rule.parameters(), &mut self.workspace);
         }
-        Ok(Change::Kept)
+        Ok(cause.map_or(Change::Kept, |cause| self.act(cause)))
     }
 
     fn deployed(&self) -> Option<&Parameters> {

@@ -13,3 +13,4 @@ mod planar;
 mod sample;
 
 mod support;
+mod triggers;
