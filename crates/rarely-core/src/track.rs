@@ -3,6 +3,8 @@
 //! `‖φ − θ̂‖²_V` is the penalised sum of squares at `φ` less the one at `θ̂`. An observation adds `(y − sᵀφ)²` to the first
 //! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` a round, and only for the arm that was played.
 
+use std::ops::Range;
+
 use crate::arm::{Parameters, is_sound};
 use crate::ridge::Step;
 use crate::statistics::Statistics;
@@ -45,22 +47,26 @@ impl Track {
         self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
     }
 
-    /// Carries the point in a slot, which belongs to the arm of `step`, over one observation.
+    /// Carries the points in some slots, which belong to the arm of `step`, over one observation.
     #[inline]
-    pub(crate) fn follow(&mut self, slot: usize, step: &Step, context: &[f64], reward: f64) {
-        let d = self.dimension;
-        let residual = reward - symmetric::dot(context, &self.points[slot * d..(slot + 1) * d]);
-        let distance_squared = &mut self.distances_squared[slot];
-        if *distance_squared < f64::MAX {
-            *distance_squared = (*distance_squared + (residual * residual - step.loss)).max(0.0);
+    pub(crate) fn follow(&mut self, slots: Range<usize>, step: &Step, context: &[f64], reward: f64) {
+        let points = self.points[slots.start * self.dimension..].chunks_exact(self.dimension);
+        for (distance_squared, point) in self.distances_squared[slots].iter_mut().zip(points) {
+            let residual = reward - symmetric::dot(context, point);
+            if *distance_squared < f64::MAX {
+                *distance_squared = (*distance_squared + (residual * residual - step.loss)).max(0.0);
+            }
         }
     }
 
-    /// Computes the distance of the point in a slot afresh. `scratch` has length 2d.
+    /// Computes the distances of the points in some slots afresh. `scratch` has length 2d.
     #[cold]
-    pub(crate) fn renew(&mut self, slot: usize, arm: usize, statistics: &Statistics, scratch: &mut [f64]) {
+    pub(crate) fn renew(&mut self, slots: Range<usize>, arm: usize, statistics: &Statistics, scratch: &mut [f64]) {
         let d = self.dimension;
-        if self.distances_squared[slot] < f64::MAX {
+        for slot in slots {
+            if self.distances_squared[slot] == f64::MAX {
+                continue;
+            }
             let point = &self.points[slot * d..(slot + 1) * d];
             self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
         }

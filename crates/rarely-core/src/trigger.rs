@@ -1,5 +1,7 @@
 //! When to act.
 
+use std::ops::Range;
+
 use crate::arm::Parameters;
 use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
@@ -110,16 +112,14 @@ impl Watch {
         let (arm, statistics) = (round.step.arm, round.set.statistics());
         match &mut self.memory {
             Memory::Nothing => {}
-            Memory::Deployed(deployed) => follow(deployed, arm, round, workspace),
+            Memory::Deployed(deployed) => follow(deployed, arm..arm + 1, round, workspace),
             Memory::Nearby { deployed, witness } => {
-                follow(deployed, arm, round, workspace);
-                follow(witness, arm, round, workspace);
+                follow(deployed, arm..arm + 1, round, workspace);
+                follow(witness, arm..arm + 1, round, workspace);
             }
             Memory::Pairs { witness, .. } => {
                 let arms = statistics.shape().arms();
-                for other in (0..arms).filter(|&other| other != arm) {
-                    follow(witness, arm * arms + other, round, workspace);
-                }
+                follow(witness, arm * arms..(arm + 1) * arms, round, workspace);
             }
             Memory::Outlook(outlook) => {
                 outlook.follow(&round.step, round.recorded, round.population, statistics, round.rule);
@@ -223,12 +223,12 @@ impl Watch {
 }
 
 #[inline]
-fn follow(track: &mut Track, slot: usize, round: &Round<'_>, workspace: &mut Workspace) {
+fn follow(track: &mut Track, slots: Range<usize>, round: &Round<'_>, workspace: &mut Workspace) {
     if round.step.refreshed {
         let scratch = workspace.scratch(round.context.len());
-        track.renew(slot, round.step.arm, round.set.statistics(), scratch);
+        track.renew(slots, round.step.arm, round.set.statistics(), scratch);
     } else {
-        track.follow(slot, &round.step, round.context, round.reward);
+        track.follow(slots, &round.step, round.context, round.reward);
     }
 }
 
