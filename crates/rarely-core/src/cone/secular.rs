@@ -48,7 +48,8 @@ impl Secular {
     /// `|ν−ν₀|/(ν+d)`, so that `|ν−ν₀|` times this is nearly straight in `ν`, and a secant finds its root in a few steps.
     fn straighten(&self, scaled_residual: f64) -> f64 {
         let axis_part = (self.nu * self.uq * self.uq / self.qq).max(f64::MIN_POSITIVE);
-        1.0 / axis_part.sqrt() - 1.0 / (scaled_residual + axis_part).max(f64::MIN_POSITIVE).sqrt()
+        // Rounding may leave nothing of the sum, or less than nothing; the secant needs only a large number then.
+        1.0 / axis_part.sqrt() - 1.0 / (scaled_residual + axis_part).max(1e-14 * axis_part).sqrt()
     }
 
     /// `σ` such that `z = B(p+σq)` lies on the edge of the cone, on the side of `ẑ`. Exact on the edge for any `ν`, so that
@@ -315,7 +316,7 @@ fn bracketed_root(start: (f64, f64), end: f64, mut function: impl FnMut(f64) -> 
     let (mut last, mut side) = (b, 0);
     for iteration in 0..MAX_ITERATIONS {
         let secant = b - fb * (b - a) / (fb - fa);
-        let between = (a.min(b)..=a.max(b)).contains(&secant);
+        let between = a.min(b) < secant && secant < a.max(b);
         let x = if between && iteration % 8 != 7 { secant } else { 0.5 * (a + b) };
         let moved = (x - last).abs();
         last = x;
