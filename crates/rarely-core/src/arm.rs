@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::error::{MAX_ARMS, MAX_DIMENSION, MAX_PARAMETER, SettingsError};
 
+/// Arms for which numbers of each fit on a small stack frame; more need one for [`MAX_ARMS`].
+pub(crate) const FEW_ARMS: usize = 16;
+
 /// One of the options a policy chooses between, numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -107,9 +110,13 @@ impl Parameters {
     /// # Errors
     /// [`SettingsError::Length`] or [`SettingsError::Parameter`].
     pub fn new(shape: Shape, values: Vec<f64>) -> Result<Self, SettingsError> {
-        let parameters = Self { shape, values };
-        parameters.check("parameters")?;
-        Ok(parameters)
+        Self::named("parameters", shape, values)
+    }
+
+    /// The same with a name of its own in the error.
+    pub(crate) fn named(name: &'static str, shape: Shape, values: Vec<f64>) -> Result<Self, SettingsError> {
+        check_numbers(name, &values, shape.parameters(), |value| value.abs() <= MAX_PARAMETER)?;
+        Ok(Self { shape, values })
     }
 
     /// The same number everywhere.
@@ -120,17 +127,6 @@ impl Parameters {
     pub(crate) fn from_computed(shape: Shape, values: Vec<f64>) -> Self {
         debug_assert_eq!(values.len(), shape.parameters());
         Self { shape, values }
-    }
-
-    pub(crate) fn check(&self, name: &'static str) -> Result<(), SettingsError> {
-        let (expected, found) = (self.shape.parameters(), self.values.len());
-        if expected != found {
-            return Err(SettingsError::Length { name, expected, found });
-        }
-        match self.values.iter().position(|value| !value.is_finite() || value.abs() > MAX_PARAMETER) {
-            Some(index) => Err(SettingsError::Parameter { name, index, value: self.values[index] }),
-            None => Ok(()),
-        }
     }
 
     /// All zeros: a policy that has no preference and, by the rule for ties, plays arm 0.
@@ -180,20 +176,30 @@ impl TryFrom<(Shape, Vec<f64>)> for Parameters {
     type Error = SettingsError;
 
     fn try_from((shape, values): (Shape, Vec<f64>)) -> Result<Self, SettingsError> {
-        const NAME: &str = "parameters";
-        if values.len() != shape.parameters() {
-            return Err(SettingsError::Length { name: NAME, expected: shape.parameters(), found: values.len() });
-        }
-        match values.iter().position(|value| !is_sound(*value)) {
-            Some(index) => Err(SettingsError::Parameter { name: NAME, index, value: values[index] }),
-            None => Ok(Self { shape, values }),
-        }
+        check_numbers("parameters", &values, shape.parameters(), is_sound)?;
+        Ok(Self { shape, values })
     }
 }
 
 impl From<Parameters> for (Shape, Vec<f64>) {
     fn from(parameters: Parameters) -> Self {
         (parameters.shape, parameters.values)
+    }
+}
+
+/// Whether there are as many numbers as expected, all of them good; the error names the first that is not.
+pub(crate) fn check_numbers(
+    name: &'static str,
+    values: &[f64],
+    expected: usize,
+    good: impl Fn(f64) -> bool,
+) -> Result<(), SettingsError> {
+    if values.len() != expected {
+        return Err(SettingsError::Length { name, expected, found: values.len() });
+    }
+    match values.iter().position(|&value| !good(value)) {
+        Some(index) => Err(SettingsError::Parameter { name, index, value: values[index] }),
+        None => Ok(()),
     }
 }
 

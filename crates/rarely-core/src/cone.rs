@@ -70,6 +70,11 @@ impl ConfidenceSet<'_> {
         workspace.test(self, &arms, policy) <= self.edge()
     }
 
+    /// Whether the boundary between two arms is plausible: [`ConfidenceSet::boundary`] without the search for the nearest.
+    pub(crate) fn is_pair_plausible(&self, policy: &Parameters, i: usize, j: usize) -> bool {
+        Workspace::default().test(self, &Subset(&[i, j]), policy) <= self.edge()
+    }
+
     /// The boundary between two arms of a policy [lansdell-2019, Thm 2's condition, in closed form]. O(d³).
     ///
     /// # Panics

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use crate::arm::Parameters;
 use crate::cone::{Subset, Workspace, angle, normalise};
 use crate::confidence::ConfidenceSet;
-use crate::symmetric::dot;
+use crate::rule;
 
 /// Angles closer than this are the same boundary, in radians.
 const SAME_ANGLE: f64 = 1e-6;
@@ -143,29 +143,12 @@ impl ConfidenceSet<'_> {
         let thresholds = self.thresholds(i, j)?;
         let sign = if above == Above::First { 1.0 } else { -1.0 };
         let plausible = |x: f64| self.direction_is_plausible(i, j, [-x * sign, sign]);
+        let if_plausible = |x: f64| if plausible(x) { thresholds } else { Thresholds::Nothing };
         Some(match thresholds {
-            Thresholds::Everything => Thresholds::Everything,
-            Thresholds::Between { low, high } => {
-                if plausible(0.5 * (low + high)) {
-                    thresholds
-                } else {
-                    Thresholds::Nothing
-                }
-            }
-            Thresholds::AtMost { high } => {
-                if plausible(high - 1.0) {
-                    thresholds
-                } else {
-                    Thresholds::Nothing
-                }
-            }
-            Thresholds::AtLeast { low } => {
-                if plausible(low + 1.0) {
-                    thresholds
-                } else {
-                    Thresholds::Nothing
-                }
-            }
+            Thresholds::Everything | Thresholds::Nothing => thresholds,
+            Thresholds::Between { low, high } => if_plausible(0.5 * (low + high)),
+            Thresholds::AtMost { high } => if_plausible(high - 1.0),
+            Thresholds::AtLeast { low } => if_plausible(low + 1.0),
             Thresholds::Outside { low, high } => {
                 let step = (high - low).abs().max(1.0);
                 match (plausible(low - step), plausible(high + step)) {
@@ -175,12 +158,11 @@ impl ConfidenceSet<'_> {
                     (false, false) => Thresholds::Nothing,
                 }
             }
-            Thresholds::Nothing => Thresholds::Nothing,
         })
     }
 
     fn direction_is_plausible(&self, i: usize, j: usize, difference: [f64; 2]) -> bool {
-        self.boundary(&self.with_difference(i, j, difference), i, j).plausible
+        self.is_pair_plausible(&self.with_difference(i, j, difference), i, j)
     }
 
     /// Some policy whose boundary between two arms is this one.
@@ -218,7 +200,6 @@ struct Sector {
 
 /// The arms a planar policy plays, in order of the direction of the context.
 fn sectors(policy: &Parameters) -> Vec<Sector> {
-    let arms = policy.shape().arms();
     let mut angles: Vec<f64> = policy
         .shape()
         .pairs()
@@ -231,14 +212,7 @@ fn sectors(policy: &Parameters) -> Vec<Sector> {
         .collect();
     angles.sort_by(f64::total_cmp);
     angles.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
-    let best = |angle: f64| {
-        let context = [angle.cos(), angle.sin()];
-        let scores = (0..arms).map(|arm| dot(policy.arm(arm), &context));
-        scores
-            .enumerate()
-            .fold((0, f64::NEG_INFINITY), |best, (arm, score)| if score > best.1 { (arm, score) } else { best })
-            .0
-    };
+    let best = |angle: f64| rule::best_of(policy.values(), &[angle.cos(), angle.sin()]);
     let mut found: Vec<Sector> = Vec::new();
     for (at, &end) in angles.iter().enumerate() {
         let start = if at == 0 { angles[angles.len() - 1] - TAU } else { angles[at - 1] };
@@ -301,7 +275,7 @@ pub(crate) fn theorem_three(set: &ConfidenceSet<'_>, from: &Parameters, to: &Par
                 .filter(|&other| other != at)
                 .all(|other| !within(old[other].end, start, end) && !within(new[partner(other)].end, start, end));
             let pair = (old[at].arm, old[(at + 1) % old.len()].arm);
-            let plausible = set.boundary(from, pair.0, pair.1).plausible;
+            let plausible = set.is_pair_plausible(from, pair.0, pair.1);
             let moved = angle_between(from, to, pair);
             let distance_from_edge = if plausible { moved } else { distance_from_nearest(set, from, to, pair) };
             nearest_edge &= distance_from_edge <= SAME_ANGLE;

@@ -1,13 +1,10 @@
 //! Excluded and plausible arms at a context, and how often a policy plays an excluded one.
 
-use crate::arm::Arm;
+use crate::arm::{Arm, FEW_ARMS};
 use crate::confidence::ConfidenceSet;
 use crate::context::{Context, Contexts};
 use crate::error::{ContextError, MAX_ARMS};
 use crate::rule::Rule;
-
-/// Arms for which the standings fit on a small stack frame.
-const FEW_ARMS: usize = 16;
 
 impl ConfidenceSet<'_> {
     /// `J(s)`: the arms that are not excluded at a context. Arm `j` is excluded if some arm's difference interval over it lies

@@ -16,12 +16,12 @@ use crate::change::{Change, Evidence};
 use crate::confidence::{Confidence, ConfidenceSet};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
-use crate::error::{DecideError, MAX_REWARD, ObserveError};
+use crate::error::{DecideError, ObserveError};
 use crate::explore::Stuck;
 use crate::population::Population;
 use crate::rng::Rng;
 use crate::snapshot::Snapshot;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, check_outcome};
 use crate::symmetric::dot;
 
 /// A policy that decides and learns.
@@ -183,30 +183,7 @@ fn check_batch(
         });
     }
     for (row, (decision, &reward)) in decisions.iter().zip(rewards).enumerate() {
-        check_outcome(shape, decision, reward).map_err(|source| source.in_row(row))?;
+        check_outcome(shape, decision.arm, reward).map_err(|source| source.in_row(row))?;
     }
     Ok(())
-}
-
-/// The checks that need no statistics.
-fn check_outcome(shape: Shape, decision: &Decision, reward: f64) -> Result<(), ObserveError> {
-    if decision.arm.index() >= shape.arms() {
-        return Err(ObserveError::UnknownArm { arm: decision.arm.index(), arms: shape.arms() });
-    }
-    if !(reward.abs() <= MAX_REWARD) {
-        return Err(ObserveError::Reward { reward });
-    }
-    Ok(())
-}
-
-/// The arm with the largest score; ties go to the lowest.
-#[inline]
-fn argmax(scores: impl Iterator<Item = f64>) -> usize {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (arm, score) in scores.enumerate() {
-        if score > best.1 {
-            best = (arm, score);
-        }
-    }
-    best.0
 }

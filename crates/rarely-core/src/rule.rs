@@ -119,10 +119,17 @@ impl From<Rule> for Parameters {
 
 /// The arm that parameters, stored arm by arm, play at a context: as [`Rule::best`], without its layout.
 pub(crate) fn best_of(parameters: &[f64], context: &[f64]) -> usize {
+    let score = |coefficients: &[f64]| {
+        context.iter().zip(coefficients).fold(0.0, |sum, (variable, coefficient)| sum + variable * coefficient)
+    };
+    argmax(parameters.chunks_exact(context.len()).map(score))
+}
+
+/// The arm with the largest score; ties go to the lowest.
+#[inline]
+pub(crate) fn argmax(scores: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
-    for (arm, coefficients) in parameters.chunks_exact(context.len()).enumerate() {
-        let score =
-            context.iter().zip(coefficients).fold(0.0, |sum, (variable, coefficient)| sum + variable * coefficient);
+    for (arm, score) in scores.enumerate() {
         if score > best.1 {
             best = (arm, score);
         }

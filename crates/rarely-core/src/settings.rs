@@ -202,7 +202,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError::Length`], [`SettingsError::Parameter`].
     pub fn prior_mean(mut self, values: Vec<f64>) -> Result<Self, SettingsError> {
-        self.prior_mean = checked("prior mean", self.shape(), values)?;
+        self.prior_mean = Parameters::named("prior mean", self.shape(), values)?;
         Ok(self)
     }
 
@@ -220,7 +220,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError::Length`], [`SettingsError::Parameter`].
     pub fn deployed(mut self, values: Vec<f64>) -> Result<Self, SettingsError> {
-        self.deployed = checked("deployed policy", self.shape(), values)?;
+        self.deployed = Parameters::named("deployed policy", self.shape(), values)?;
         Ok(self)
     }
 
@@ -401,13 +401,4 @@ pub(crate) struct Parts {
     pub(crate) exploration: Exploration,
     pub(crate) population: Population,
     pub(crate) certificates: Certificates,
-}
-
-fn checked(name: &'static str, shape: Shape, values: Vec<f64>) -> Result<Parameters, SettingsError> {
-    if values.len() != shape.parameters() {
-        return Err(SettingsError::Length { name, expected: shape.parameters(), found: values.len() });
-    }
-    let parameters = Parameters::from_computed(shape, values);
-    parameters.check(name)?;
-    Ok(parameters)
 }

@@ -56,14 +56,9 @@ impl Statistics {
     #[inline]
     pub fn observe(&mut self, context: Context<'_>, arm: Arm, reward: f64) -> Result<Step, ObserveError> {
         let context = context.fitting(self.shape.dimension())?;
-        let arms = self.shape.arms();
+        check_outcome(self.shape, arm, reward)?;
         let arm = arm.index();
-        let Some(ridge) = self.ridges.get_mut(arm) else {
-            return Err(ObserveError::UnknownArm { arm, arms });
-        };
-        if !(reward.abs() <= MAX_REWARD) {
-            return Err(ObserveError::Reward { reward });
-        }
+        let ridge = &mut self.ridges[arm];
         check_conditioning(arm, ridge.squares() + symmetric::dot(context, context), ridge.penalty())?;
         self.rounds += 1;
         Ok(ridge.update(arm, context, reward, &mut self.direction))
@@ -184,6 +179,18 @@ impl Statistics {
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
             && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
     }
+}
+
+/// The checks of an outcome that need no statistics.
+#[inline]
+pub(crate) fn check_outcome(shape: Shape, arm: Arm, reward: f64) -> Result<(), ObserveError> {
+    if arm.index() >= shape.arms() {
+        return Err(ObserveError::UnknownArm { arm: arm.index(), arms: shape.arms() });
+    }
+    if !(reward.abs() <= MAX_REWARD) {
+        return Err(ObserveError::Reward { reward });
+    }
+    Ok(())
 }
 
 /// Whether an arm with `tr Σssᵀ = squares` still resolves its penalty.

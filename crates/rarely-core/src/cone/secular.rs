@@ -79,11 +79,7 @@ impl Workspace {
             return self.far_side(statistics, arms);
         }
         let axis = self.find_axis(statistics, arms, radius_squared);
-        let old_form = {
-            let dual: f64 =
-                self.parts(arms, &self.old).map(|(arm, part)| statistics.arm(arm).width_squared(part)).sum();
-            dual - dot(&self.old, &self.centre).powi(2) / radius_squared
-        };
+        let old_form = self.form_of_b(statistics, arms, &self.old, radius_squared);
         let leans_away = axis.uq <= 0.0;
         if leans_away && old_form <= 0.0 {
             return self.beyond_right_angle(set, arms, &axis);
@@ -155,8 +151,11 @@ impl Workspace {
         1.0 / inverse
     }
 
-    fn parts<'b>(&self, arms: &'b Subset<'_>, vector: &'b [f64]) -> impl Iterator<Item = (usize, &'b [f64])> {
-        arms.0.iter().copied().zip(vector.chunks_exact(self.dimension))
+    /// `vᵀBv = Σ_a v_aᵀV_a⁻¹v_a − (vᵀẑ)²/r²` of a difference.
+    fn form_of_b(&self, statistics: &Statistics, arms: &Subset<'_>, vector: &[f64], radius_squared: f64) -> f64 {
+        let parts = arms.0.iter().zip(vector.chunks_exact(self.dimension));
+        let dual: f64 = parts.map(|(&arm, part)| statistics.arm(arm).width_squared(part)).sum();
+        dual - dot(vector, &self.centre).powi(2) / radius_squared
     }
 
     /// `ν₀`, where `ẑᵀ(S+νI)⁻¹ẑ = r²`: minus the negative eigenvalue of `B`, with `q ∝` its eigenvector, the axis of the cone.
@@ -244,9 +243,7 @@ impl Workspace {
         let length = axis.qq.sqrt();
         self.perpendicular_to_axis(length);
         let towards = if dot(&self.ray, &self.old) < 0.0 { -1.0 } else { 1.0 };
-        let across: f64 =
-            self.parts(arms, &self.ray).map(|(arm, part)| set.statistics().arm(arm).width_squared(part)).sum::<f64>()
-                - dot(&self.ray, &self.centre).powi(2) / axis.radius_squared;
+        let across = self.form_of_b(set.statistics(), arms, &self.ray, axis.radius_squared);
         if !(across > 0.0) {
             return self.far_side(set.statistics(), arms);
         }

@@ -1,18 +1,20 @@
 //! CLUCB: optimistic only while the total reward is certain to stay near a baseline's [kazerouni-2017, Alg. 1].
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, Parameters, Shape, is_sound};
+use crate::arm::{Arm, Parameters, Shape, check_numbers, is_sound};
 use crate::change::Change;
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_PARAMETER, ObserveError, SettingsError};
 use crate::number::Share;
-use crate::policy::{Learner, Policy, argmax, check_outcome};
+use crate::policy::{Learner, Policy};
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
+use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
+use crate::statistics::check_outcome;
 use crate::symmetric::{add_scaled, bilinear, dot};
 
 /// The arm that would be played without a bandit, and what it is known to give: `b(s) = sᵀmean`.
@@ -30,16 +32,10 @@ impl Baseline {
     }
 
     pub(crate) fn new(shape: Shape, arm: Arm, mean: &[f64]) -> Result<Self, SettingsError> {
-        const NAME: &str = "baseline mean";
         if arm.index() >= shape.arms() {
             return Err(SettingsError::UnknownArm { arm: arm.index(), arms: shape.arms() });
         }
-        if mean.len() != shape.dimension() {
-            return Err(SettingsError::Length { name: NAME, expected: shape.dimension(), found: mean.len() });
-        }
-        if let Some(index) = mean.iter().position(|value| !(value.abs() <= MAX_PARAMETER)) {
-            return Err(SettingsError::Parameter { name: NAME, index, value: mean[index] });
-        }
+        check_numbers("baseline mean", mean, shape.dimension(), |value| value.abs() <= MAX_PARAMETER)?;
         Ok(Self { arm, mean: mean.to_vec(), known: true })
     }
 
@@ -151,7 +147,7 @@ impl Policy for Clucb {
         let is_baseline = decision.reason == Reason::Baseline;
         if is_baseline && self.learner.confidence().profile == Profile::Published {
             context.fitting(self.shape().dimension())?;
-            check_outcome(self.shape(), decision, reward)?;
+            check_outcome(self.shape(), decision.arm, reward)?;
         } else {
             self.learner.statistics_mut().observe(context, decision.arm, reward)?;
         }

@@ -6,10 +6,11 @@ use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
-use crate::policy::{Policy, check_outcome};
+use crate::policy::Policy;
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
 use crate::snapshot::{Snapshot, State};
+use crate::statistics::check_outcome;
 
 /// A policy that only counts its outcomes.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +76,7 @@ impl Policy for Unlearned {
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
         context.fitting(self.shape.dimension())?;
-        check_outcome(self.shape, decision, reward)?;
+        check_outcome(self.shape, decision.arm, reward)?;
         self.rounds += 1;
         Ok(Change::Kept)
     }

@@ -4,19 +4,18 @@
 //! number an arm instead of a draw of `k·d` parameters, with the same distribution.
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, Shape};
+use crate::arm::{Arm, FEW_ARMS, Shape};
 use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_ARMS, ObserveError};
 use crate::number::Noise;
-use crate::policy::{Learner, Policy, argmax};
+use crate::policy::{Learner, Policy};
 use crate::rng::Rng;
+use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 
-/// Arms for which the drawn means fit on a small stack frame.
-const FEW_ARMS: usize = 16;
 /// Standard deviations beyond which a normal has no mass that a double can see.
 const TAIL: f64 = 8.3;
 
