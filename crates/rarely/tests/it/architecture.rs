@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ARROWS: [(&str, &[&str]); 10] = [
     ("rarely-core", &[]),
     ("rarely-policy", &["rarely-core"]),
-    ("rarely-data", &["rarely-policy"]),
+    ("rarely-data", &["rarely-core", "rarely-policy"]),
     ("rarely-lab", &["rarely-core", "rarely-data"]),
     ("rarely-figures", &["rarely-core", "rarely-lab"]),
     ("rarely-store", &["rarely-core", "rarely-policy"]),

@@ -1,0 +1,1 @@
+//! Reads logs and data sets into records; draws the synthetic ones.

@@ -1,0 +1,1 @@
+//! Turns a result table or a piece of evidence into a figure; never runs an experiment.
