@@ -16,6 +16,7 @@ mod secular;
 use std::fmt;
 
 use crate::arm::{Parameters, Shape, centre};
+use crate::block::{Lanes, WIDTH};
 use crate::confidence::ConfidenceSet;
 use crate::statistics::Statistics;
 use crate::symmetric::{self, add_scaled, dot};
@@ -167,8 +168,10 @@ pub(crate) struct Workspace {
     pub(crate) row: Vec<f64>,
     /// The functional of a gain.
     pub(crate) functional: Vec<f64>,
+    /// A block of contexts.
+    pub(crate) columns: Vec<Lanes>,
     /// Twice the dimension, for whoever borrows the workspace.
-    scratch: Vec<f64>,
+    pub(crate) scratch: Vec<f64>,
     /// `m² = ẑᵀMẑ`, `uᵀMẑ`, `uᵀMu`.
     forms: Forms,
     /// What the last test returned.
@@ -214,6 +217,7 @@ impl Workspace {
         let (vectors, packed) = (arms * dimension, symmetric::packed_length(dimension));
         self.pooled.resize(packed, 0.0);
         self.blocks.resize(arms * packed, 0.0);
+        self.columns.resize(dimension, [0.0; WIDTH]);
         for buffer in [
             &mut self.old,
             &mut self.centre,

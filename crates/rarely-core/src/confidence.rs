@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::arm::{Parameters, Shape};
+use crate::block::Lanes;
 use crate::number::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::ridge::Ridge;
 use crate::statistics::Statistics;
@@ -154,11 +155,13 @@ impl<'a> ConfidenceSet<'a> {
         self.confidence.arm_radius(self.statistics.shape().arms(), self.statistics.arm(arm))
     }
 
-    /// The number LinUCB multiplies a joint set's width with: `r`, but `β = r²` in the published profile.
-    fn optimism(&self) -> f64 {
-        match self.confidence.profile {
-            Profile::Rigorous => self.radius,
-            Profile::Published => self.radius * self.radius,
+    /// The number LinUCB multiplies an arm's width with: `r` or `r_a`, but `β = r²` in the published profile.
+    #[inline]
+    pub(crate) fn optimism(&self, arm: usize) -> f64 {
+        match (self.confidence.sets, self.confidence.profile) {
+            (Sets::Joint, Profile::Rigorous) => self.radius,
+            (Sets::Joint, Profile::Published) => self.radius * self.radius,
+            (Sets::PerArm, _) => self.arm_radius(arm),
         }
     }
 
@@ -273,6 +276,28 @@ impl<'a> ConfidenceSet<'a> {
         }
     }
 
+    /// [`ConfidenceSet::half_width`] for a radius of 1.
+    #[inline]
+    pub(crate) fn spread(&self, widths_squared: [(usize, f64); 2]) -> f64 {
+        let [(_, first), (_, second)] = widths_squared;
+        match self.confidence.sets {
+            Sets::Joint => (first + second).sqrt(),
+            Sets::PerArm => first.sqrt() + second.sqrt(),
+        }
+    }
+
+    /// What a point with these squared distances, arm by arm, leaves of the radius; of per-arm sets, the least of them.
+    #[inline]
+    pub(crate) fn room_beyond(&self, distances_squared: &[f64]) -> f64 {
+        match self.confidence.sets {
+            Sets::Joint => self.radius - distances_squared.iter().sum::<f64>().sqrt(),
+            Sets::PerArm => {
+                let arms = distances_squared.iter().enumerate();
+                arms.map(|(arm, distance)| self.arm_radius(arm) - distance.sqrt()).fold(f64::INFINITY, f64::min)
+            }
+        }
+    }
+
     /// Interval of an arm's mean reward, `sᵀθ_a`.
     ///
     /// # Panics
@@ -313,12 +338,27 @@ impl<'a> ConfidenceSet<'a> {
     #[inline]
     pub(crate) fn optimistic_score(&self, context: &[f64], arm: usize) -> f64 {
         let ridge = self.statistics.arm(arm);
-        let width_squared = ridge.width_squared(context);
-        let half_width = match self.confidence.sets {
-            _ if width_squared == 0.0 => 0.0,
-            Sets::Joint => self.optimism() * width_squared.sqrt(),
-            Sets::PerArm => self.arm_radius(arm) * width_squared.sqrt(),
-        };
-        ridge.predict(context) + half_width
+        optimistic(ridge.predict(context), ridge.width_squared(context), self.optimism(arm))
     }
+
+    /// The same of a block of contexts, with [`ConfidenceSet::optimism`] of the arm.
+    #[inline]
+    pub(crate) fn optimistic_scores(&self, columns: &[Lanes], arm: usize, optimism: f64) -> Lanes {
+        let ridge = self.statistics.arm(arm);
+        let (mut scores, widths_squared) = (ridge.predict_block(columns), ridge.widths_squared_block(columns));
+        let lanes = scores.iter_mut().zip(widths_squared);
+        if optimism < f64::INFINITY {
+            // The same without its branch.
+            lanes.for_each(|(score, width_squared)| *score += optimism * width_squared.sqrt());
+        } else {
+            lanes.for_each(|(score, width_squared)| *score = optimistic(*score, width_squared, optimism));
+        }
+        scores
+    }
+}
+
+/// The upper end of an interval. Where there is no width there is none to add, even if the radius is infinite.
+#[inline]
+fn optimistic(estimate: f64, width_squared: f64, optimism: f64) -> f64 {
+    estimate + if width_squared == 0.0 { 0.0 } else { optimism * width_squared.sqrt() }
 }

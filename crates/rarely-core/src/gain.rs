@@ -7,12 +7,13 @@
 use std::fmt;
 
 use crate::arm::Arm;
+use crate::block::{self, Lanes, WIDTH};
 use crate::cone::Boundary;
 use crate::confidence::{ConfidenceSet, Interval};
-use crate::context::{Context, Contexts};
+use crate::context::Contexts;
 use crate::error::ContextError;
 use crate::planar::{self, TheoremThree};
-use crate::rule::{self, Rule};
+use crate::rule::Rule;
 use crate::statistics::Digest;
 use crate::symmetric::add_scaled;
 
@@ -109,38 +110,35 @@ impl ConfidenceSet<'_> {
             before.len() == contexts.len() && after.len() == contexts.len(),
             "one arm before and after for each context"
         );
-        let pairs = before.iter().zip(after).map(|(old, new)| (old.index(), new.index()));
-        let decisions = contexts.iter().map(Context::values).zip(pairs);
-        Ok(self.gain_over(decisions, &mut vec![0.0; shape.parameters()]))
+        let mut tally = Tally::new(vec![0.0; shape.parameters()]);
+        for (context, (old, new)) in contexts.iter().zip(before.iter().zip(after)) {
+            tally.count(context.values(), old.index(), new.index());
+        }
+        Ok(tally.gain(self, contexts.len()))
     }
 
-    /// The gain of some parameters over a rule on rows that fit; `functional` is scratch of length kd.
-    pub(crate) fn gain_of(&self, from: &Rule, to: &[f64], rows: &[f64], functional: &mut [f64]) -> Gain {
-        let rows = rows.chunks_exact(self.statistics().shape().dimension());
-        self.gain_over(rows.map(|row| (row, (from.best(row), rule::best_of(to, row)))), functional)
-    }
-
-    fn gain_over<'r>(
+    /// The gain of some parameters over a policy on rows that fit. `played` says which arms the policy plays at a block, from its
+    /// first row and its variables; `functional` is scratch of length kd, `columns` is scratch for a block.
+    pub(crate) fn gain_of(
         &self,
-        decisions: impl Iterator<Item = (&'r [f64], (usize, usize))>,
+        played: impl Fn(usize, &[Lanes]) -> [usize; WIDTH],
+        to: &[f64],
+        rows: &[f64],
         functional: &mut [f64],
+        columns: &mut [Lanes],
     ) -> Gain {
-        let d = self.statistics().shape().dimension();
+        let d = columns.len();
         functional.fill(0.0);
-        let (mut changed, mut total) = (0_usize, 0_usize);
-        for (context, (old, new)) in decisions {
-            total += 1;
-            if old != new {
-                changed += 1;
-                add_scaled(&mut functional[old * d..(old + 1) * d], -1.0, context);
-                add_scaled(&mut functional[new * d..(new + 1) * d], 1.0, context);
+        let mut tally = Tally::new(functional);
+        let mut row = 0;
+        block::for_each(rows, columns, |columns, count| {
+            let (before, after) = (played(row, columns), block::best_of(to, columns));
+            for (old, new) in before.into_iter().zip(after).take(count) {
+                tally.count(&rows[row * d..(row + 1) * d], old, new);
+                row += 1;
             }
-        }
-        let share = 1.0 / total.max(1) as f64;
-        for value in &mut *functional {
-            *value *= share;
-        }
-        Gain { interval: self.interval_of(functional), changed_share: changed as f64 * share }
+        });
+        tally.gain(self, row)
     }
 
     /// The certificate of changing from one linear policy to another, judged on a sample. O(k²d³ + m·k·d²).
@@ -168,5 +166,38 @@ impl ConfidenceSet<'_> {
             radius: self.radius(),
             digest: self.statistics().digest(),
         })
+    }
+}
+
+/// Adds up the functional `g` of a gain. Starts from zeros.
+struct Tally<F> {
+    functional: F,
+    changed: usize,
+}
+
+impl<F: AsMut<[f64]>> Tally<F> {
+    fn new(functional: F) -> Self {
+        Self { functional, changed: 0 }
+    }
+
+    /// One context's arm before and after.
+    #[inline]
+    fn count(&mut self, context: &[f64], old: usize, new: usize) {
+        if old != new {
+            self.changed += 1;
+            let (functional, d) = (self.functional.as_mut(), context.len());
+            add_scaled(&mut functional[old * d..(old + 1) * d], -1.0, context);
+            add_scaled(&mut functional[new * d..(new + 1) * d], 1.0, context);
+        }
+    }
+
+    /// The gain over as many contexts.
+    fn gain(mut self, set: &ConfidenceSet<'_>, contexts: usize) -> Gain {
+        let share = 1.0 / contexts.max(1) as f64;
+        let functional = self.functional.as_mut();
+        for value in &mut *functional {
+            *value *= share;
+        }
+        Gain { interval: set.interval_of(functional), changed_share: self.changed as f64 * share }
     }
 }

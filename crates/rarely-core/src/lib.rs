@@ -50,6 +50,7 @@
 
 mod algorithm;
 mod arm;
+mod block;
 mod change;
 mod cone;
 mod confidence;
@@ -62,6 +63,7 @@ mod explore;
 mod gain;
 mod gradient;
 mod number;
+mod outlook;
 mod planar;
 mod plausible;
 mod policy;

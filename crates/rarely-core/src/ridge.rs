@@ -5,6 +5,7 @@
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
 use crate::arm::is_sound;
+use crate::block::{self, Lanes};
 use crate::number::Penalty;
 use crate::symmetric;
 
@@ -256,6 +257,18 @@ impl Ridge {
     pub fn predict(&self, context: &[f64]) -> f64 {
         assert_eq!(context.len(), self.dimension(), "one number for each context variable");
         symmetric::dot(context, &self.estimate)
+    }
+
+    /// [`Ridge::predict`] at each context of a block.
+    #[inline]
+    pub(crate) fn predict_block(&self, columns: &[Lanes]) -> Lanes {
+        block::dot(columns, &self.estimate)
+    }
+
+    /// [`Ridge::width_squared`] at each context of a block.
+    #[inline]
+    pub(crate) fn widths_squared_block(&self, columns: &[Lanes]) -> Lanes {
+        block::quadratic(&self.inverse, columns).map(|width_squared| width_squared.max(0.0))
     }
 
     /// `V x`, into `out`.

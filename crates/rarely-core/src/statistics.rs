@@ -29,7 +29,7 @@ pub struct Statistics {
     shape: Shape,
     ridges: Vec<Ridge>,
     rounds: u64,
-    /// `V⁻¹s` of the last observation, for its arm, before the update; otherwise scratch.
+    /// Scratch.
     direction: Vec<f64>,
 }
 
@@ -148,11 +148,6 @@ impl Statistics {
     #[inline]
     pub fn log_growth(&self) -> f64 {
         self.ridges.iter().map(Ridge::log_growth).sum()
-    }
-
-    /// `V⁻¹s` of the last observation before its update.
-    pub(crate) fn last_direction(&self) -> &[f64] {
-        &self.direction
     }
 
     /// SHA-256 over the sums (not over what is derived from them): the same observations in the same order give the same digest.

@@ -4,6 +4,10 @@
 //! inner loop below runs over contiguous numbers. Sums are taken in one fixed order, so that results are the same bits on
 //! every processor. Nothing here allocates; callers own the buffers.
 
+/// Where sums begin: adding to it changes no bit, so that the first addition costs nothing (`0.0 + x` loses the sign of a zero,
+/// and the compiler must perform it).
+pub(crate) const NOTHING: f64 = -0.0;
+
 /// Numbers in the packed lower triangle of a `dimension × dimension` matrix.
 pub(crate) const fn packed_length(dimension: usize) -> usize {
     dimension * (dimension + 1) / 2
@@ -12,7 +16,7 @@ pub(crate) const fn packed_length(dimension: usize) -> usize {
 /// `Σ aᵢbᵢ`, in four partial sums so that the compiler may use vector registers.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut lanes = [0.0; 4];
+    let mut lanes = [NOTHING; 4];
     let (a_head, a_tail) = a.as_chunks::<4>();
     let (b_head, b_tail) = b.as_chunks::<4>();
     for (x, y) in a_head.iter().zip(b_head) {
@@ -20,7 +24,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
             lanes[lane] += x[lane] * y[lane];
         }
     }
-    let mut tail = 0.0;
+    let mut tail = NOTHING;
     for (x, y) in a_tail.iter().zip(b_tail) {
         tail += x * y;
     }
@@ -53,6 +57,17 @@ macro_rules! by_dimension {
     };
 }
 
+pub(crate) use by_dimension;
+
+/// Stands for a dimension that the compiler does not know.
+pub(crate) const ANY: usize = 0;
+
+/// The dimension, as a constant where it is one.
+#[inline]
+pub(crate) const fn known<const D: usize>(dimension: usize) -> usize {
+    if D == ANY { dimension } else { D }
+}
+
 /// `out = A x`.
 #[inline]
 pub(crate) fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
@@ -62,7 +77,7 @@ pub(crate) fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
 #[inline]
 fn multiply_fixed<const D: usize>(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     let (matrix, x, out) = (&matrix[..packed_length(D)], &x[..D], &mut out[..D]);
-    let mut sums = [0.0; D];
+    let mut sums = [NOTHING; D];
     let mut at = 0;
     for i in 0..D {
         for j in 0..i {
@@ -94,7 +109,7 @@ pub(crate) fn add_multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
 /// `y += scale · row` and, in the same pass over `row`, `Σ rowⱼxⱼ`.
 #[inline]
 fn dot_and_add_scaled(row: &[f64], x: &[f64], scale: f64, y: &mut [f64]) -> f64 {
-    let mut lanes = [0.0; 4];
+    let mut lanes = [NOTHING; 4];
     let (row_head, row_tail) = row.as_chunks::<4>();
     let (x_head, x_tail) = x.as_chunks::<4>();
     let (y_head, y_tail) = y.as_chunks_mut::<4>();
@@ -104,7 +119,7 @@ fn dot_and_add_scaled(row: &[f64], x: &[f64], scale: f64, y: &mut [f64]) -> f64 
             y[lane] += scale * r[lane];
         }
     }
-    let mut tail = 0.0;
+    let mut tail = NOTHING;
     for ((r, x), y) in row_tail.iter().zip(x_tail).zip(y_tail) {
         tail += r * x;
         *y += scale * r;
@@ -121,9 +136,9 @@ pub(crate) fn quadratic(matrix: &[f64], x: &[f64]) -> f64 {
 #[inline]
 fn quadratic_fixed<const D: usize>(matrix: &[f64], x: &[f64]) -> f64 {
     let (matrix, x) = (&matrix[..packed_length(D)], &x[..D]);
-    let (mut total, mut at) = (0.0, 0);
+    let (mut total, mut at) = (NOTHING, 0);
     for i in 0..D {
-        let mut below = 0.0;
+        let mut below = NOTHING;
         for entry in &x[..i] {
             below += matrix[at] * entry;
             at += 1;
@@ -195,6 +210,12 @@ pub(crate) fn add_diagonal(matrix: &mut [f64], dimension: usize, value: f64) {
 /// Replaces a positive definite matrix by its Cholesky factor `L`, `A = LLᵀ`. Every pivot of a matrix `A ⪰ floor·I` is at
 /// least `floor`; one that rounding has pushed below is set to it, so that the factor always exists. O(d³/6).
 pub(crate) fn factor(matrix: &mut [f64], dimension: usize, floor: f64) {
+    by_dimension!(dimension, factor_sized(matrix, dimension, floor), factor_sized::<ANY>(matrix, dimension, floor));
+}
+
+fn factor_sized<const D: usize>(matrix: &mut [f64], dimension: usize, floor: f64) {
+    let dimension = known::<D>(dimension);
+    let matrix = &mut matrix[..packed_length(dimension)];
     for i in 0..dimension {
         let start_i = packed_length(i);
         let (above, row_i) = matrix.split_at_mut(start_i);
@@ -221,6 +242,12 @@ pub(crate) fn log_det(factor: &[f64], dimension: usize) -> f64 {
 
 /// Solves `A x = b` in place from the Cholesky factor of `A`. O(d²).
 pub(crate) fn solve(factor: &[f64], x: &mut [f64]) {
+    by_dimension!(x.len(), solve_sized(factor, x), solve_sized::<ANY>(factor, x));
+}
+
+fn solve_sized<const D: usize>(factor: &[f64], x: &mut [f64]) {
+    let dimension = known::<D>(x.len());
+    let (factor, x) = (&factor[..packed_length(dimension)], &mut x[..dimension]);
     for i in 0..x.len() {
         let start = packed_length(i);
         x[i] = (x[i] - dot(&factor[start..start + i], &x[..i])) / factor[start + i];
@@ -235,6 +262,12 @@ pub(crate) fn solve(factor: &[f64], x: &mut [f64]) {
 
 /// Replaces the Cholesky factor of `A` by `A⁻¹`, in place. `row` is scratch of length `dimension`. O(d³/3).
 pub(crate) fn invert(factor: &mut [f64], dimension: usize, row: &mut [f64]) {
+    by_dimension!(dimension, invert_sized(factor, dimension, row), invert_sized::<ANY>(factor, dimension, row));
+}
+
+fn invert_sized<const D: usize>(factor: &mut [f64], dimension: usize, row: &mut [f64]) {
+    let dimension = known::<D>(dimension);
+    let (factor, row) = (&mut factor[..packed_length(dimension)], &mut row[..dimension]);
     // L⁻¹, row by row: row i is -(1/Lᵢᵢ) Σₖ Lᵢₖ · (row k of L⁻¹), with 1/Lᵢᵢ on the diagonal.
     for i in 0..dimension {
         let start = packed_length(i);

@@ -47,6 +47,23 @@ impl Track {
         self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
     }
 
+    /// Puts the estimate of an arm, which is at no distance, in a slot.
+    pub(crate) fn place(&mut self, slot: usize, estimate: &[f64]) {
+        self.points[slot * self.dimension..(slot + 1) * self.dimension].copy_from_slice(estimate);
+        self.distances_squared[slot] = 0.0;
+    }
+
+    /// All points are infinitely far.
+    pub(crate) fn forget(&mut self) {
+        self.distances_squared.fill(f64::MAX);
+    }
+
+    /// The point in a slot.
+    #[inline]
+    pub(crate) fn point(&self, slot: usize) -> &[f64] {
+        &self.points[slot * self.dimension..(slot + 1) * self.dimension]
+    }
+
     /// Carries the points in some slots, which belong to the arm of `step`, over one observation.
     #[inline]
     pub(crate) fn follow(&mut self, slots: Range<usize>, step: &Step, context: &[f64], reward: f64) {

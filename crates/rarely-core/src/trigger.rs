@@ -7,7 +7,8 @@ use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::gradient::Solver;
-use crate::population::{Outlook, Population};
+use crate::outlook::{Exclusions, Prospects};
+use crate::population::Population;
 use crate::ridge::Step;
 use crate::rule::Rule;
 use crate::statistics::Statistics;
@@ -81,8 +82,23 @@ enum Memory {
         witness: Track,
         doubtful: bool,
     },
-    /// The population as the estimates see it.
-    Outlook(Outlook),
+    /// What earlier versions kept of the population. Nothing of it is needed: [`Watch::revive`] replaces it.
+    #[cfg(feature = "serde")]
+    Outlook(FormerOutlook),
+    /// Who plays an excluded arm, or may soon.
+    Exclusions(Exclusions),
+    /// What a change could gain.
+    Prospects(Prospects),
+}
+
+/// Only read, from snapshots of earlier versions.
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+struct FormerOutlook {
+    arms: usize,
+    estimates: Vec<f64>,
+    widths_squared: Vec<f64>,
+    played: Vec<usize>,
 }
 
 impl Watch {
@@ -99,11 +115,20 @@ impl Watch {
                 witness: Track::unknown(shape.arms() * shape.arms(), shape.dimension()),
                 doubtful: true,
             },
-            Trigger::Population { .. } | Trigger::Gain { .. } => {
-                Memory::Outlook(Outlook::new(population, statistics, rule))
-            }
+            Trigger::Population { .. } => Memory::Exclusions(Exclusions::new(population, statistics, rule)),
+            Trigger::Gain { .. } => Memory::Prospects(Prospects::new(population, statistics, rule)),
         };
         Self { trigger, memory }
+    }
+
+    /// Makes what an earlier version's snapshot does not hold.
+    pub(crate) fn revive(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
+        #[cfg(feature = "serde")]
+        if let Memory::Outlook(_) = self.memory {
+            *self = Self::new(self.trigger, rule, statistics, population);
+        }
+        #[cfg(not(feature = "serde"))]
+        let _ = (rule, statistics, population);
     }
 
     /// Takes in one round.
@@ -121,8 +146,19 @@ impl Watch {
                 let arms = statistics.shape().arms();
                 follow(witness, arm * arms..(arm + 1) * arms, round, workspace);
             }
-            Memory::Outlook(outlook) => {
-                outlook.follow(&round.step, round.recorded, round.population, statistics, round.rule);
+            #[cfg(feature = "serde")]
+            Memory::Outlook(_) => {}
+            Memory::Exclusions(exclusions) => {
+                follow(exclusions.track(), arm..arm + 1, round, workspace);
+                if let Some(row) = round.recorded {
+                    exclusions.record(row, round.context, &round.set, round.rule);
+                }
+            }
+            Memory::Prospects(prospects) => {
+                follow(prospects.track(), arm..arm + 1, round, workspace);
+                if let Some(row) = round.recorded {
+                    prospects.record(row, round.context, statistics.shape().arms(), round.rule);
+                }
             }
         }
     }
@@ -165,14 +201,14 @@ impl Watch {
                 *doubtful = cause.is_some();
                 cause
             }
-            (Memory::Outlook(outlook), Trigger::Population { share: limit }) => {
-                let share = outlook.excluded_share(set);
-                (share > limit).then_some(Cause::Population { share, limit })
+            (Memory::Exclusions(exclusions), Trigger::Population { share: limit }) => {
+                let share = exclusions.share_beyond(limit, set, round.population, &mut workspace.columns)?;
+                Some(Cause::Population { share, limit })
             }
-            (Memory::Outlook(outlook), Trigger::Gain { minimum }) => {
-                (outlook.largest_gain() > minimum).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
+            (Memory::Prospects(prospects), Trigger::Gain { minimum }) => {
+                (!prospects.are_poor(minimum, set)).then_some(Cause::Gain { lower: f64::NEG_INFINITY, minimum })
             }
-            (Memory::Nothing | Memory::Nearby { .. } | Memory::Outlook(_), _) => None,
+            _ => None,
         }
     }
 
@@ -181,7 +217,9 @@ impl Watch {
         let arms = statistics.shape().arms();
         let scratch = workspace.scratch(statistics.shape().dimension());
         match &mut self.memory {
-            Memory::Nothing | Memory::Outlook(_) => {}
+            Memory::Nothing | Memory::Exclusions(_) | Memory::Prospects(_) => {}
+            #[cfg(feature = "serde")]
+            Memory::Outlook(_) => {}
             Memory::Deployed(deployed) => deployed.set_arms(points, statistics, scratch),
             Memory::Nearby { deployed, witness } => {
                 deployed.set_arms(points, statistics, scratch);
@@ -200,8 +238,26 @@ impl Watch {
 
     /// Another rule is in force.
     pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
-        if let Memory::Outlook(outlook) = &mut self.memory {
-            outlook.replaced(rule, population);
+        match &mut self.memory {
+            Memory::Exclusions(exclusions) => exclusions.replaced(rule, population),
+            Memory::Prospects(prospects) => prospects.replaced(rule, population),
+            _ => {}
+        }
+    }
+
+    /// The arm that the policy in force plays at each person, where that is remembered.
+    pub(crate) fn played(&self) -> Option<&[usize]> {
+        match &self.memory {
+            Memory::Prospects(prospects) => Some(prospects.played()),
+            _ => None,
+        }
+    }
+
+    /// The workspace holds parameters that may prove that no change gains enough.
+    pub(crate) fn consider(&mut self, set: &ConfidenceSet<'_>, population: &Population, workspace: &mut Workspace) {
+        if let (Memory::Prospects(prospects), Trigger::Gain { minimum }) = (&mut self.memory, self.trigger) {
+            let Workspace { point, columns, scratch, .. } = workspace;
+            prospects.consider(point, minimum, set, population, columns, scratch);
         }
     }
 
@@ -214,9 +270,10 @@ impl Watch {
                 deployed.is_sound(arms, d) && witness.is_sound(arms, d)
             }
             (Memory::Pairs { witness, .. }, Trigger::Boundary) => witness.is_sound(arms * arms, d),
-            (Memory::Outlook(outlook), Trigger::Population { .. } | Trigger::Gain { .. }) => {
-                outlook.is_sound(population, arms)
-            }
+            #[cfg(feature = "serde")]
+            (Memory::Outlook(_), Trigger::Population { .. } | Trigger::Gain { .. }) => true,
+            (Memory::Exclusions(exclusions), Trigger::Population { .. }) => exclusions.is_sound(population, statistics),
+            (Memory::Prospects(prospects), Trigger::Gain { .. }) => prospects.is_sound(population, statistics),
             _ => false,
         }
     }

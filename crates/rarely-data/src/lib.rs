@@ -1,1 +1,32 @@
-//! Reads logs and data sets into records; draws the synthetic ones.
+//! Reads data sets in which the outcome of every arm is known for every person, and draws the synthetic one.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `counterfactuals` | the table that everything here gives: contexts, outcomes and expected outcomes |
+//! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
+//! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
+//! | `error`, `place` | what can be wrong with a file, where, and what to do |
+//! | `rows`, `number` | lines of a CSV file one by one, with their true numbers; fields that are numbers |
+//!
+//! ```
+//! use rarely_data::ihdp;
+//! let children = ihdp::synthetic(7, 1).with_intercept();
+//! assert_eq!((children.people(), children.dimension(), children.arms), (747, 26, 2));
+//! assert!(children.synthetic);
+//! ```
+//!
+//! Absent on purpose: nothing is downloaded, nothing is printed, and no row is repaired or left out: a file is read as it is or
+//! it is an error that says where.
+#![deny(missing_docs)]
+
+mod counterfactuals;
+mod error;
+pub mod ihdp;
+mod number;
+mod place;
+mod rows;
+pub mod table;
+
+pub use counterfactuals::Counterfactuals;
+pub use error::DataError;
+pub use place::Place;

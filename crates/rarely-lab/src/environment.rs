@@ -1,129 +1,141 @@
 //! Where contexts and rewards come from.
+//!
+//! An environment is a family of worlds, one for each run. Adding one is a file in `environment/` and a line in [`REGISTRY`].
 
-use rarely_core::{Rng, Shape};
+mod drifting;
+mod heavy_tailed;
+mod linear;
+mod logistic;
+mod quadratic;
+mod synthetic;
+mod table;
+mod understated;
+
+use rarely_core::{Arm, Context, Parameters, Rng, Shape, Statistics};
+use serde_json::Value;
+
+pub use linear::{Given, Linear};
+pub use synthetic::EnvironmentError;
+pub(crate) use synthetic::{Stream, stream};
+pub use table::Table as CounterfactualTable;
 
 /// A family of worlds, one for each run.
-pub trait Environment: Sync {
+pub trait Environment: Send + Sync {
     /// Arms and context variables.
     fn shape(&self) -> Shape;
 
     /// The world of one run: the same for every algorithm and every number of threads.
-    fn world(&self, seed: u64, run: u64) -> World;
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World>;
+
+    /// Everything that its worlds depend on, as plain data: results under the same description may be reused.
+    fn describe(&self) -> Value;
+
+    /// Rounds after which a world ends, if it does.
+    fn rounds(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// One round: a context, and for every arm its mean reward and the reward that it would give.
+#[derive(Debug, Clone)]
+pub struct Round {
+    /// The context.
+    pub context: Vec<f64>,
+    /// The arms' mean rewards.
+    pub means: Vec<f64>,
+    /// The arms' rewards.
+    pub rewards: Vec<f64>,
+}
+
+impl Round {
+    /// Zeros.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            context: vec![0.0; shape.dimension()],
+            means: vec![0.0; shape.arms()],
+            rewards: vec![0.0; shape.arms()],
+        }
+    }
+}
+
+/// Contexts of a world's own distribution with the arms' mean rewards, row by row.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Contexts.
+    pub contexts: Vec<f64>,
+    /// Mean rewards.
+    pub means: Vec<f64>,
 }
 
 /// One draw of the arms, with its own streams of contexts and noise.
-#[derive(Debug, Clone)]
-pub struct World {
-    /// The true parameters, arm by arm.
-    pub truth: Vec<f64>,
+pub trait World: Send + Sync {
+    /// The next round, into `round`.
+    fn next(&mut self, round: &mut Round);
+
     /// The policy in force at the start, arm by arm.
-    pub initial: Vec<f64>,
-    dimension: usize,
-    noise: f64,
-    contexts: Rng,
-    noises: Rng,
+    fn initial(&self) -> &[f64];
+
+    /// The true parameters as of now, arm by arm, if the mean rewards are linear.
+    fn truth(&self) -> Option<&[f64]>;
+
+    /// The fixed sample on which policies are judged, always the same contexts with their mean rewards as of now: at least
+    /// `size` of them, or all people there are.
+    fn sample(&self, size: usize) -> Sample;
+
+    /// Whether the mean rewards at a context change over time.
+    fn drifts(&self) -> bool {
+        false
+    }
 }
 
-/// Streams of random numbers of one run.
-#[derive(Clone, Copy)]
-enum Stream {
-    Arms,
-    Contexts,
-    Noise,
-    Policy,
-    Judge,
+/// The best linear approximation of the mean rewards on a sample, by least squares; arm by arm.
+///
+/// # Panics
+/// If a world's numbers are not finite.
+pub fn linear_fit(shape: Shape, sample: &Sample) -> Vec<f64> {
+    const PENALTY: f64 = 1e-8;
+    let mut statistics = Statistics::new(PENALTY, &Parameters::zeros(shape));
+    let rows = sample.contexts.chunks_exact(shape.dimension()).zip(sample.means.chunks_exact(shape.arms()));
+    for (context, means) in rows {
+        let context = Context::new(context).expect("a world's contexts are finite");
+        for (arm, &mean) in means.iter().enumerate() {
+            let _ = statistics.observe(context, Arm::new(arm), mean).expect("a world's means are finite");
+        }
+    }
+    statistics.refresh();
+    statistics.estimates().values().to_vec()
 }
 
-fn stream(seed: u64, run: u64, which: Stream) -> Rng {
-    Rng::new(seed, 8 * run + which as u64)
+/// An environment that can be asked for by name.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What its worlds are like.
+    pub summary: &'static str,
+    /// Builds it for a shape, a standard deviation of the noise and a strength of what is unusual in it (1 is usual).
+    pub build: fn(Shape, f64, f64) -> Box<dyn Environment>,
+}
+
+/// Every environment that needs no file.
+pub const REGISTRY: [Entry; 6] =
+    [linear::ENTRY, quadratic::ENTRY, logistic::ENTRY, heavy_tailed::ENTRY, understated::ENTRY, drifting::ENTRY];
+
+/// The environment with this name.
+///
+/// # Errors
+/// [`EnvironmentError::Unknown`].
+pub fn named(name: &str, shape: Shape, noise: f64, strength: f64) -> Result<Box<dyn Environment>, EnvironmentError> {
+    let entry = REGISTRY.iter().find(|entry| entry.name == name);
+    let entry = entry.ok_or_else(|| EnvironmentError::Unknown { name: name.to_owned() })?;
+    for (what, value) in [("noise", noise), ("strength", strength)] {
+        if !(value >= 0.0 && value <= 1e6) {
+            return Err(EnvironmentError::OutOfRange { what, value });
+        }
+    }
+    Ok((entry.build)(shape, noise, strength))
 }
 
 /// The stream from which a policy draws its own random numbers.
 pub(crate) fn policy_stream(seed: u64, run: u64) -> Rng {
     stream(seed, run, Stream::Policy)
-}
-
-impl World {
-    /// Draws the context of the next round.
-    pub fn next_context(&mut self, context: &mut [f64]) {
-        fill(context, &mut self.contexts);
-    }
-
-    /// Draws the noise of the next round, the same whichever arm is played.
-    pub fn next_noise(&mut self) -> f64 {
-        self.noise * self.noises.normal()
-    }
-
-    /// The arms' mean rewards at a context.
-    pub fn means(&self, context: &[f64], means: &mut [f64]) {
-        for (mean, truth) in means.iter_mut().zip(self.truth.chunks_exact(self.dimension)) {
-            *mean = context.iter().zip(truth).map(|(s, t)| s * t).sum();
-        }
-    }
-
-    /// Contexts from the same distribution but their own stream, row by row, to judge policies on.
-    pub fn sample(&self, seed: u64, run: u64, count: usize) -> Vec<f64> {
-        let mut rng = stream(seed, run, Stream::Judge);
-        let mut values = vec![0.0; count * self.dimension];
-        values.chunks_exact_mut(self.dimension).for_each(|context| fill(context, &mut rng));
-        values
-    }
-}
-
-/// `(1, x₂ … x_d)` with x uniform on `[0,1]`.
-fn fill(context: &mut [f64], rng: &mut Rng) {
-    for (at, value) in context.iter_mut().enumerate() {
-        *value = if at == 0 { 1.0 } else { rng.uniform() };
-    }
-}
-
-/// The paper's synthetic task (MATH.md §10): slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1, initial policy
-/// uniform on `[0,1]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Linear {
-    /// Arms and context variables.
-    pub shape: Shape,
-    /// Standard deviation of the noise.
-    pub noise: f64,
-}
-
-impl Environment for Linear {
-    fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    fn world(&self, seed: u64, run: u64) -> World {
-        let mut rng = stream(seed, run, Stream::Arms);
-        let dimension = self.shape.dimension();
-        let truth = (0..self.shape.parameters())
-            .map(|at| truncated_normal(&mut rng) + if at % dimension == 0 { 1.0 } else { 0.0 })
-            .collect();
-        let initial = (0..self.shape.parameters()).map(|_| rng.uniform()).collect();
-        World {
-            truth,
-            initial,
-            dimension,
-            noise: self.noise,
-            contexts: stream(seed, run, Stream::Contexts),
-            noises: stream(seed, run, Stream::Noise),
-        }
-    }
-}
-
-impl World {
-    /// A world with given parameters.
-    pub fn given(truth: Vec<f64>, initial: Vec<f64>, dimension: usize, noise: f64, seed: u64, run: u64) -> Self {
-        let (contexts, noises) = (stream(seed, run, Stream::Contexts), stream(seed, run, Stream::Noise));
-        Self { truth, initial, dimension, noise, contexts, noises }
-    }
-}
-
-/// N(0,1) truncated to `[−2,2]`, by rejection.
-fn truncated_normal(rng: &mut Rng) -> f64 {
-    loop {
-        let draw = rng.normal();
-        if draw.abs() <= 2.0 {
-            return draw;
-        }
-    }
 }

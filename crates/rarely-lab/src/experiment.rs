@@ -1,23 +1,21 @@
-//! Algorithms × runs, in parallel, summed up.
+//! Algorithms × runs, in parallel.
 
-use std::time::{Duration, Instant};
+use std::io;
+use std::time::Instant;
 
-use rarely_core::{Policy, SettingsError};
+use rarely_core::{Certificates, SettingsError};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
-use crate::environment::{Environment, World, policy_stream};
-use crate::play::{Judge, PlayError, Run, play};
+use crate::contestant::Contestant;
+use crate::environment::{Environment, policy_stream};
+use crate::journal::{self, Finished, Journal};
+use crate::judge::Judge;
+use crate::outcome::Outcome;
+use crate::play::{PlayError, play};
 
-/// Builds a policy for a world, given what is known of it.
-pub type Build = dyn Fn(&World, &Judge) -> Result<Box<dyn Policy>, SettingsError> + Sync + Send;
-
-/// An algorithm with its settings, built anew for each world.
-pub struct Contestant {
-    /// What the tables call it.
-    pub name: String,
-    /// How it is built.
-    pub build: Box<Build>,
-}
+/// The least number of contexts on which changes are judged.
+pub const JUDGED_ON: usize = 20_000;
 
 /// One experiment: every contestant in the same worlds.
 pub struct Experiment<'a> {
@@ -31,6 +29,24 @@ pub struct Experiment<'a> {
     pub seed: u64,
     /// Contexts of the sample on which changes are judged.
     pub judged_on: usize,
+    /// Whether changes carry certificates.
+    pub certificates: Certificates,
+}
+
+/// Where finished runs are kept, and who is told of them.
+pub struct Bench<'a> {
+    /// Finished runs.
+    pub journal: &'a Journal,
+    /// Told after each.
+    pub progress: &'a (dyn Fn() + Sync),
+}
+
+impl Bench<'static> {
+    /// Keeps and tells nothing.
+    pub fn quiet() -> Self {
+        static NONE: std::sync::OnceLock<Journal> = std::sync::OnceLock::new();
+        Self { journal: NONE.get_or_init(Journal::none), progress: &|| {} }
+    }
 }
 
 /// Why an experiment could not be run.
@@ -45,101 +61,96 @@ pub enum ExperimentError {
         source: SettingsError,
     },
     /// A run could not go on.
-    #[error("{name}: {source}")]
+    #[error("{name}, run {run}: {source}")]
     Play {
         /// The contestant.
         name: String,
+        /// The run.
+        run: u64,
         /// What was wrong.
         source: PlayError,
     },
-}
-
-/// A mean with its standard error.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error; 0 for a single value.
-    pub standard_error: f64,
-}
-
-impl Estimate {
-    /// Of independent values.
-    pub fn of(values: &[f64]) -> Self {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let standard_error = if values.len() < 2 { 0.0 } else { (squares / (n - 1.0) / n).sqrt() };
-        Self { mean, standard_error }
-    }
-}
-
-/// What a contestant did over all runs.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// The contestant.
-    pub name: String,
-    /// Its runs, in order.
-    pub runs: Vec<Run>,
-    /// Processor time of its runs together.
-    pub time: Duration,
-    rounds: u64,
-}
-
-impl Outcome {
-    /// Expected regret a round at a tenth of the rounds.
-    pub fn regret_per_step_tenth(&self) -> Estimate {
-        let tenth = (self.rounds / 10).max(1) as f64;
-        Estimate::of(&self.runs.iter().map(|run| run.regret[0] / tenth).collect::<Vec<_>>())
-    }
-
-    /// Expected regret a round at the end.
-    pub fn regret_per_step(&self) -> Estimate {
-        let last = |run: &Run| run.regret.last().copied().unwrap_or(0.0) / self.rounds as f64;
-        Estimate::of(&self.runs.iter().map(last).collect::<Vec<_>>())
-    }
-
-    /// Changes of policy that altered a decision.
-    pub fn changes(&self) -> Estimate {
-        let count = |run: &Run| run.changes.iter().filter(|change| change.changed_share > 0.0).count() as f64;
-        Estimate::of(&self.runs.iter().map(count).collect::<Vec<_>>())
-    }
-
-    /// Of all changes that altered a decision, how many there were and how many raised the expected reward.
-    pub fn improving(&self) -> (usize, usize) {
-        let altering = || self.runs.iter().flat_map(|run| &run.changes).filter(|change| change.changed_share > 0.0);
-        (altering().count(), altering().filter(|change| change.gain > 0.0).count())
-    }
-
-    /// The share of runs in which the true parameters never left the confidence set.
-    pub fn coverage(&self) -> f64 {
-        self.runs.iter().filter(|run| run.rounds_outside == 0).count() as f64 / self.runs.len() as f64
-    }
+    /// A finished run could not be kept.
+    #[error("could not keep a finished run: {0}; free some space, or name another --out")]
+    Journal(#[from] io::Error),
 }
 
 impl Experiment<'_> {
-    /// Runs one contestant in every world. The result does not depend on the number of threads.
+    /// Runs every contestant in every world. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`ExperimentError`] of the first run that could not be built or played.
-    pub fn run(&self, contestant: &Contestant) -> Result<Outcome, ExperimentError> {
-        let results: Result<Vec<_>, _> =
-            (0..self.runs).into_par_iter().map(|run| self.run_one(contestant, run)).collect();
-        let (runs, times): (Vec<Run>, Vec<Duration>) = results?.into_iter().unzip();
-        Ok(Outcome { name: contestant.name.clone(), runs, time: times.iter().sum(), rounds: self.rounds })
+    /// [`ExperimentError`] of a run that could not be built, played or kept.
+    pub fn run(&self, contestants: &[Contestant], bench: &Bench<'_>) -> Result<Vec<Outcome>, ExperimentError> {
+        let keys: Vec<String> = contestants.iter().map(|contestant| journal::key(&self.describe(contestant))).collect();
+        let by_run: Result<Vec<Vec<Finished>>, ExperimentError> = (0..self.runs)
+            .into_par_iter()
+            .map(|run| {
+                let world = self.environment.world(self.seed, run);
+                // Finished runs need no judge, so that one is made only when it is asked for.
+                let judge = std::sync::OnceLock::new();
+                let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), self.judged_on));
+                let played = contestants.par_iter().zip(&keys).map(|(contestant, key)| {
+                    let finished = match bench.journal.take(key, run) {
+                        Some(finished) => finished,
+                        None => {
+                            let finished = self.play_one(contestant, run, judge())?;
+                            bench.journal.keep(key, run, &finished)?;
+                            finished
+                        }
+                    };
+                    (bench.progress)();
+                    Ok(finished)
+                });
+                played.collect()
+            })
+            .collect();
+        let mut outcomes: Vec<Outcome> =
+            contestants.iter().map(|contestant| Outcome::new(contestant.clone(), self.checkpoints())).collect();
+        for finished in by_run? {
+            outcomes.iter_mut().zip(finished).for_each(|(outcome, finished)| outcome.push(finished));
+        }
+        Ok(outcomes)
     }
 
-    fn run_one(&self, contestant: &Contestant, run: u64) -> Result<(Run, Duration), ExperimentError> {
-        let shape = self.environment.shape();
-        let mut world = self.environment.world(self.seed, run);
-        let sample = world.sample(self.seed, run, self.judged_on);
-        let judge = Judge::new(&world, sample, shape.arms(), shape.dimension());
-        let mut policy = (contestant.build)(&world, &judge)
-            .map_err(|source| ExperimentError::Settings { name: contestant.name.clone(), source })?;
-        let checkpoints = [(self.rounds / 10).max(1), self.rounds];
-        let started = Instant::now();
-        let played = play(policy.as_mut(), &mut world, &judge, &checkpoints, &mut policy_stream(self.seed, run))
-            .map_err(|source| ExperimentError::Play { name: contestant.name.clone(), source })?;
-        Ok((played, started.elapsed()))
+    /// The rounds at which regret is recorded: about 200, evenly on a linear and on a logarithmic scale, the last the end.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn checkpoints(&self) -> Vec<u64> {
+        const POINTS: u64 = 100;
+        let rounds = self.rounds;
+        let even = (1..=POINTS).map(|at| (u128::from(rounds) * u128::from(at) / u128::from(POINTS)) as u64);
+        let logarithmic = (0..POINTS).map(|at| libm::pow(rounds as f64, at as f64 / POINTS as f64).round() as u64);
+        let mut all: Vec<u64> = even.chain(logarithmic).chain([tenth(rounds)]).filter(|&round| round > 0).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
+
+    /// Everything that a contestant's results depend on.
+    pub fn describe(&self, contestant: &Contestant) -> Value {
+        json!({
+            "environment": self.environment.describe(),
+            "contestant": contestant,
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "judged_on": self.judged_on,
+            "certificates": self.certificates,
+        })
+    }
+
+    fn play_one(&self, contestant: &Contestant, run: u64, judge: &Judge) -> Result<Finished, ExperimentError> {
+        let mut world = self.environment.world(self.seed, run);
+        let mut policy = contestant
+            .build(&*world, judge, self.rounds, self.certificates)
+            .map_err(|source| ExperimentError::Settings { name: contestant.name.clone(), source })?;
+        let mut rng = policy_stream(self.seed, run);
+        let started = Instant::now();
+        let run_played = play(policy.as_mut(), &mut *world, judge, &self.checkpoints(), &mut rng)
+            .map_err(|source| ExperimentError::Play { name: contestant.name.clone(), run, source })?;
+        Ok(Finished { run: run_played, seconds: started.elapsed().as_secs_f64() })
+    }
+}
+
+/// The round at a tenth of all.
+pub(crate) fn tenth(rounds: u64) -> u64 {
+    (rounds / 10).max(1)
 }

@@ -1,27 +1,31 @@
 //! The one interaction loop.
 
 use rarely_core::{
-    Algorithm, Arm, Change, Context, Contexts, DecideError, Decision, Evidence, ObserveError, Parameters, Policy, Rng,
-    Rule,
+    Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy, Rng, Shape,
+    TheoremThree,
 };
+use serde::{Deserialize, Serialize};
 
-use crate::environment::World;
+use crate::environment::{Round, World};
+use crate::judge::{Judge, largest};
 
 /// What one policy did in one world.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Cumulative expected regret at each checkpoint.
     pub regret: Vec<f64>,
-    /// Rounds in which the cumulative expected reward was below that of the best fixed arm.
+    /// Rounds after which the cumulative expected reward was below that of the best fixed arm.
     pub rounds_below_baseline: u64,
-    /// Rounds in which the true parameters were outside the confidence set (0 for policies that do not learn).
-    pub rounds_outside: u64,
+    /// Rounds after which it was below 0.9 times that of the best fixed arm, which is what the paper's Figure 3c counts.
+    pub rounds_below_nine_tenths: u64,
+    /// Rounds in which the true parameters were outside the confidence set; `None` if nothing is learned or the truth is not linear.
+    pub rounds_outside: Option<u64>,
     /// The changes of policy.
     pub changes: Vec<ChangeRecord>,
 }
 
 /// One change, with what it truly gained.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRecord {
     /// The round.
     pub round: u64,
@@ -29,51 +33,65 @@ pub struct ChangeRecord {
     pub gain: f64,
     /// Share of the sample whose arm changed.
     pub changed_share: f64,
-    /// What the policy said of it.
-    pub evidence: Evidence,
+    /// Why, in words.
+    pub cause: String,
+    /// The parameters in force from then on.
+    pub parameters: Vec<f64>,
+    /// What its certificate says, where certificates are kept.
+    pub certificate: Option<CertificateRecord>,
 }
 
-/// A fixed sample of contexts on which changes are judged, with the true mean rewards.
-#[derive(Debug, Clone)]
-pub struct Judge {
-    contexts: Vec<f64>,
-    means: Vec<f64>,
-    arms: usize,
-    dimension: usize,
-    /// The arm with the largest mean reward over the sample.
-    pub best_fixed_arm: usize,
+/// The numbers of a certificate; those that are not finite are left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CertificateRecord {
+    /// Estimated gain a decision.
+    pub gain: Option<f64>,
+    /// Its lower end.
+    pub gain_lower: Option<f64>,
+    /// Its upper end.
+    pub gain_upper: Option<f64>,
+    /// Share of the policy's own population whose arm changes.
+    pub changed_share: f64,
+    /// Share given an excluded arm before.
+    pub excluded_before: f64,
+    /// The same after.
+    pub excluded_after: f64,
+    /// The largest angle by which a boundary moved, in degrees.
+    pub moved_degrees: Option<f64>,
+    /// Theorem 3's conditions, for two context variables.
+    pub theorem_three: Option<TheoremThree>,
+    /// Fingerprint of the statistics.
+    pub digest: String,
 }
 
-impl Judge {
-    /// Contexts of a world's own distribution.
-    pub fn new(world: &World, contexts: Vec<f64>, arms: usize, dimension: usize) -> Self {
-        let mut means = vec![0.0; contexts.len() / dimension * arms];
-        for (context, means) in contexts.chunks_exact(dimension).zip(means.chunks_exact_mut(arms)) {
-            world.means(context, means);
+impl From<&Certificate> for CertificateRecord {
+    fn from(certificate: &Certificate) -> Self {
+        let finite = |value: f64| value.is_finite().then_some(value);
+        let interval = certificate.gain.interval;
+        let moved = certificate.boundaries.iter().map(|boundary| boundary.moved_degrees).fold(0.0, f64::max);
+        Self {
+            gain: finite(interval.estimate),
+            gain_lower: finite(interval.lower),
+            gain_upper: finite(interval.upper),
+            changed_share: certificate.gain.changed_share,
+            excluded_before: certificate.excluded_before,
+            excluded_after: certificate.excluded_after,
+            moved_degrees: finite(moved),
+            theorem_three: certificate.theorem_three,
+            digest: certificate.digest.to_string(),
         }
-        let total = |arm: usize| means.iter().skip(arm).step_by(arms).sum::<f64>();
-        let best_fixed_arm = (0..arms).fold(0, |best, arm| if total(arm) > total(best) { arm } else { best });
-        Self { contexts, means, arms, dimension, best_fixed_arm }
+    }
+}
+
+impl ChangeRecord {
+    /// Whether it alters a decision on the sample.
+    pub fn alters(&self) -> bool {
+        self.changed_share > 0.0
     }
 
-    fn contexts(&self) -> Result<Contexts<'_>, DecideError> {
-        Ok(Contexts::new(&self.contexts, self.dimension)?)
-    }
-
-    /// What a policy plays at each context, exploration apart.
-    fn decisions(&self, policy: &dyn Policy, deployed: Option<&Parameters>) -> Result<Vec<Arm>, DecideError> {
-        let contexts = self.contexts()?;
-        if let Some(parameters) = deployed {
-            return Ok(Rule::new(parameters.clone()).choose_many(contexts)?);
-        }
-        let mut decisions = vec![Decision::recorded(Arm::new(0)); contexts.len()];
-        policy.decide_many(contexts, &mut Rng::new(0, 0), &mut decisions)?;
-        Ok(decisions.iter().map(|decision| decision.arm).collect())
-    }
-
-    fn value(&self, decisions: &[Arm]) -> f64 {
-        let rows = self.means.chunks_exact(self.arms).zip(decisions);
-        rows.map(|(means, arm)| means[arm.index()]).sum::<f64>() / decisions.len() as f64
+    /// The parameters in force from then on, for a shape that they fit.
+    pub fn parameters(&self, shape: Shape) -> Option<Parameters> {
+        Parameters::new(shape, self.parameters.clone()).ok()
     }
 }
 
@@ -94,51 +112,121 @@ pub enum PlayError {
 /// [`PlayError`] if the policy does not fit the world.
 pub fn play(
     policy: &mut dyn Policy,
-    world: &mut World,
+    world: &mut dyn World,
     judge: &Judge,
     checkpoints: &[u64],
     rng: &mut Rng,
 ) -> Result<Run, PlayError> {
-    let shape = policy.shape();
-    let truth = Parameters::new(shape, world.truth.clone()).ok();
-    let mut context = vec![0.0; shape.dimension()];
-    let mut means = vec![0.0; shape.arms()];
     let mut run = Run::default();
-    let (mut regret, mut ahead) = (0.0, 0.0);
-    let mut in_force = if counts_changes(policy) { judge.decisions(policy, policy.deployed())? } else { Vec::new() };
-    for round in 1..=checkpoints.last().copied().unwrap_or(0) {
-        world.next_context(&mut context);
-        world.means(&context, &mut means);
-        let noise = world.next_noise();
-        let seen = Context::new(&context).map_err(DecideError::from)?;
-        let decision = policy.decide(seen, rng)?;
-        let mean = means[decision.arm.index()];
-        regret += means.iter().fold(f64::NEG_INFINITY, |best, &mean| best.max(mean)) - mean;
-        ahead += mean - means[judge.best_fixed_arm];
-        run.rounds_below_baseline += u64::from(ahead < -1e-9);
-        let change = policy.observe(seen, &decision, mean + noise)?;
-        if let Change::Switched(evidence) = change {
-            let next = judge.decisions(policy, policy.deployed())?;
-            let changed = in_force.iter().zip(&next).filter(|(old, new)| old != new).count();
-            run.changes.push(ChangeRecord {
-                round,
-                gain: judge.value(&next) - judge.value(&in_force),
-                changed_share: changed as f64 / next.len().max(1) as f64,
-                evidence: *evidence,
-            });
-            in_force = next;
+    let mut round = Round::new(judge.shape());
+    let mut score = Score::default();
+    let mut coverage = Coverage::new(policy, world);
+    let mut in_force = if counts_changes(policy) { judge.decisions(policy)? } else { Vec::new() };
+    let mut number = 0;
+    for &checkpoint in checkpoints {
+        while number < checkpoint {
+            number += 1;
+            world.next(&mut round);
+            let context = Context::new(&round.context).map_err(DecideError::from)?;
+            let decision = policy.decide(context, rng)?;
+            score.count(&round.means, &decision, judge.best_fixed_arm(), &mut run);
+            let change = policy.observe(context, &decision, round.rewards[decision.arm.index()])?;
+            if let Change::Switched(evidence) = change {
+                let next = judge.decisions(policy)?;
+                let (gain, changed_share) = judge.gain(&in_force, &next, world);
+                run.changes.push(record(number, gain, changed_share, *evidence));
+                in_force = next;
+            }
+            coverage.follow(policy, world, &decision);
         }
-        if let (Some(learner), Some(truth)) = (policy.learner(), &truth) {
-            run.rounds_outside += u64::from(!learner.set().contains(truth));
-        }
-        if checkpoints.contains(&round) {
-            run.regret.push(regret);
-        }
+        run.regret.push(score.regret);
     }
+    run.rounds_outside = coverage.rounds_outside();
     Ok(run)
 }
 
 /// Whether a policy ever reports a change, so that its decisions on the judge's sample must be known beforehand.
 fn counts_changes(policy: &dyn Policy) -> bool {
     policy.deployed().is_some() || policy.algorithm() == Algorithm::RsLinUcb
+}
+
+fn record(round: u64, gain: f64, changed_share: f64, evidence: Evidence) -> ChangeRecord {
+    let Evidence { cause, to, certificate, .. } = evidence;
+    let (cause, parameters) = (cause.to_string(), to.values().to_vec());
+    let certificate = certificate.as_ref().map(CertificateRecord::from);
+    ChangeRecord { round, gain, changed_share, cause, parameters, certificate }
+}
+
+/// Sums over the rounds.
+#[derive(Default)]
+struct Score {
+    regret: f64,
+    reward: f64,
+    baseline: f64,
+}
+
+impl Score {
+    #[inline]
+    fn count(&mut self, means: &[f64], decision: &Decision, best_fixed_arm: usize, run: &mut Run) {
+        let mean = means[decision.arm.index()];
+        self.regret += largest(means) - mean;
+        self.reward += mean;
+        self.baseline += means[best_fixed_arm];
+        // The same arms in another order of addition are not below.
+        let slack = 1e-9 * (1.0 + self.baseline.abs());
+        run.rounds_below_baseline += u64::from(self.reward < self.baseline - slack);
+        run.rounds_below_nine_tenths += u64::from(self.reward < 0.9 * self.baseline - slack);
+    }
+}
+
+/// Whether the truth has stayed in the confidence set. Only the played arm's distance changes in a round, so that this is one
+/// product with a d×d matrix.
+struct Coverage {
+    truth: Option<Vec<f64>>,
+    distances_squared: Vec<f64>,
+    scratch: Vec<f64>,
+    outside: u64,
+}
+
+impl Coverage {
+    fn new(policy: &dyn Policy, world: &dyn World) -> Self {
+        let dimension = policy.shape().dimension();
+        let truth = policy.learner().and_then(|_| world.truth()).map(<[f64]>::to_vec);
+        let mut coverage =
+            Self { truth, distances_squared: vec![0.0; policy.shape().arms()], scratch: vec![0.0; 2 * dimension], outside: 0 };
+        coverage.measure_all(policy);
+        coverage
+    }
+
+    fn measure_all(&mut self, policy: &dyn Policy) {
+        (0..self.distances_squared.len()).for_each(|arm| self.measure(policy, arm));
+    }
+
+    #[inline]
+    fn measure(&mut self, policy: &dyn Policy, arm: usize) {
+        if let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) {
+            let ridge = learner.statistics().arm(arm);
+            let dimension = ridge.dimension();
+            let point = &truth[arm * dimension..(arm + 1) * dimension];
+            self.distances_squared[arm] = ridge.distance_squared(point, &mut self.scratch);
+        }
+    }
+
+    #[inline]
+    fn follow(&mut self, policy: &dyn Policy, world: &dyn World, decision: &Decision) {
+        let Some(truth) = &mut self.truth else { return };
+        if world.drifts() {
+            truth.copy_from_slice(world.truth().unwrap_or(&[]));
+            self.measure_all(policy);
+        } else {
+            self.measure(policy, decision.arm.index());
+        }
+        if let Some(learner) = policy.learner() {
+            self.outside += u64::from(!learner.set().contains_at(&self.distances_squared));
+        }
+    }
+
+    fn rounds_outside(&self) -> Option<u64> {
+        self.truth.as_ref().map(|_| self.outside)
+    }
 }

@@ -3,10 +3,12 @@
 //! Two arms, one context variable that is always 1, true rewards 0.5 and 0.9, and a policy that starts with the worse arm. The
 //! better arm is never played, so that it is never ruled out and never recommended: every round is feasible and loses 0.4.
 
-use rarely_core::{Algorithm, Certificates, Policy, Settings, SettingsError};
+use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, Shape, Share};
 
-use crate::environment::World;
-use crate::play::{Judge, PlayError, Run, play};
+use crate::contestant::Contestant;
+use crate::environment::Given;
+use crate::experiment::{Bench, Experiment, ExperimentError};
+use crate::play::Run;
 
 /// The setting of the counter-example.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +31,12 @@ const ERROR_PROBABILITY: f64 = 0.05;
 /// What could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum CounterExampleError {
-    /// The policy could not be built.
+    /// A number is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// It could not be played.
     #[error(transparent)]
-    Play(#[from] PlayError),
+    Experiment(#[from] ExperimentError),
 }
 
 impl CounterExample {
@@ -43,24 +45,22 @@ impl CounterExample {
     /// # Errors
     /// [`CounterExampleError`] if a number is out of range.
     pub fn run(&self) -> Result<Run, CounterExampleError> {
-        let mut policy = self.policy()?;
-        let mut world = World::given(TRUTH.to_vec(), vec![1.0, 0.0], 1, NOISE, self.seed, 0);
-        let judge = Judge::new(&world, vec![1.0], 2, 1);
-        let mut rng = crate::environment::policy_stream(self.seed, 0);
-        Ok(play(policy.as_mut(), &mut world, &judge, &[self.rounds], &mut rng)?)
-    }
-
-    fn policy(&self) -> Result<Box<dyn Policy>, SettingsError> {
-        Settings::new(2, 1)?
-            .algorithm(self.algorithm)
-            .noise(NOISE)?
-            .norm_bound(TRUTH[0].hypot(TRUTH[1]))?
-            .penalty(PENALTY)?
-            .error_probability(ERROR_PROBABILITY)?
-            .deployed(vec![1.0, 0.0])?
-            .explore(0, self.equipoise)?
-            .certificates(Certificates::Brief)
-            .build()
+        let environment =
+            Given { shape: Shape::new(2, 1)?, truth: TRUTH.to_vec(), initial: vec![1.0, 0.0], noise: NOISE };
+        let mut contestant = Contestant::new(self.algorithm, Profile::Rigorous);
+        contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(self.equipoise)? });
+        contestant.declared.penalty = Some(PENALTY);
+        contestant.declared.error_probability = Some(ERROR_PROBABILITY);
+        let experiment = Experiment {
+            environment: &environment,
+            rounds: self.rounds,
+            runs: 1,
+            seed: self.seed,
+            judged_on: 1,
+            certificates: Certificates::Brief,
+        };
+        let outcomes = experiment.run(&[contestant], &Bench::quiet())?;
+        Ok(outcomes.into_iter().flat_map(|outcome| outcome.runs).next().unwrap_or_default())
     }
 }
 

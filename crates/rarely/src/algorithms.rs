@@ -1,14 +1,39 @@
 //! `rarely algorithms`.
 
 use rarely_core::Algorithm;
+use rarely_lab::environment::REGISTRY;
 
-use crate::{plain_table, render};
+use crate::output::{plain_table, render};
 
-/// The table of algorithms.
+/// The tables of algorithms, of their settings, and of environments.
 pub(crate) fn table() -> String {
-    let mut table = plain_table(&["algorithm", "plays", "acts when", "changes to", "source"]);
+    let words = [1, 2, 3, 4];
+    let mut algorithms = plain_table(&["algorithm", "plays", "acts when", "changes to", "source"], &words);
     for row in Algorithm::TABLE {
-        table.add_row([row.name, row.choice, row.trigger, row.update, row.source]);
+        algorithms.add_row([row.name, row.choice, row.trigger, row.update, row.source]);
     }
-    render(&table)
+    let mut settings = plain_table(&["setting", "default", "range", "used by", "option"], &words);
+    for row in SETTINGS {
+        settings.add_row(row);
+    }
+    let mut environments = plain_table(&["environment", "its worlds"], &words);
+    for entry in REGISTRY {
+        environments.add_row([entry.name, entry.summary]);
+    }
+    format!("{}\n{}\n{}", render(&algorithms), render(&settings), render(&environments))
 }
+
+const SETTINGS: [[&str; 5]; 12] = [
+    ["noise σ", "the true one", "1e-12 – 1e12", "all that learn", "--noise, --declared-noise"],
+    ["norm bound L", "the true one", "0 – 1e12", "all that learn", "--norm-bound"],
+    ["error probability δ", "1/rounds", "1e-300 – below 1", "all that learn", "--error-probability"],
+    ["penalty λ", "0.01", "1e-9 – 1e9", "all that learn", "--penalty"],
+    ["prior mean θ₀", "0", "±1e12", "all that learn", "--prior-mean"],
+    ["exploration", "rarely: pilot 6, equipoise 0.02; others: none", "", "all that hold a policy", "--explore"],
+    ["tolerance Δ", "0.01", "0 – 1", "rs-greedy, rs-conservative", "--tolerance"],
+    ["growth C", "0.3", "1e-12 – 1e6", "rs-linucb", "sweep --vary growth"],
+    ["excluded share τ", "0.01", "0 – 1", "population-*", "sweep --vary excluded-share"],
+    ["minimum gain", "0", "0 – 1e12", "certified", ""],
+    ["safety α", "0.1", "0 – 1", "clucb", ""],
+    ["posterior scale v", "σ", "1e-12 – 1e12", "thompson", ""],
+];

@@ -2,12 +2,13 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::Shape;
+use crate::block::{self, Best};
 use crate::change::{Cause, Change, Evidence};
-use crate::context::Context;
+use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
 use crate::number::Growth;
-use crate::policy::{Learner, Policy};
+use crate::policy::{Learner, Policy, check_room};
 use crate::rng::Rng;
 use crate::rule::argmax;
 use crate::settings::Settings;
@@ -80,6 +81,29 @@ impl Policy for Optimistic {
         let set = self.learner.confidence().set(self.in_use());
         let arm = argmax((0..self.shape().arms()).map(|arm| set.optimistic_score(context, arm)));
         Ok(Decision::certain(arm, Reason::Optimistic))
+    }
+
+    fn decide_many(
+        &self,
+        contexts: Contexts<'_>,
+        _: &mut Rng,
+        decisions: &mut [Decision],
+    ) -> Result<(), DecideError> {
+        check_room(contexts, self.shape(), decisions)?;
+        let set = self.learner.confidence().set(self.in_use());
+        let optimism: Vec<f64> = (0..self.shape().arms()).map(|arm| set.optimism(arm)).collect();
+        let mut columns = vec![[0.0; block::WIDTH]; self.shape().dimension()];
+        let mut room = decisions.iter_mut();
+        block::for_each(contexts.values(), &mut columns, |columns, count| {
+            let mut best = Best::default();
+            for (arm, &optimism) in optimism.iter().enumerate() {
+                best.compare(arm, &set.optimistic_scores(columns, arm, optimism));
+            }
+            for (&arm, decision) in best.arms[..count].iter().zip(&mut room) {
+                *decision = Decision::certain(arm, Reason::Optimistic);
+            }
+        });
+        Ok(())
     }
 
     #[inline]

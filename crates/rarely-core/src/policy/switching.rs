@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
+use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::cone::Workspace;
 use crate::confidence::{ConfidenceSet, Profile};
@@ -136,14 +137,7 @@ impl Switching {
     /// Puts the parameters to change to into the workspace; whether and why that is a change.
     fn propose(&mut self, cause: Cause) -> Proposal {
         if let Cause::Gain { minimum, .. } = cause {
-            // Of the conservative update and the estimate, the one with the larger certain gain.
-            let cautious = self.proposed_gain(self.plan.update).map_or(0.0, |gain| gain.interval.lower);
-            let greedy = self.proposed_gain(Update::Estimate).map_or(0.0, |gain| gain.interval.lower);
-            let lower = cautious.max(greedy);
-            if cautious > greedy && lower > minimum {
-                self.proposed_gain(self.plan.update);
-            }
-            return if lower > minimum { Proposal::Change(Cause::Gain { lower, minimum }) } else { Proposal::Nothing };
+            return self.propose_certain(minimum);
         }
         if !self.judges_on_population() {
             let differs = self.plan.update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
@@ -156,12 +150,42 @@ impl Switching {
         }
     }
 
+    /// Of the conservative update and the estimate, the one with the larger certain gain. Where it is clear that no policy's is
+    /// large enough, leaves a witness of that.
+    fn propose_certain(&mut self, minimum: f64) -> Proposal {
+        let greedy = self.proposed_gain(Update::Estimate).map(|gain| gain.interval);
+        let Some(greedy) = greedy.filter(|interval| interval.estimate > minimum) else {
+            self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);
+            return Proposal::Nothing;
+        };
+        let cautious = self.proposed_gain(self.plan.update).map(|gain| gain.interval.lower);
+        if cautious.is_none() {
+            self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);
+        }
+        let cautious = cautious.unwrap_or(0.0);
+        let lower = cautious.max(greedy.lower);
+        if !(lower > minimum) {
+            return Proposal::Nothing;
+        }
+        if !(cautious > greedy.lower) {
+            self.proposed_gain(Update::Estimate);
+        }
+        Proposal::Change(Cause::Gain { lower, minimum })
+    }
+
     /// Puts an update's candidate into the workspace; its gain on the population, unless it is the policy in force.
     fn proposed_gain(&mut self, update: Update) -> Option<Gain> {
         let set = self.learner.set();
         let differs = update.propose(&set, self.rule.parameters(), &mut self.workspace);
-        let Workspace { point, functional, .. } = &mut self.workspace;
-        differs.then(|| set.gain_of(&self.rule, point, self.population.values(), functional))
+        let Workspace { point, functional, columns, .. } = &mut self.workspace;
+        let rows = self.population.values();
+        differs.then(|| match self.watch.played() {
+            Some(played) => set.gain_of(|row, _| block::lanes_of(&played[row..]), point, rows, functional, columns),
+            None => {
+                let rule = self.rule.parameters().values();
+                set.gain_of(|_, columns| block::best_of(rule, columns), point, rows, functional, columns)
+            }
+        })
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {
@@ -185,6 +209,7 @@ impl Switching {
     /// Makes the buffers that a snapshot leaves out.
     pub(crate) fn revive(&mut self) {
         self.workspace = Workspace::sized(self.shape());
+        self.watch.revive(&self.rule, self.learner.statistics(), &self.population);
     }
 }
 

@@ -1,31 +1,23 @@
 //! The confidence sets hold for adaptively chosen arms.
 
-use rarely_core::{Algorithm, Arm, Certificates, Sets, Settings, Shape};
-use rarely_lab::{Contestant, Experiment, Linear, World};
+use rarely_core::{Algorithm, Certificates, Profile, Sets, Shape};
+use rarely_lab::{Bench, Contestant, Experiment, Linear};
 
 const ROUNDS: u64 = 150;
 const ERROR_PROBABILITY: f64 = 0.1;
 
 fn share_that_left(algorithm: Algorithm, sets: Sets, runs: u64, declared_noise: f64) -> f64 {
-    let shape = Shape::new(3, 2).expect("a shape");
-    let environment = Linear { shape, noise: 0.5 };
-    let build = move |world: &World, _: &_| {
-        let norm = world.truth.iter().map(|value| value * value).sum::<f64>().sqrt();
-        Settings::new(3, 2)?
-            .algorithm(algorithm)
-            .sets(sets)
-            .noise(declared_noise)?
-            .norm_bound(norm)?
-            .penalty(0.1)?
-            .error_probability(ERROR_PROBABILITY)?
-            .deployed(world.initial.clone())?
-            .baseline(Arm::new(0), &world.truth[..2])?
-            .certificates(Certificates::Brief)
-            .build()
-    };
-    let contestant = Contestant { name: algorithm.name().to_owned(), build: Box::new(build) };
-    let experiment = Experiment { environment: &environment, rounds: ROUNDS, runs, seed: 11, judged_on: 10 };
-    1.0 - experiment.run(&contestant).expect("it runs").coverage()
+    let environment = Linear { shape: Shape::new(3, 2).expect("a shape"), noise: 0.5 };
+    let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
+    contestant.declared.sets = sets;
+    contestant.declared.noise = Some(declared_noise);
+    contestant.declared.penalty = Some(0.1);
+    contestant.declared.error_probability = Some(ERROR_PROBABILITY);
+    let certificates = Certificates::Brief;
+    let experiment =
+        Experiment { environment: &environment, rounds: ROUNDS, runs, seed: 11, judged_on: 10, certificates };
+    let outcomes = experiment.run(&[contestant], &Bench::quiet()).expect("it runs");
+    1.0 - outcomes[0].coverage().expect("a linear truth")
 }
 
 /// Over n runs the share that ever leaves the set is at most δ plus the error of a binomial share: its standard deviation is at

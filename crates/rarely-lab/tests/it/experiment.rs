@@ -1,49 +1,178 @@
 //! The loop and its metrics.
 
-use rarely_core::{Algorithm, Certificates, Settings, Shape};
-use rarely_lab::{Contestant, Estimate, Experiment, Linear, Outcome, World};
+use rarely_core::{Algorithm, Arm, Certificates, Profile, Shape};
+use rarely_lab::{Bench, Contestant, Estimate, Experiment, Judge, Linear, Outcome, Round, play};
+use rarely_lab::{Between, Environment as _, Journal};
 
-fn run(algorithm: Algorithm, threads: usize) -> Outcome {
-    let shape = Shape::new(4, 5).expect("a shape");
-    let environment = Linear { shape, noise: 0.1 };
-    let build = move |world: &World, _: &_| {
-        Settings::new(4, 5)?
-            .algorithm(algorithm)
-            .noise(0.1)?
-            .norm_bound(5.0)?
-            .deployed(world.initial.clone())?
-            .certificates(Certificates::Brief)
-            .build()
+fn run_all(algorithms: &[Algorithm], threads: usize, bench: &Bench<'_>) -> Vec<Outcome> {
+    let environment = Linear { shape: Shape::new(4, 5).expect("a shape"), noise: 0.1 };
+    let contestants: Vec<Contestant> =
+        algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
+    let experiment = Experiment {
+        environment: &environment,
+        rounds: 2_000,
+        runs: 6,
+        seed: 9,
+        judged_on: 5_000,
+        certificates: Certificates::Full,
     };
-    let contestant = Contestant { name: algorithm.name().to_owned(), build: Box::new(build) };
-    let experiment = Experiment { environment: &environment, rounds: 2_000, runs: 6, seed: 9, judged_on: 5_000 };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| experiment.run(&contestant).expect("it runs"))
+    pool.install(|| experiment.run(&contestants, bench).expect("it runs"))
+}
+
+fn runs_of(outcomes: &[Outcome]) -> Vec<&rarely_lab::Run> {
+    outcomes.iter().flat_map(|outcome| &outcome.runs).collect()
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    for algorithm in [Algorithm::Rarely, Algorithm::RsConservative, Algorithm::Thompson] {
-        let (one, many) = (run(algorithm, 1), run(algorithm, 3));
-        let bits = |outcome: &Outcome| -> Vec<u64> {
-            outcome.runs.iter().flat_map(|run| run.regret.iter().map(|value| value.to_bits())).collect()
-        };
-        assert_eq!(bits(&one), bits(&many), "{algorithm}");
-        let rounds = |outcome: &Outcome| -> Vec<u64> {
-            outcome.runs.iter().flat_map(|run| run.changes.iter().map(|change| change.round)).collect()
-        };
-        assert_eq!(rounds(&one), rounds(&many), "{algorithm}");
-    }
+    let algorithms: Vec<Algorithm> = Algorithm::all().collect();
+    let (one, many) = (run_all(&algorithms, 1, &Bench::quiet()), run_all(&algorithms, 3, &Bench::quiet()));
+    assert_eq!(runs_of(&one), runs_of(&many));
+}
+
+/// An interrupted command goes on where it was: runs from the journal are those that would have been played.
+#[test]
+fn finished_runs_are_found_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal");
+    let algorithms = [Algorithm::Rarely, Algorithm::RsConservative, Algorithm::Thompson];
+    let fresh = run_all(&algorithms, 2, &Bench::quiet());
+    run_all(&algorithms, 2, &Bench { journal: &Journal::open(&path).expect("a journal"), progress: &|| {} });
+
+    // Half of it is lost, the last line cut in its middle.
+    let text = std::fs::read_to_string(&path).expect("lines");
+    assert_eq!(text.lines().count(), 18);
+    std::fs::write(&path, &text[..text.len() / 2]).expect("a shorter file");
+    let journal = Journal::open(&path).expect("a journal");
+    let found = journal.found();
+    assert!(found > 2 && found < 18, "{found}");
+    let resumed = run_all(&algorithms, 2, &Bench { journal: &journal, progress: &|| {} });
+    assert_eq!(runs_of(&fresh), runs_of(&resumed));
+
+    // Now it has all of them again, each on a line of its own, and other settings find none of them.
+    let journal = Journal::open(&path).expect("a journal");
+    assert_eq!(journal.found(), 18);
+    run_all(&[Algorithm::Greedy], 1, &Bench { journal: &journal, progress: &|| {} });
+    assert_eq!(journal.found(), 18);
+    journal.finish().expect("it is removed");
+    assert!(!path.exists());
 }
 
 /// The house default against LinUCB, as MATH.md §8 saw it at full size; here a smoke test of the whole loop.
 #[test]
 fn the_house_default_learns_with_few_changes() {
-    let outcome = run(Algorithm::Rarely, 2);
-    assert!(outcome.regret_per_step().mean < outcome.regret_per_step_tenth().mean);
-    let (changes, improving) = outcome.improving();
+    let outcome = run_all(&[Algorithm::Rarely], 2, &Bench::quiet()).remove(0);
+    let summary = outcome.summary();
+    assert!(summary.regret_per_step.mean < summary.regret_per_step_tenth.mean);
+    let changes = outcome.altering().count();
     assert!((6..=60).contains(&changes), "{changes}");
-    assert!(improving * 10 >= changes * 8, "{improving} of {changes}");
+    assert!(summary.improving_percent.expect("changes").mean >= 80.0, "{summary:?}");
+}
+
+/// Two ways to the same number: the regret that the loop adds up, and the regret of the decisions, replayed from the recorded
+/// changes of policy in a second copy of the world.
+#[test]
+fn regret_by_the_loop_is_regret_of_the_recorded_policies() {
+    let shape = Shape::new(3, 4).expect("a shape");
+    let environment = Linear { shape, noise: 0.1 };
+    for algorithm in [Algorithm::BoundaryGreedy, Algorithm::FeasibleConservative, Algorithm::PopulationConservative] {
+        for run in 0..4 {
+            let mut world = environment.world(5, run);
+            let judge = Judge::new(&*world, shape, 1_000);
+            let contestant = Contestant::new(algorithm, Profile::Rigorous);
+            let mut policy = contestant.build(&*world, &judge, 3_000, Certificates::Brief).expect("a policy");
+            let checkpoints = [1, 100, 2_999, 3_000];
+            let mut rng = rarely_core::Rng::new(5, 3);
+            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng).expect("it plays");
+
+            let mut again = environment.world(5, run);
+            let mut in_force = again.initial().to_vec();
+            let mut changes = played.changes.iter().peekable();
+            let (mut regret, mut round, mut at) = (0.0, Round::new(shape), 0);
+            for number in 1..=3_000 {
+                again.next(&mut round);
+                let score = |arm: usize| -> f64 {
+                    in_force[arm * 4..(arm + 1) * 4].iter().zip(&round.context).map(|(t, s)| t * s).sum()
+                };
+                let arm = (1..3).fold(0, |best, arm| if score(arm) > score(best) { arm } else { best });
+                let best = round.means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                regret += best - round.means[arm];
+                if let Some(change) = changes.next_if(|change| change.round == number) {
+                    in_force.clone_from(&change.parameters);
+                }
+                if number == checkpoints[at] {
+                    assert!((regret - played.regret[at]).abs() < 1e-9, "{algorithm}: {regret} {}", played.regret[at]);
+                    at += 1;
+                }
+            }
+            assert!(changes.next().is_none());
+        }
+    }
+}
+
+/// Improving changes by sampling and by exact integration, d = 2: a rule is a piecewise constant function of x on [0,1], and
+/// gains are integrals of linear functions between the places where either rule changes arms.
+#[test]
+fn improving_by_sampling_is_improving_by_integration() {
+    let shape = Shape::new(4, 2).expect("a shape");
+    let environment = Linear { shape, noise: 0.1 };
+    let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+    contestant.explore = Some(rarely_core::Exploration::HOUSE);
+    let experiment = Experiment {
+        environment: &environment,
+        rounds: 3_000,
+        runs: 40,
+        seed: 21,
+        judged_on: 20_000,
+        certificates: Certificates::Brief,
+    };
+    let outcome = experiment.run(&[contestant], &Bench::quiet()).expect("it runs").remove(0);
+    let (mut sampled, mut exact, mut total) = (0, 0, 0);
+    for (number, run) in outcome.runs.iter().enumerate() {
+        let world = environment.world(21, number as u64);
+        let truth = world.truth().expect("linear").to_vec();
+        let mut before = world.initial().to_vec();
+        for change in &run.changes {
+            let gain = integral(&truth, &change.parameters) - integral(&truth, &before);
+            // The sampled gain is a mean of 20,000 values, nearly all zero: its error is below 4·sd/√20000, and sd is at most
+            // the largest difference of two arms' rewards (8) times the root of the share that changes.
+            let error = 4.0 * 8.0 * (change.changed_share.max(5e-5) / 20_000.0).sqrt();
+            assert!((gain - change.gain).abs() < error, "{gain} {} ± {error}", change.gain);
+            if change.alters() {
+                total += 1;
+                sampled += usize::from(change.gain > 0.0);
+                exact += usize::from(gain > 0.0);
+            }
+            before.clone_from(&change.parameters);
+        }
+    }
+    println!("{total} changes: {sampled} improve by sampling, {exact} by integration");
+    assert!(total > 100 && sampled.abs_diff(exact) * 50 <= total, "{sampled} {exact} of {total}");
+}
+
+/// `∫₀¹ (1,x)ᵀθ_{π(x)} dx` of the rule with these parameters.
+fn integral(truth: &[f64], rule: &[f64]) -> f64 {
+    let score = |parameters: &[f64], arm: usize, x: f64| parameters[2 * arm] + parameters[2 * arm + 1] * x;
+    let mut places = vec![0.0, 1.0];
+    for i in 0..4 {
+        for j in 0..i {
+            let slope = rule[2 * i + 1] - rule[2 * j + 1];
+            let x = -(rule[2 * i] - rule[2 * j]) / slope;
+            if x > 0.0 && x < 1.0 {
+                places.push(x);
+            }
+        }
+    }
+    places.sort_by(f64::total_cmp);
+    let pieces = places.windows(2).map(|piece| {
+        let middle = f64::midpoint(piece[0], piece[1]);
+        let arm = (1..4).fold(0, |best, arm| {
+            if score(rule, arm, middle) > score(rule, best, middle) { arm } else { best }
+        });
+        (piece[1] - piece[0]) * score(truth, Arm::new(arm).index(), middle)
+    });
+    pieces.sum()
 }
 
 #[test]
@@ -52,4 +181,19 @@ fn a_mean_and_its_standard_error() {
     assert_eq!(estimate.mean, 2.5);
     assert!((estimate.standard_error - (5.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
     assert_eq!(Estimate::of(&[7.0]).standard_error, 0.0);
+    // Student's t with 3 degrees of freedom: 3.18245 (any table).
+    let between = estimate.between(4);
+    assert!((between.high - 2.5 - 3.182_446 * estimate.standard_error).abs() < 1e-5);
+}
+
+/// Wilson's interval of 8 of 10 is 49.0 to 94.3 % (Wilson 1927; any table); clusters that agree widen it.
+#[test]
+fn a_share_and_its_interval() {
+    let share = Between::share(&[(8, 10)]).expect("trials");
+    assert!((share.low - 49.02).abs() < 0.01 && (share.high - 94.33).abs() < 0.01, "{share:?}");
+    let clustered = Between::share(&[(10, 10), (10, 10), (10, 10), (0, 10), (10, 10)]).expect("trials");
+    assert!(clustered.low < 45.0 && clustered.high > 93.0, "{clustered:?}");
+    assert_eq!(Between::share(&[(0, 0)]), None);
+    let certain = Between::share(&[(5, 5), (5, 5)]).expect("trials");
+    assert!(certain.high == 100.0 && certain.low > 70.0, "{certain:?}");
 }

@@ -1,31 +1,30 @@
 //! Theorem 3: two arms, two context variables.
 
 use rarely_core::{
-    Algorithm, Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile,
-    Rule, Sets, Settings, Shape, Statistics,
+    Algorithm, Arm, Certificates, Confidence, Context, Contexts, ErrorProbability, Exploration, Noise, NormBound,
+    Parameters, Penalty, Profile, Rule, Sets, Shape, Share, Statistics,
 };
-use rarely_lab::{ChangeRecord, Contestant, Experiment, Linear, World};
+use rarely_lab::{Bench, ChangeRecord, Contestant, Experiment, Linear};
 
 /// Every `boundary-conservative` change of 1,000 runs whose sets held.
 fn changes(equipoise: f64) -> Vec<ChangeRecord> {
-    let shape = Shape::new(2, 2).expect("a shape");
-    let environment = Linear { shape, noise: 0.1 };
-    let build = move |world: &World, _: &_| {
-        let norm = world.truth.iter().map(|value| value * value).sum::<f64>().sqrt();
-        Settings::new(2, 2)?
-            .algorithm(Algorithm::BoundaryConservative)
-            .noise(0.1)?
-            .norm_bound(norm)?
-            .error_probability(0.01)?
-            .deployed(world.initial.clone())?
-            .explore(0, equipoise)?
-            .build()
+    let environment = Linear { shape: Shape::new(2, 2).expect("a shape"), noise: 0.1 };
+    let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+    contestant.declared.error_probability = Some(0.01);
+    contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise).expect("a share") });
+    let certificates = Certificates::Full;
+    let experiment = Experiment {
+        environment: &environment,
+        rounds: 300,
+        runs: 1_000,
+        seed: 3,
+        judged_on: 2_000,
+        certificates,
     };
-    let contestant = Contestant { name: "boundary-conservative".to_owned(), build: Box::new(build) };
-    let experiment = Experiment { environment: &environment, rounds: 300, runs: 1_000, seed: 3, judged_on: 2_000 };
-    let outcome = experiment.run(&contestant).expect("it runs");
-    assert!(outcome.coverage() > 0.98, "{}", outcome.coverage());
-    let held = outcome.runs.into_iter().filter(|run| run.rounds_outside == 0);
+    let outcome = experiment.run(&[contestant], &Bench::quiet()).expect("it runs").remove(0);
+    let coverage = outcome.coverage().expect("a linear truth");
+    assert!(coverage > 0.98, "{coverage}");
+    let held = outcome.runs.into_iter().filter(|run| run.rounds_outside == Some(0));
     held.flat_map(|run| run.changes).collect()
 }
 
@@ -35,7 +34,7 @@ fn conservative_changes_are_certified_and_do_not_raise_regret() {
         let changes = changes(equipoise);
         let (mut certified, mut raised) = (0, 0);
         for change in &changes {
-            let certificate = change.evidence.certificate.as_ref().expect("a certificate");
+            let certificate = change.certificate.as_ref().expect("a certificate");
             let theorem = certificate.theorem_three.expect("two context variables");
             assert!(theorem.holds_as_published(), "round {}: {theorem:?}", change.round);
             assert!(

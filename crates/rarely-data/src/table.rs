@@ -1,0 +1,163 @@
+//! Any CSV file in which the outcome of every arm is known for every person.
+//!
+//! ```text
+//! age,income,outcome:call,outcome:letter,mean:call,mean:letter
+//! 41,2.3,0.9,0.2,0.7,0.3
+//! ```
+//!
+//! The first line names the columns. `outcome:<arm>` is what is seen of a person under that arm, for two arms or more, numbered
+//! in the order of their columns. `mean:<arm>` is what is expected, for all arms or for none; without it the outcomes stand in.
+//! Every other column is a context variable. Every field is a finite number.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
+
+use crate::rows::{Row, Rows, check_width};
+use crate::{Counterfactuals, DataError, Place, number};
+
+const REMEDY: &str = "correct the field, or leave the person's row out";
+const RAGGED: &str = "give every row one field for each name in the header, separated by commas";
+
+/// Reads a file, row by row.
+///
+/// # Errors
+/// A [`DataError`] that names the file, the line, the column and the remedy.
+pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
+    let mut rows = Rows::open(path)?;
+    let header = match rows.next()? {
+        Some(row) => Header::read(path, &row)?,
+        None => return Err(DataError::NoHeader { file: path.to_owned(), found: "an empty file".to_owned() }),
+    };
+    let columns = header.roles.iter().zip(&header.names).filter(|(role, _)| **role == Role::Context);
+    let mut people = Counterfactuals {
+        label: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        synthetic: false,
+        columns: columns.map(|(_, name)| name.clone()).collect(),
+        contexts: Vec::new(),
+        arms: header.arms,
+        outcomes: Vec::new(),
+        means: Vec::new(),
+    };
+    while let Some(row) = rows.next()? {
+        header.read_person(path, &row, &mut people)?;
+    }
+    if people.outcomes.is_empty() {
+        return Err(DataError::NoRows { file: path.to_owned() });
+    }
+    Ok(people)
+}
+
+/// What a column is.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Context,
+    Outcome(usize),
+    Mean(usize),
+}
+
+struct Header {
+    names: Vec<String>,
+    roles: Vec<Role>,
+    arms: usize,
+    has_means: bool,
+}
+
+impl Header {
+    fn read(file: &Path, row: &Row<'_>) -> Result<Self, DataError> {
+        if row.fields.iter().all(|field| number::finite(field).is_some()) {
+            return Err(DataError::NoHeader { file: file.to_owned(), found: numbers_shown(row) });
+        }
+        let names: Vec<String> =
+            row.fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
+        check_names(file, &names)?;
+        let arms: Vec<String> =
+            names.iter().filter_map(|name| name.strip_prefix("outcome:")).map(ToOwned::to_owned).collect();
+        if arms.len() < 2 {
+            let outcomes = arms.iter().map(|arm| format!("outcome:{arm}")).collect();
+            return Err(DataError::TooFewOutcomes { file: file.to_owned(), outcomes });
+        }
+        let numbers: HashMap<&str, usize> =
+            arms.iter().enumerate().map(|(number, arm)| (arm.as_str(), number)).collect();
+        let mut roles = Vec::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            roles.push(if let Some(arm) = name.strip_prefix("outcome:") {
+                Role::Outcome(numbers[arm])
+            } else if let Some(arm) = name.strip_prefix("mean:") {
+                let unknown = || DataError::UnknownArm {
+                    file: file.to_owned(),
+                    column: index + 1,
+                    name: name.clone(),
+                    arms: arms.clone(),
+                };
+                Role::Mean(*numbers.get(arm).ok_or_else(unknown)?)
+            } else {
+                Role::Context
+            });
+        }
+        let has_means = roles.iter().any(|role| matches!(role, Role::Mean(_)));
+        let without = (0..arms.len()).find(|&arm| !roles.contains(&Role::Mean(arm)));
+        if let Some(arm) = without.filter(|_| has_means) {
+            return Err(DataError::MissingMean { file: file.to_owned(), arm: arms[arm].clone() });
+        }
+        if !roles.contains(&Role::Context) {
+            return Err(DataError::NoContext { file: file.to_owned() });
+        }
+        Ok(Self { names, roles, arms: arms.len(), has_means })
+    }
+
+    fn read_person(&self, file: &Path, row: &Row<'_>, people: &mut Counterfactuals) -> Result<(), DataError> {
+        check_width(row, file, &self.names, RAGGED)?;
+        let first = people.outcomes.len();
+        people.outcomes.resize(first + self.arms, 0.0);
+        people.means.resize(first + self.arms, 0.0);
+        for (index, &role) in self.roles.iter().enumerate() {
+            let limit = if role == Role::Context { MAX_CONTEXT_ENTRY } else { MAX_REWARD };
+            let value = number::read(&row.fields[index], limit, REMEDY, || Place::Cell {
+                file: file.to_owned(),
+                line: row.line,
+                column: index + 1,
+                name: self.names[index].clone(),
+            })?;
+            match role {
+                Role::Context => people.contexts.push(value),
+                Role::Outcome(arm) => {
+                    people.outcomes[first + arm] = value;
+                    if !self.has_means {
+                        people.means[first + arm] = value;
+                    }
+                }
+                Role::Mean(arm) => people.means[first + arm] = value,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that every column has a name, and a name of its own.
+fn check_names(file: &Path, names: &[String]) -> Result<(), DataError> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (index, name) in names.iter().enumerate() {
+        let column = index + 1;
+        let arm = name.strip_prefix("outcome:").or_else(|| name.strip_prefix("mean:"));
+        if arm.unwrap_or(name).trim().is_empty() {
+            let found = number::shown(name.as_bytes());
+            return Err(DataError::Unnamed { file: file.to_owned(), column, found });
+        }
+        if let Some(first) = seen.insert(name, column) {
+            return Err(DataError::DuplicateColumn {
+                file: file.to_owned(),
+                name: number::shown(name.as_bytes()),
+                first,
+                second: column,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn numbers_shown(row: &Row<'_>) -> String {
+    let fields: Vec<&[u8]> = row.fields.iter().collect();
+    number::shown(&fields.join(&b','))
+}

@@ -1,0 +1,161 @@
+//! What is around the marks: grid, axes, titles, and the labels in the margins.
+
+use crate::clip::Rectangle;
+use crate::figure::Anchor;
+use crate::labels::spread;
+use crate::measure::{
+    END_GAP, END_LEAD, LABEL_SIZE, LINE_HEIGHT, Margins, Measured, PANEL_TITLE_SIZE, SLANT, TICK_SIZE,
+};
+use crate::scale::{Scaled, Tick};
+use crate::style::{Colour, Dash, Style};
+use crate::svg::{Canvas, Words};
+use crate::text;
+
+const INK: Colour = Colour::new(0x22, 0x22, 0x22);
+const AXIS: Colour = Colour::new(0x55, 0x55, 0x55);
+const GRID: Colour = Colour::new(0xE8, 0xE8, 0xE8);
+
+fn hair(colour: Colour) -> Style {
+    Style::solid(colour).wide(1.0)
+}
+
+/// The place of a number on a panel's x axis.
+pub(crate) fn across(scaled: &Scaled, value: f64, area: &Rectangle) -> Option<f64> {
+    scaled.share(value).map(|share| area.left + share * area.width)
+}
+
+/// The place of a number on a panel's y axis.
+pub(crate) fn up(scaled: &Scaled, value: f64, area: &Rectangle) -> Option<f64> {
+    scaled.share(value).map(|share| area.bottom() - share * area.height)
+}
+
+/// The grid.
+pub(crate) fn behind(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
+    if !panel.panel.x.hidden && panel.x.slot(area.width).is_none() {
+        for x in panel.x.ticks.iter().filter_map(|tick| across(&panel.x, tick.at, area)) {
+            canvas.line(&[(x, area.top), (x, area.bottom())], &hair(GRID));
+        }
+    }
+    if !panel.panel.y.hidden && panel.y.slot(area.height).is_none() {
+        for y in panel.y.ticks.iter().filter_map(|tick| up(&panel.y, tick.at, area)) {
+            canvas.line(&[(area.left, y), (area.right(), y)], &hair(GRID));
+        }
+    }
+}
+
+/// Axes, titles and labels.
+pub(crate) fn before(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle, margins: &Margins) {
+    if panel.empty {
+        let middle = (area.left + 0.5 * area.width, area.top + 0.5 * area.height);
+        canvas.words(&Words::new(middle, "no data", LABEL_SIZE, AXIS).anchored(Anchor::Middle).haloed());
+    }
+    if !panel.panel.x.hidden {
+        x_axis(canvas, panel, area);
+    }
+    if !panel.panel.y.hidden {
+        y_axis(canvas, panel, area, margins);
+    }
+    let rows = panel.above.iter().map(|label| label.row + 1).max().unwrap_or(0);
+    let base = area.top - 9.0 - rows as f64 * END_GAP;
+    for (at, line) in panel.title.iter().rev().enumerate() {
+        let left = if panel.panel.y.hidden { area.left } else { area.left - margins.left.min(30.0) };
+        let place = (left, base - at as f64 * 17.0);
+        canvas.words(&Words::new(place, line, PANEL_TITLE_SIZE, INK).bold());
+    }
+    rule_labels(canvas, panel, area);
+    line_ends(canvas, panel, area);
+}
+
+fn x_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
+    let foot = area.bottom();
+    canvas.line(&[(area.left, foot), (area.right(), foot)], &hair(AXIS));
+    for x in panel.x.minor.iter().filter_map(|&at| across(&panel.x, at, area)) {
+        canvas.line(&[(x, foot), (x, foot + 3.0)], &hair(AXIS));
+    }
+    let named = panel.x.slot(area.width).is_some();
+    let stride = if named { 1 } else { stride(&panel.x.ticks, &panel.x, area.width) };
+    for (at, tick) in panel.x.ticks.iter().enumerate() {
+        let Some(x) = across(&panel.x, tick.at, area) else { continue };
+        if !named {
+            canvas.line(&[(x, foot), (x, foot + 5.0)], &hair(AXIS));
+        }
+        if panel.slanting {
+            let words = Words::new((x + 3.0, foot + 13.0), &tick.label, TICK_SIZE, INK);
+            canvas.words(&words.anchored(Anchor::End).turned(-SLANT));
+        } else if at % stride == 0 {
+            canvas.words(&Words::new((x, foot + 17.0), &tick.label, TICK_SIZE, INK).anchored(Anchor::Middle));
+        }
+    }
+    let depth = panel.margins().bottom - panel.x_label.len() as f64 * LINE_HEIGHT;
+    for (at, line) in panel.x_label.iter().enumerate() {
+        let place = (area.left + 0.5 * area.width, foot + depth + 11.0 + at as f64 * LINE_HEIGHT);
+        canvas.words(&Words::new(place, line, LABEL_SIZE, INK).anchored(Anchor::Middle));
+    }
+}
+
+fn y_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle, margins: &Margins) {
+    let side = area.left;
+    canvas.line(&[(side, area.top), (side, area.bottom())], &hair(AXIS));
+    for y in panel.y.minor.iter().filter_map(|&at| up(&panel.y, at, area)) {
+        canvas.line(&[(side - 3.0, y), (side, y)], &hair(AXIS));
+    }
+    let named = panel.y.slot(area.height).is_some();
+    for tick in &panel.y.ticks {
+        let Some(y) = up(&panel.y, tick.at, area) else { continue };
+        if !named {
+            canvas.line(&[(side - 5.0, y), (side, y)], &hair(AXIS));
+        }
+        canvas.words(&Words::new((side - 8.0, y + 4.0), &tick.label, TICK_SIZE, INK).anchored(Anchor::End));
+    }
+    for (at, line) in panel.y_label.iter().enumerate() {
+        let place = (side - margins.left + 11.0 + at as f64 * LINE_HEIGHT, area.top + 0.5 * area.height);
+        canvas.words(&Words::new(place, line, LABEL_SIZE, INK).anchored(Anchor::Middle).turned(-90.0));
+    }
+}
+
+/// Every how many-th label can be shown without touching its neighbour.
+fn stride(ticks: &[Tick], scaled: &Scaled, length: f64) -> usize {
+    let boxes: Vec<(f64, f64)> = ticks
+        .iter()
+        .filter_map(|tick| {
+            let middle = scaled.share(tick.at)? * length;
+            let half = 0.5 * text::width(&tick.label, TICK_SIZE);
+            Some((middle - half, middle + half))
+        })
+        .collect();
+    let clear = |stride: usize| {
+        let shown: Vec<&(f64, f64)> = boxes.iter().step_by(stride).collect();
+        shown.windows(2).all(|pair| pair[0].1 + 5.0 <= pair[1].0)
+    };
+    (1..=boxes.len().max(1)).find(|&stride| clear(stride)).unwrap_or(1)
+}
+
+fn rule_labels(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
+    for label in &panel.above {
+        let foot = area.top - 5.0 - label.row as f64 * END_GAP;
+        let x = area.left + label.at * area.width;
+        if area.left + label.left > x {
+            canvas.line(&[(x, area.top), (x, foot - 8.0)], &hair(label.style.colour).faint(0.6));
+        }
+        let place = (area.left + label.left, foot);
+        canvas.words(&Words::new(place, label.label, TICK_SIZE, label.style.colour.for_text()));
+    }
+}
+
+fn line_ends(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
+    let wanted: Vec<f64> = panel.ends.iter().map(|end| area.bottom() - end.at.1 * area.height).collect();
+    let places = spread(&wanted, END_GAP, area.top + 2.0, area.bottom());
+    for ((end, y), place) in panel.ends.iter().zip(&wanted).zip(&places) {
+        let x = area.left + end.at.0 * area.width;
+        let lead = Style { width: end.style.width.min(1.4), dash: Dash::Solid, opacity: 0.55, ..end.style };
+        let edge = area.right();
+        let mut path = vec![(x, *y)];
+        if edge - x > 1.0 {
+            path.push((edge, *y));
+        }
+        path.push((edge + END_LEAD - 4.0, *place));
+        canvas.line(&path, &lead);
+        let words = Words::new((edge + END_LEAD, place + 4.0), end.name, TICK_SIZE, end.style.colour.for_text());
+        canvas.words(&if end.style.width > 3.0 { words.bold() } else { words });
+    }
+}

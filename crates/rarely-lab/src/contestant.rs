@@ -1,0 +1,160 @@
+//! An algorithm with its settings, as plain data: built anew for each world.
+
+use rarely_core::{
+    Algorithm, Arm, Certificates, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share, Solver,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::environment::World;
+use crate::judge::Judge;
+
+/// `L`, the declared bound on `‖θ* − θ₀‖`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum NormBound {
+    /// What it is: a simulation knows. Where the truth is not linear, that of its linear fit.
+    Auto,
+    /// A number.
+    Value(f64),
+}
+
+/// What is declared to the algorithm; `None` is the profile's own.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Declared {
+    /// `σ`. Rigorous: 0.1; published: 1.
+    pub noise: Option<f64>,
+    /// `L`. Rigorous: auto; published: 1.
+    pub norm_bound: Option<NormBound>,
+    /// `λ`. Rigorous: 0.01; published: 1e-4·T.
+    pub penalty: Option<f64>,
+    /// `δ`. 1/T.
+    pub error_probability: Option<f64>,
+    /// `θ₀`, the same number everywhere. Rigorous: 0; published: 1/λ.
+    pub prior_mean: Option<f64>,
+    /// Joint or per-arm sets.
+    pub sets: Sets,
+}
+
+/// Numbers that only some algorithms use; `None` is the default.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Tuned {
+    /// `Δ`.
+    pub tolerance: Option<f64>,
+    /// `C` of rs-linucb.
+    pub growth: Option<f64>,
+    /// `τ`.
+    pub excluded_share: Option<f64>,
+    /// Of conservative updates.
+    pub solver: Option<Solver>,
+    /// The policy in force at the start, the same number everywhere, instead of the world's.
+    pub initial: Option<f64>,
+}
+
+/// One row of a table of results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contestant {
+    /// What the tables call it.
+    pub name: String,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Valid sets, or what the authors ran.
+    pub profile: Profile,
+    /// Exploration of switching algorithms, instead of their own.
+    pub explore: Option<Exploration>,
+    /// What it is told.
+    pub declared: Declared,
+    /// How it is tuned.
+    pub tuned: Tuned,
+}
+
+impl Contestant {
+    /// An algorithm with its profile's own settings.
+    pub fn new(algorithm: Algorithm, profile: Profile) -> Self {
+        Self {
+            name: algorithm.name().to_owned(),
+            algorithm,
+            profile,
+            explore: None,
+            declared: Declared::default(),
+            tuned: Tuned::default(),
+        }
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Builds the policy for a world.
+    ///
+    /// # Errors
+    /// [`SettingsError`] if a number is out of range or two settings exclude each other.
+    pub fn build(
+        &self,
+        world: &dyn World,
+        judge: &Judge,
+        rounds: u64,
+        certificates: Certificates,
+    ) -> Result<Box<dyn Policy>, SettingsError> {
+        let shape = judge.shape();
+        let Declared { noise, norm_bound, penalty, error_probability, prior_mean, sets } = self.declared;
+        let (arms, dimension) = (shape.arms(), shape.dimension());
+        let rigorous = self.profile == Profile::Rigorous;
+        let mut settings = match self.profile {
+            Profile::Rigorous => {
+                Settings::new(arms, dimension)?.noise(0.1)?.error_probability(1.0 / rounds.max(2) as f64)?
+            }
+            Profile::Published => Settings::published(arms, dimension, rounds)?,
+        };
+        settings = settings.algorithm(self.algorithm).certificates(certificates).sets(sets);
+        if let Some(noise) = noise {
+            settings = settings.noise(noise)?;
+        }
+        if let Some(penalty) = penalty {
+            settings = settings.penalty(penalty)?;
+        }
+        if let Some(probability) = error_probability {
+            settings = settings.error_probability(probability)?;
+        }
+        if let Some(mean) = prior_mean.or_else(|| (!rigorous).then(|| penalty.map(|penalty| 1.0 / penalty)).flatten()) {
+            settings = settings.constant_prior_mean(mean)?;
+        }
+        let bound = norm_bound.unwrap_or(if rigorous { NormBound::Auto } else { NormBound::Value(1.0) });
+        settings = match bound {
+            NormBound::Auto => {
+                let centre = prior_mean.unwrap_or(0.0);
+                let squares: f64 = judge.linear_truth().iter().map(|value| (value - centre).powi(2)).sum();
+                settings.norm_bound(squares.sqrt())?
+            }
+            NormBound::Value(value) => settings.norm_bound(value)?,
+        };
+        let initial = self.tuned.initial.map_or_else(|| world.initial().to_vec(), |x| vec![x; shape.parameters()]);
+        settings = settings.deployed(initial)?;
+        let best = judge.best_fixed_arm();
+        let mean = &judge.linear_truth()[best * dimension..(best + 1) * dimension];
+        settings = settings.baseline(Arm::new(best), mean)?;
+        if let (Some(explore), true) = (self.explore, self.algorithm.is_switching()) {
+            settings = settings.explore(explore.pilot, explore.equipoise.get())?;
+        }
+        self.tune(settings)?.build()
+    }
+
+    fn tune(&self, settings: Settings) -> Result<Settings, SettingsError> {
+        let Tuned { tolerance, growth, excluded_share, solver, .. } = self.tuned;
+        let mut tuning = settings.tuning();
+        if let Some(tolerance) = tolerance {
+            tuning.tolerance = Share::new(tolerance)?;
+        }
+        if let Some(growth) = growth {
+            tuning.growth = Growth::new(growth)?;
+        }
+        if let Some(share) = excluded_share {
+            tuning.excluded_share = Share::new(share)?;
+        }
+        if let Some(solver) = solver {
+            tuning.solver = solver;
+        }
+        Ok(settings.tune(|all| *all = tuning))
+    }
+}

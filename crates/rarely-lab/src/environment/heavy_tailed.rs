@@ -1,0 +1,36 @@
+//! Noise that is not sub-gaussian.
+
+use rarely_core::Shape;
+use serde_json::{Value, json};
+
+use super::linear::Flat;
+use super::synthetic::{Law, Synthetic, draw};
+use super::{Entry, Environment, World};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "heavy-tailed",
+    summary: "misspecified: noise of Student's t with 3 degrees of freedom, strength × the standard deviation of the normal",
+    build: |shape, noise, strength| Box::new(HeavyTailed { shape, noise: noise * strength }),
+};
+
+struct HeavyTailed {
+    shape: Shape,
+    noise: f64,
+}
+
+impl Environment for HeavyTailed {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+        let (truth, initial) = draw(self.shape, seed, run);
+        Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run).law(Law::HeavyTailed))
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "environment": "heavy-tailed", "arms": self.shape.arms(), "dimension": self.shape.dimension(), "noise": self.noise,
+        })
+    }
+}

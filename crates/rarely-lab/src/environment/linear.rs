@@ -1,0 +1,77 @@
+//! The paper's synthetic task (MATH.md §10).
+
+use rarely_core::Shape;
+use serde_json::{Value, json};
+
+use super::synthetic::{Surface, Synthetic, draw, linear_means};
+use super::{Entry, Environment, World};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "linear",
+    summary: "the paper's: mean rewards linear in the context, normal noise",
+    build: |shape, noise, _| Box::new(Linear { shape, noise }),
+};
+
+/// Slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1, initial policy uniform on `[0,1]`, normal noise.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear {
+    /// Arms and context variables.
+    pub shape: Shape,
+    /// Standard deviation of the noise.
+    pub noise: f64,
+}
+
+impl Environment for Linear {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+        let (truth, initial) = draw(self.shape, seed, run);
+        Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run))
+    }
+
+    fn describe(&self) -> Value {
+        json!({ "environment": "linear", "arms": self.shape.arms(), "dimension": self.shape.dimension(), "noise": self.noise })
+    }
+}
+
+/// One world with given parameters in every run; only contexts and noise differ.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// Arms and context variables.
+    pub shape: Shape,
+    /// The true parameters, arm by arm.
+    pub truth: Vec<f64>,
+    /// The policy in force at the start, arm by arm.
+    pub initial: Vec<f64>,
+    /// Standard deviation of the noise.
+    pub noise: f64,
+}
+
+impl Environment for Given {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+        Box::new(Synthetic::new(Flat(self.truth.clone()), self.initial.clone(), self.shape, self.noise, seed, run))
+    }
+
+    fn describe(&self) -> Value {
+        json!({ "environment": "given", "truth": self.truth, "initial": self.initial, "noise": self.noise })
+    }
+}
+
+/// A linear surface.
+pub(super) struct Flat(pub(super) Vec<f64>);
+
+impl Surface for Flat {
+    fn means(&self, context: &[f64], means: &mut [f64]) {
+        linear_means(&self.0, context, means);
+    }
+
+    fn truth(&self) -> Option<&[f64]> {
+        Some(&self.0)
+    }
+}

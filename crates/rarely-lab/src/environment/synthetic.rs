@@ -1,0 +1,184 @@
+//! What the synthetic environments share: contexts `(1, x₂ … x_d)` with x uniform on `[0,1]`, and noise that is the same
+//! whichever arm is played.
+
+use rarely_core::{Rng, Shape};
+
+use super::{REGISTRY, Round, Sample, World};
+
+/// Why there is no such environment.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EnvironmentError {
+    /// The name is not in the registry.
+    #[error("there is no environment `{name}`; there are {}", REGISTRY.map(|entry| entry.name).join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// A number is out of range.
+    #[error("{what} is {value}; it must be a number from 0 to 1,000,000")]
+    OutOfRange {
+        /// Which.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
+}
+
+/// Streams of random numbers of one run.
+#[derive(Clone, Copy)]
+pub(crate) enum Stream {
+    Arms,
+    Contexts,
+    Noise,
+    Policy,
+    Judge,
+    /// What a misspecified environment draws besides the arms, so that the arms are those of the linear one.
+    Unusual,
+}
+
+pub(crate) fn stream(seed: u64, run: u64, which: Stream) -> Rng {
+    Rng::new(seed, 8 * run + which as u64)
+}
+
+/// The arms' mean rewards as a function of the context.
+pub(super) trait Surface: Send + Sync + 'static {
+    fn means(&self, context: &[f64], means: &mut [f64]);
+
+    /// The parameters as of now, if it is linear.
+    fn truth(&self) -> Option<&[f64]>;
+
+    /// Goes on to the next round.
+    fn advance(&mut self) {}
+
+    fn drifts(&self) -> bool {
+        false
+    }
+}
+
+/// The law of the noise, with standard deviation 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Law {
+    Normal,
+    /// Student's t with three degrees of freedom: finite variance, no more.
+    HeavyTailed,
+}
+
+impl Law {
+    fn draw(self, rng: &mut Rng) -> f64 {
+        match self {
+            Self::Normal => rng.normal(),
+            Self::HeavyTailed => {
+                let normal = rng.normal();
+                let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
+                // t₃ has variance 3: normal / √(χ²₃/3) / √3.
+                normal / squares.sqrt().max(1e-9)
+            }
+        }
+    }
+}
+
+/// A world with a surface.
+pub(super) struct Synthetic<S> {
+    pub(super) surface: S,
+    initial: Vec<f64>,
+    shape: Shape,
+    noise: f64,
+    law: Law,
+    contexts: Rng,
+    noises: Rng,
+    judge: Rng,
+}
+
+impl<S: Surface> Synthetic<S> {
+    pub(super) fn new(surface: S, initial: Vec<f64>, shape: Shape, noise: f64, seed: u64, run: u64) -> Self {
+        Self {
+            surface,
+            initial,
+            shape,
+            noise,
+            law: Law::Normal,
+            contexts: stream(seed, run, Stream::Contexts),
+            noises: stream(seed, run, Stream::Noise),
+            judge: stream(seed, run, Stream::Judge),
+        }
+    }
+
+    pub(super) fn law(mut self, law: Law) -> Self {
+        self.law = law;
+        self
+    }
+}
+
+impl<S: Surface> World for Synthetic<S> {
+    fn next(&mut self, round: &mut Round) {
+        fill(&mut round.context, &mut self.contexts);
+        self.surface.means(&round.context, &mut round.means);
+        self.surface.advance();
+        let noise = self.noise * self.law.draw(&mut self.noises);
+        for (reward, mean) in round.rewards.iter_mut().zip(&round.means) {
+            *reward = mean + noise;
+        }
+    }
+
+    fn initial(&self) -> &[f64] {
+        &self.initial
+    }
+
+    fn truth(&self) -> Option<&[f64]> {
+        self.surface.truth()
+    }
+
+    fn sample(&self, size: usize) -> Sample {
+        let mut rng = self.judge.clone();
+        let mut contexts = vec![0.0; size * self.shape.dimension()];
+        let mut means = vec![0.0; size * self.shape.arms()];
+        let rows = contexts.chunks_exact_mut(self.shape.dimension()).zip(means.chunks_exact_mut(self.shape.arms()));
+        for (context, means) in rows {
+            fill(context, &mut rng);
+            self.surface.means(context, means);
+        }
+        Sample { contexts, means }
+    }
+
+    fn drifts(&self) -> bool {
+        self.surface.drifts()
+    }
+}
+
+fn fill(context: &mut [f64], rng: &mut Rng) {
+    if let Some((first, rest)) = context.split_first_mut() {
+        *first = 1.0;
+        rest.iter_mut().for_each(|value| *value = rng.uniform());
+    }
+}
+
+/// The arms of MATH.md §10: slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1.
+pub(super) fn draw_arms(shape: Shape, rng: &mut Rng) -> Vec<f64> {
+    let intercept = |at: usize| if at.is_multiple_of(shape.dimension()) { 1.0 } else { 0.0 };
+    (0..shape.parameters()).map(|at| truncated_normal(rng) + intercept(at)).collect()
+}
+
+/// Arms and initial policy of a run, the same in every synthetic environment.
+pub(super) fn draw(shape: Shape, seed: u64, run: u64) -> (Vec<f64>, Vec<f64>) {
+    let mut rng = stream(seed, run, Stream::Arms);
+    let truth = draw_arms(shape, &mut rng);
+    let initial = (0..shape.parameters()).map(|_| rng.uniform()).collect();
+    (truth, initial)
+}
+
+/// `sᵀθ_a` of every arm.
+pub(super) fn linear_means(parameters: &[f64], context: &[f64], means: &mut [f64]) {
+    for (mean, arm) in means.iter_mut().zip(parameters.chunks_exact(context.len())) {
+        *mean = context.iter().zip(arm).map(|(s, t)| s * t).sum();
+    }
+}
+
+/// N(0,1) truncated to `[−2,2]`, by rejection.
+pub(super) fn truncated_normal(rng: &mut Rng) -> f64 {
+    loop {
+        let draw = rng.normal();
+        if draw.abs() <= 2.0 {
+            return draw;
+        }
+    }
+}

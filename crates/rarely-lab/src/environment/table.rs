@@ -1,0 +1,150 @@
+//! People for whom the outcome under every arm is known: they arrive once, in random order.
+
+use std::sync::Arc;
+
+use rarely_core::{Rng, SettingsError, Shape};
+use rarely_data::Counterfactuals;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{Environment, Round, Sample, Stream, World, stream};
+
+/// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
+#[derive(Debug, Clone)]
+pub struct Table {
+    shape: Shape,
+    realisations: Vec<Arc<Counterfactuals>>,
+    digest: String,
+}
+
+/// Why tables do not make an environment.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// There is none.
+    #[error("there is no table; name at least one")]
+    Empty,
+    /// Two differ in shape.
+    #[error(
+        "{label} has {arms} arms and {dimension} context variables, but the first table has {expected}; use tables of one shape"
+    )]
+    Shape {
+        /// The table.
+        label: String,
+        /// Its arms.
+        arms: usize,
+        /// Its context variables.
+        dimension: usize,
+        /// The first's.
+        expected: String,
+    },
+    /// There are too many or too few arms or variables.
+    #[error(transparent)]
+    Size(#[from] SettingsError),
+}
+
+impl Table {
+    /// An environment of these tables.
+    ///
+    /// # Errors
+    /// [`TableError`] if there is none, or their shapes differ.
+    pub fn new(realisations: Vec<Counterfactuals>) -> Result<Self, TableError> {
+        let first = realisations.first().ok_or(TableError::Empty)?;
+        let shape = Shape::new(first.arms, first.dimension())?;
+        let mut hash = Sha256::new();
+        for table in &realisations {
+            if (table.arms, table.dimension()) != (shape.arms(), shape.dimension()) {
+                return Err(TableError::Shape {
+                    label: table.label.clone(),
+                    arms: table.arms,
+                    dimension: table.dimension(),
+                    expected: format!("{} and {}", shape.arms(), shape.dimension()),
+                });
+            }
+            for value in table.contexts.iter().chain(&table.outcomes).chain(&table.means) {
+                hash.update(value.to_le_bytes());
+            }
+        }
+        let digest = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { shape, realisations: realisations.into_iter().map(Arc::new).collect(), digest })
+    }
+
+    /// The tables.
+    pub fn realisations(&self) -> impl ExactSizeIterator<Item = &Counterfactuals> {
+        self.realisations.iter().map(Arc::as_ref)
+    }
+}
+
+impl Environment for Table {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+        let count = self.realisations.len() as u64;
+        let at = usize::try_from(run % count).unwrap_or(0);
+        let table = Arc::clone(&self.realisations[at]);
+        let mut rng = stream(seed, run, Stream::Arms);
+        let order = shuffled(table.people(), &mut rng);
+        let initial = (0..self.shape.parameters()).map(|_| rng.uniform()).collect();
+        Box::new(Queue { table, order, next: 0, initial })
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "environment": "table",
+            "tables": self.realisations.iter().map(|table| table.label.clone()).collect::<Vec<_>>(),
+            "synthetic": self.realisations.iter().any(|table| table.synthetic),
+            "people": self.realisations[0].people(),
+            "arms": self.shape.arms(),
+            "dimension": self.shape.dimension(),
+            "digest": self.digest,
+        })
+    }
+
+    fn rounds(&self) -> Option<u64> {
+        self.realisations.iter().map(|table| table.people() as u64).min()
+    }
+}
+
+struct Queue {
+    table: Arc<Counterfactuals>,
+    order: Vec<usize>,
+    next: usize,
+    initial: Vec<f64>,
+}
+
+impl World for Queue {
+    /// Past the last person the queue begins again.
+    fn next(&mut self, round: &mut Round) {
+        let person = self.order[self.next % self.order.len()];
+        self.next += 1;
+        let row = |values: &[f64], width: usize, out: &mut [f64]| {
+            out.copy_from_slice(&values[person * width..(person + 1) * width]);
+        };
+        row(&self.table.contexts, self.table.dimension(), &mut round.context);
+        row(&self.table.means, self.table.arms, &mut round.means);
+        row(&self.table.outcomes, self.table.arms, &mut round.rewards);
+    }
+
+    fn initial(&self) -> &[f64] {
+        &self.initial
+    }
+
+    fn truth(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// Everybody.
+    fn sample(&self, _: usize) -> Sample {
+        Sample { contexts: self.table.contexts.clone(), means: self.table.means.clone() }
+    }
+}
+
+/// Fisher and Yates.
+fn shuffled(count: usize, rng: &mut Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, rng.below(last + 1));
+    }
+    order
+}

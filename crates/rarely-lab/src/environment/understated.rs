@@ -1,0 +1,31 @@
+//! More noise than was declared.
+
+use rarely_core::Shape;
+use serde_json::{Value, json};
+
+use super::{Entry, Environment, Linear, World};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "understated-noise",
+    summary: "misspecified: linear, but the noise is 2 × strength as large as declared",
+    build: |shape, noise, strength| Box::new(Understated(Linear { shape, noise: 2.0 * strength * noise })),
+};
+
+struct Understated(Linear);
+
+impl Environment for Understated {
+    fn shape(&self) -> Shape {
+        self.0.shape
+    }
+
+    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+        self.0.world(seed, run)
+    }
+
+    fn describe(&self) -> Value {
+        let shape = self.0.shape;
+        json!({
+            "environment": "understated-noise", "arms": shape.arms(), "dimension": shape.dimension(), "noise": self.0.noise,
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Regret against number of changes: how close is an algorithm to the Pareto frontier?
+
+use rarely_core::{Algorithm, Exploration, Profile, Share};
+
+use crate::contestant::Contestant;
+use crate::frame::Frame;
+use crate::outcome::{Outcome, Summary};
+
+/// One algorithm with one setting, and whether nothing beats it in both regret and changes.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The contestant's summary.
+    pub summary: Summary,
+    /// Whether it is on the frontier.
+    pub on_frontier: bool,
+}
+
+/// Algorithms × settings: each algorithm over the range of the number that trades regret for changes in it, and over how much
+/// it explores.
+///
+/// # Panics
+/// Never: all numbers are in range.
+pub fn candidates() -> Vec<Contestant> {
+    const NONE: (u32, f64) = (0, 0.0);
+    let mut all = Vec::new();
+    let mut add = |algorithm: Algorithm, setting: String, (pilot, equipoise): (u32, f64), tune: &dyn Fn(&mut Contestant)| {
+        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
+        if algorithm.is_switching() {
+            let equipoise = Share::new(equipoise).expect("a share");
+            contestant.explore = Some(Exploration { pilot, equipoise });
+        }
+        tune(&mut contestant);
+        contestant.name = format!("{algorithm} {setting}").trim_end().to_owned();
+        all.push(contestant);
+    };
+    let explorations = [(6, 0.0), (6, 0.02), (6, 0.05), (20, 0.02), (20, 0.1)];
+    let switching = [
+        Algorithm::BoundaryGreedy,
+        Algorithm::BoundaryConservative,
+        Algorithm::FeasibleGreedy,
+        Algorithm::FeasibleConservative,
+        Algorithm::Scheduled,
+        Algorithm::PopulationGreedy,
+    ];
+    for algorithm in switching {
+        for explore in explorations {
+            add(algorithm, format!("pilot {} equipoise {}", explore.0, explore.1), explore, &|_| {});
+        }
+        add(algorithm, "without exploration".to_owned(), NONE, &|_| {});
+    }
+    for algorithm in [Algorithm::RsGreedy, Algorithm::RsConservative] {
+        for explore in [NONE, (6, 0.02), (20, 0.1)] {
+            for tolerance in [0.001, 0.01, 0.1] {
+                let setting = format!("Δ {tolerance} pilot {} equipoise {}", explore.0, explore.1);
+                add(algorithm, setting, explore, &|contestant| contestant.tuned.tolerance = Some(tolerance));
+            }
+        }
+    }
+    for growth in [0.1, 0.3, 1.0, 10.0, 100.0, 1_000.0, 100_000.0] {
+        let tune = |contestant: &mut Contestant| contestant.tuned.growth = Some(growth);
+        add(Algorithm::RsLinUcb, format!("C {growth}"), NONE, &tune);
+    }
+    for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy, Algorithm::Clucb, Algorithm::Fixed] {
+        add(algorithm, String::new(), NONE, &|_| {});
+    }
+    all
+}
+
+/// Marks the outcomes that no other beats in both regret and number of changes.
+pub fn points(outcomes: &[Outcome]) -> Vec<Point> {
+    let summaries: Vec<Summary> = outcomes.iter().map(Outcome::summary).collect();
+    let place = |summary: &Summary| (summary.changes.mean, summary.regret_per_step.mean);
+    let beaten = |one: &Summary| {
+        let (changes, regret) = place(one);
+        summaries.iter().any(|other| {
+            let (c, r) = place(other);
+            c <= changes && r <= regret && (c < changes || r < regret)
+        })
+    };
+    let marked = outcomes.iter().zip(&summaries);
+    marked
+        .map(|(outcome, summary)| Point {
+            algorithm: outcome.contestant.algorithm,
+            summary: summary.clone(),
+            on_frontier: !beaten(summary),
+        })
+        .collect()
+}
+
+/// A row for each point.
+pub fn frame(points: &[Point]) -> Frame {
+    let number = |value: fn(&Summary) -> f64| points.iter().map(move |point| value(&point.summary));
+    Frame::default()
+        .texts("contestant", points.iter().map(|point| point.summary.name.clone()))
+        .texts("algorithm", points.iter().map(|point| point.algorithm.name()))
+        .texts("on_frontier", points.iter().map(|point| if point.on_frontier { "yes" } else { "no" }))
+        .numbers("changes", number(|row| row.changes.mean))
+        .numbers("changes_se", number(|row| row.changes.standard_error))
+        .numbers("regret_per_step", number(|row| row.regret_per_step.mean))
+        .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
+        .optional("improving_percent", points.iter().map(|point| point.summary.improving_percent.map(|share| share.mean)))
+}

@@ -1,0 +1,108 @@
+//! The fixed sample of contexts on which policies are judged.
+
+use std::sync::OnceLock;
+
+use rarely_core::{Arm, Contexts, DecideError, Decision, Parameters, Policy, Rng, Rule, Shape};
+
+use crate::environment::{Sample, World, linear_fit};
+
+/// A sample of contexts with the true mean rewards.
+#[derive(Debug)]
+pub struct Judge {
+    shape: Shape,
+    sample: Sample,
+    best_fixed_arm: usize,
+    truth: Option<Vec<f64>>,
+    fit: OnceLock<Vec<f64>>,
+}
+
+impl Judge {
+    /// Of a world, with at least `size` contexts.
+    pub fn new(world: &dyn World, shape: Shape, size: usize) -> Self {
+        let sample = world.sample(size);
+        let arms = shape.arms();
+        let mut totals = vec![0.0; arms];
+        for means in sample.means.chunks_exact(arms) {
+            totals.iter_mut().zip(means).for_each(|(total, mean)| *total += mean);
+        }
+        let best_fixed_arm = (1..arms).fold(0, |best, arm| if totals[arm] > totals[best] { arm } else { best });
+        let truth = world.truth().map(<[f64]>::to_vec);
+        Self { shape, sample, best_fixed_arm, truth, fit: OnceLock::new() }
+    }
+
+    /// Arms and context variables.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The arm with the largest mean reward over the sample.
+    pub fn best_fixed_arm(&self) -> usize {
+        self.best_fixed_arm
+    }
+
+    /// The true parameters at the start, or the linear fit where the truth is not linear; arm by arm.
+    pub fn linear_truth(&self) -> &[f64] {
+        match &self.truth {
+            Some(truth) => truth,
+            None => self.fit.get_or_init(|| linear_fit(self.shape, &self.sample)),
+        }
+    }
+
+    /// The contexts.
+    ///
+    /// # Errors
+    /// [`DecideError`] if one is not finite.
+    pub fn contexts(&self) -> Result<Contexts<'_>, DecideError> {
+        Ok(Contexts::new(&self.sample.contexts, self.shape.dimension())?)
+    }
+
+    /// What a policy plays at each context, exploration apart.
+    pub(crate) fn decisions(&self, policy: &dyn Policy) -> Result<Vec<Arm>, DecideError> {
+        if let Some(parameters) = policy.deployed() {
+            return self.decisions_of(parameters);
+        }
+        let contexts = self.contexts()?;
+        let mut decisions = vec![Decision::recorded(Arm::new(0)); contexts.len()];
+        policy.decide_many(contexts, &mut Rng::new(0, 0), &mut decisions)?;
+        Ok(decisions.iter().map(|decision| decision.arm).collect())
+    }
+
+    /// What a linear rule plays at each context.
+    ///
+    /// # Errors
+    /// [`DecideError`] if the shapes differ.
+    pub fn decisions_of(&self, parameters: &Parameters) -> Result<Vec<Arm>, DecideError> {
+        Ok(Rule::new(parameters.clone()).choose_many(self.contexts()?)?)
+    }
+
+    /// What a change from `before` to `after` gains a decision, and the share of the sample whose arm changes; with the mean
+    /// rewards of `world` as they are now, if they move.
+    pub(crate) fn gain(&self, before: &[Arm], after: &[Arm], world: &dyn World) -> (f64, f64) {
+        let moved = world.drifts().then(|| world.sample(before.len()).means);
+        let means = moved.as_ref().unwrap_or(&self.sample.means);
+        let (mut gain, mut changed) = (0.0, 0_usize);
+        for ((before, after), means) in before.iter().zip(after).zip(means.chunks_exact(self.shape.arms())) {
+            if before != after {
+                gain += means[after.index()] - means[before.index()];
+                changed += 1;
+            }
+        }
+        let size = before.len().max(1) as f64;
+        (gain / size, changed as f64 / size)
+    }
+
+    /// Expected regret a decision of a policy that plays these arms.
+    ///
+    /// # Panics
+    /// If an arm does not exist.
+    pub fn regret(&self, decisions: &[Arm]) -> f64 {
+        let rows = decisions.iter().zip(self.sample.means.chunks_exact(self.shape.arms()));
+        let total: f64 = rows.map(|(arm, means)| largest(means) - means[arm.index()]).sum();
+        total / decisions.len().max(1) as f64
+    }
+}
+
+/// The largest of the arms' mean rewards.
+pub(crate) fn largest(means: &[f64]) -> f64 {
+    means.iter().fold(f64::NEG_INFINITY, |best, &mean| best.max(mean))
+}

@@ -1,0 +1,170 @@
+//! What a contestant did over all runs, and its summary.
+
+use rarely_core::{Algorithm, Profile};
+use serde::{Deserialize, Serialize};
+
+use crate::contestant::Contestant;
+use crate::experiment::tenth;
+use crate::journal::Finished;
+use crate::metrics::{Between, Estimate};
+use crate::play::{ChangeRecord, Run};
+
+/// A contestant's runs, in order.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The contestant.
+    pub contestant: Contestant,
+    /// Its runs.
+    pub runs: Vec<Run>,
+    /// Time of its runs together.
+    pub seconds: f64,
+    checkpoints: Vec<u64>,
+}
+
+/// One row of the table of results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The contestant's name.
+    pub name: String,
+    /// Expected regret a round.
+    pub regret_per_step: Estimate,
+    /// The same at a tenth of the rounds.
+    pub regret_per_step_tenth: Estimate,
+    /// Changes of policy; of an algorithm that changes every round, the rounds.
+    pub changes: Estimate,
+    /// Whether it changes every round.
+    pub every_round: bool,
+    /// Changes that alter a decision on the judge's sample.
+    pub altering_changes: Estimate,
+    /// Percentage of rounds with a cumulative expected reward below the best fixed arm's.
+    pub below_baseline_percent: Between,
+    /// The same, below 0.9 times the best fixed arm's.
+    pub below_nine_tenths_percent: Between,
+    /// Of the changes that alter a decision, the percentage that lowers expected regret.
+    pub improving_percent: Option<Between>,
+    /// Share of runs whose true parameters never left the set.
+    pub coverage: Option<f64>,
+}
+
+/// One point of a trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TracePoint {
+    /// The round.
+    pub round: u64,
+    /// Expected regret a round so far.
+    pub regret_per_step: Estimate,
+    /// Changes of policy so far.
+    pub changes: Estimate,
+}
+
+impl Outcome {
+    pub(crate) fn new(contestant: Contestant, checkpoints: Vec<u64>) -> Self {
+        Self { contestant, runs: Vec::new(), seconds: 0.0, checkpoints }
+    }
+
+    pub(crate) fn push(&mut self, finished: Finished) {
+        self.runs.push(finished.run);
+        self.seconds += finished.seconds;
+    }
+
+    /// The contestant's name.
+    pub fn name(&self) -> &str {
+        &self.contestant.name
+    }
+
+    /// Rounds of a run.
+    pub fn rounds(&self) -> u64 {
+        self.checkpoints.last().copied().unwrap_or(0)
+    }
+
+    /// Rounds a second of processor time.
+    pub fn rounds_per_second(&self) -> f64 {
+        self.rounds() as f64 * self.runs.len() as f64 / self.seconds.max(1e-9)
+    }
+
+    /// Whether it follows its estimates every round, so that there are no changes to count.
+    pub fn every_round(&self) -> bool {
+        use Algorithm::{Clucb, Greedy, LinUcb, Thompson};
+        matches!(self.contestant.algorithm, Greedy | LinUcb | Clucb | Thompson)
+    }
+
+    /// Each run's expected regret a round, up to the checkpoint with this number.
+    fn regrets_at(&self, checkpoint: usize) -> Vec<f64> {
+        let rounds = self.checkpoints[checkpoint] as f64;
+        self.runs.iter().map(|run| run.regret[checkpoint] / rounds).collect()
+    }
+
+    /// Each run's expected regret a round.
+    pub fn regrets(&self) -> Vec<f64> {
+        self.checkpoints.len().checked_sub(1).map(|last| self.regrets_at(last)).unwrap_or_default()
+    }
+
+    /// Each run's number of changes.
+    pub fn change_counts(&self) -> Vec<f64> {
+        let every = self.every_round().then_some(self.rounds() as f64);
+        self.runs.iter().map(|run| every.unwrap_or(run.changes.len() as f64)).collect()
+    }
+
+    /// All changes that alter a decision.
+    pub fn altering(&self) -> impl Iterator<Item = &ChangeRecord> {
+        self.runs.iter().flat_map(|run| &run.changes).filter(|change| change.alters())
+    }
+
+    /// Each run's `(improving, altering)` changes.
+    pub fn improving(&self) -> Vec<(usize, usize)> {
+        let count = |run: &Run| {
+            let altering = || run.changes.iter().filter(|change| change.alters());
+            (altering().filter(|change| change.gain > 0.0).count(), altering().count())
+        };
+        self.runs.iter().map(count).collect()
+    }
+
+    /// The share of runs in which the true parameters never left the confidence set.
+    pub fn coverage(&self) -> Option<f64> {
+        let outside: Option<Vec<u64>> = self.runs.iter().map(|run| run.rounds_outside).collect();
+        outside.map(|all| all.iter().filter(|&&rounds| rounds == 0).count() as f64 / all.len().max(1) as f64)
+    }
+
+    /// The row of the table.
+    pub fn summary(&self) -> Summary {
+        let rounds = self.rounds();
+        let at_tenth = self.checkpoints.iter().position(|&round| round == tenth(rounds)).unwrap_or(0);
+        let percent = |count: fn(&Run) -> u64| -> Between {
+            let shares: Vec<f64> = self.runs.iter().map(|run| 100.0 * count(run) as f64 / rounds as f64).collect();
+            Between::percentages(&shares)
+        };
+        let altering: Vec<f64> = self.improving().iter().map(|&(_, altering)| altering as f64).collect();
+        Summary {
+            name: self.contestant.name.clone(),
+            regret_per_step: Estimate::of(&self.regrets()),
+            regret_per_step_tenth: Estimate::of(&self.regrets_at(at_tenth)),
+            changes: Estimate::of(&self.change_counts()),
+            every_round: self.every_round(),
+            altering_changes: Estimate::of(&altering),
+            below_baseline_percent: percent(|run| run.rounds_below_baseline),
+            below_nine_tenths_percent: percent(|run| run.rounds_below_nine_tenths),
+            improving_percent: Between::share(&self.improving()),
+            coverage: self.coverage(),
+        }
+    }
+
+    /// Regret and changes by round, thinned.
+    pub fn trace(&self) -> Vec<TracePoint> {
+        let changes_by = |run: &Run, round: u64| {
+            if self.every_round() { round as f64 } else { run.changes.partition_point(|change| change.round <= round) as f64 }
+        };
+        let points = self.checkpoints.iter().enumerate();
+        points
+            .map(|(at, &round)| TracePoint {
+                round,
+                regret_per_step: Estimate::of(&self.regrets_at(at)),
+                changes: Estimate::of(&self.runs.iter().map(|run| changes_by(run, round)).collect::<Vec<_>>()),
+            })
+            .collect()
+    }
+
+    /// Whether its sets are valid ones.
+    pub fn is_rigorous(&self) -> bool {
+        self.contestant.profile == Profile::Rigorous
+    }
+}

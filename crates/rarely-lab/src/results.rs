@@ -1,0 +1,85 @@
+//! Outcomes as tables.
+
+use crate::frame::Frame;
+use crate::metrics::Between;
+use crate::outcome::{Outcome, Summary, TracePoint};
+use crate::play::{CertificateRecord, ChangeRecord};
+
+/// A row for each contestant. Times are left out: the same seed gives the same bytes.
+pub fn summary(outcomes: &[Outcome]) -> Frame {
+    let rows: Vec<Summary> = outcomes.iter().map(Outcome::summary).collect();
+    let number = |value: fn(&Summary) -> f64| rows.iter().map(value).collect::<Vec<_>>();
+    let improving = |value: fn(Between) -> f64| rows.iter().map(move |row| row.improving_percent.map(value));
+    Frame::default()
+        .texts("algorithm", rows.iter().map(|row| row.name.clone()))
+        .numbers("regret_per_step_tenth", number(|row| row.regret_per_step_tenth.mean))
+        .numbers("regret_per_step_tenth_se", number(|row| row.regret_per_step_tenth.standard_error))
+        .numbers("regret_per_step", number(|row| row.regret_per_step.mean))
+        .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
+        .numbers("changes", number(|row| row.changes.mean))
+        .numbers("changes_se", number(|row| row.changes.standard_error))
+        .texts("every_round", rows.iter().map(|row| if row.every_round { "yes" } else { "no" }))
+        .numbers("altering_changes", number(|row| row.altering_changes.mean))
+        .numbers("below_baseline_percent", number(|row| row.below_baseline_percent.mean))
+        .numbers("below_baseline_percent_low", number(|row| row.below_baseline_percent.low))
+        .numbers("below_baseline_percent_high", number(|row| row.below_baseline_percent.high))
+        .numbers("below_nine_tenths_percent", number(|row| row.below_nine_tenths_percent.mean))
+        .numbers("below_nine_tenths_percent_low", number(|row| row.below_nine_tenths_percent.low))
+        .numbers("below_nine_tenths_percent_high", number(|row| row.below_nine_tenths_percent.high))
+        .optional("improving_percent", improving(|share| share.mean))
+        .optional("improving_percent_low", improving(|share| share.low))
+        .optional("improving_percent_high", improving(|share| share.high))
+        .optional("coverage", rows.iter().map(|row| row.coverage))
+}
+
+/// Regret and changes by round, mean and standard error, thinned.
+pub fn traces(outcomes: &[Outcome]) -> Frame {
+    let rows: Vec<(&str, TracePoint)> =
+        outcomes.iter().flat_map(|outcome| outcome.trace().into_iter().map(|point| (outcome.name(), point))).collect();
+    let number = |value: fn(&TracePoint) -> f64| rows.iter().map(move |(_, point)| value(point));
+    Frame::default()
+        .texts("algorithm", rows.iter().map(|(name, _)| *name))
+        .counts("round", rows.iter().map(|(_, point)| point.round))
+        .numbers("regret_per_step", number(|point| point.regret_per_step.mean))
+        .numbers("regret_per_step_se", number(|point| point.regret_per_step.standard_error))
+        .numbers("changes", number(|point| point.changes.mean))
+        .numbers("changes_se", number(|point| point.changes.standard_error))
+}
+
+/// Every change with its certificate and its true gain.
+pub fn changes(outcomes: &[Outcome]) -> Frame {
+    let rows: Vec<(&str, usize, usize, &ChangeRecord)> = outcomes
+        .iter()
+        .flat_map(|outcome| {
+            let runs = outcome.runs.iter().enumerate();
+            runs.flat_map(move |(run, played)| {
+                played.changes.iter().enumerate().map(move |(at, change)| (outcome.name(), run, at + 1, change))
+            })
+        })
+        .collect();
+    let certified = |value: fn(&CertificateRecord) -> Option<f64>| {
+        rows.iter().map(move |(.., change)| change.certificate.as_ref().and_then(value))
+    };
+    let theorem = |change: &ChangeRecord| {
+        let conditions = change.certificate.as_ref().and_then(|certificate| certificate.theorem_three);
+        conditions.map_or("", |theorem| if theorem.certifies() { "yes" } else { "no" })
+    };
+    Frame::default()
+        .texts("algorithm", rows.iter().map(|row| row.0))
+        .counts("run", rows.iter().map(|row| row.1 as u64))
+        .counts("change", rows.iter().map(|row| row.2 as u64))
+        .counts("round", rows.iter().map(|(.., change)| change.round))
+        .texts("cause", rows.iter().map(|(.., change)| change.cause.clone()))
+        .numbers("true_gain", rows.iter().map(|(.., change)| change.gain))
+        .numbers("true_changed_share", rows.iter().map(|(.., change)| change.changed_share))
+        .optional("certified_gain", certified(|certificate| certificate.gain))
+        .optional("certified_gain_lower", certified(|certificate| certificate.gain_lower))
+        .optional("certified_gain_upper", certified(|certificate| certificate.gain_upper))
+        .optional("changed_share", certified(|certificate| Some(certificate.changed_share)))
+        .optional("excluded_before", certified(|certificate| Some(certificate.excluded_before)))
+        .optional("excluded_after", certified(|certificate| Some(certificate.excluded_after)))
+        .optional("moved_degrees", certified(|certificate| certificate.moved_degrees))
+        .texts("theorem_three", rows.iter().map(|(.., change)| theorem(change)))
+        .texts("digest", rows.iter().map(|(.., change)| change.certificate.as_ref().map_or("", |c| c.digest.as_str())))
+        .texts("parameters", rows.iter().map(|(.., change)| format!("{:?}", change.parameters)))
+}

@@ -1,0 +1,242 @@
+//! One task over a range of one or two settings.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rarely_core::{Exploration, SettingsError, Share};
+
+use crate::contestant::Contestant;
+use crate::experiment::Bench;
+use crate::frame::Frame;
+use crate::outcome::{Outcome, Summary};
+use crate::task::{Source, Task, TaskError};
+
+/// A setting that can be varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// `Δ` of the rs algorithms.
+    Tolerance,
+    /// `λ`.
+    Penalty,
+    /// `ε`.
+    Equipoise,
+    /// Outcomes of each arm before the policy decides.
+    Pilot,
+    /// `k`.
+    Arms,
+    /// `d`.
+    Dimension,
+    /// The declared `σ` as a multiple of the true one.
+    DeclaredNoise,
+    /// Strength of a curved truth: 0 is linear.
+    Curvature,
+    /// `C` of rs-linucb.
+    Growth,
+    /// `τ` of the population algorithms.
+    ExcludedShare,
+    /// `θ₀`.
+    PriorMean,
+    /// `δ`.
+    ErrorProbability,
+}
+
+const SETTINGS: [(Setting, &str); 12] = [
+    (Setting::Tolerance, "tolerance"),
+    (Setting::Penalty, "penalty"),
+    (Setting::Equipoise, "equipoise"),
+    (Setting::Pilot, "pilot"),
+    (Setting::Arms, "arms"),
+    (Setting::Dimension, "dim"),
+    (Setting::DeclaredNoise, "declared-noise"),
+    (Setting::Curvature, "curvature"),
+    (Setting::Growth, "growth"),
+    (Setting::ExcludedShare, "excluded-share"),
+    (Setting::PriorMean, "prior-mean"),
+    (Setting::ErrorProbability, "error-probability"),
+];
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(SETTINGS.iter().find(|(setting, _)| setting == self).map_or("", |(_, name)| name))
+    }
+}
+
+/// A setting and the values it takes, written `penalty=0.001,0.01,0.1`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// The setting.
+    pub setting: Setting,
+    /// Its values.
+    pub values: Vec<f64>,
+}
+
+/// Why a sweep could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// Not `setting=value,…`.
+    #[error("`{text}` is not a setting with values; write it like penalty=0.001,0.01,0.1")]
+    Form {
+        /// What was written.
+        text: String,
+    },
+    /// Not a setting.
+    #[error("there is no setting `{name}` to vary; there are {}", SETTINGS.map(|(_, name)| name).join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// Not a number that it can take.
+    #[error("{setting} cannot be {value}: {remedy}")]
+    Value {
+        /// The setting.
+        setting: Setting,
+        /// What was written.
+        value: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A number is out of range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A cell could not be run.
+    #[error("{cell}: {source}")]
+    Cell {
+        /// Its settings.
+        cell: String,
+        /// Why.
+        source: TaskError,
+    },
+}
+
+impl FromStr for Axis {
+    type Err = SweepError;
+
+    fn from_str(text: &str) -> Result<Self, SweepError> {
+        let (name, list) = text.split_once('=').ok_or_else(|| SweepError::Form { text: text.to_owned() })?;
+        let known = SETTINGS.iter().find(|(_, known)| *known == name.trim());
+        let &(setting, _) = known.ok_or_else(|| SweepError::Unknown { name: name.trim().to_owned() })?;
+        let number = |value: &str| {
+            let remedy = "it must be a number";
+            let parsed: Result<f64, _> = value.trim().parse();
+            let parsed = parsed.ok().filter(|value| value.is_finite());
+            parsed.ok_or_else(|| SweepError::Value { setting, value: value.trim().to_owned(), remedy })
+        };
+        let values = list.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { setting, values })
+    }
+}
+
+/// One cell: the values of the varied settings, and what came out.
+pub struct Cell {
+    /// In the order of the axes.
+    pub values: Vec<f64>,
+    /// Of every contestant.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Runs a task for every combination of values.
+///
+/// # Errors
+/// [`SweepError`] of the first cell that cannot be run.
+pub fn sweep(
+    task: &Task,
+    contestants: &[Contestant],
+    axes: &[Axis],
+    bench: &Bench<'_>,
+) -> Result<Vec<Cell>, SweepError> {
+    let mut combinations: Vec<Vec<f64>> = vec![Vec::new()];
+    for axis in axes {
+        let extend = |values: Vec<f64>| axis.values.iter().map(move |&value| [values.clone(), vec![value]].concat());
+        combinations = combinations.into_iter().flat_map(extend).collect();
+    }
+    // Every cell is checked before the first is run.
+    let prepared: Vec<(Vec<f64>, Task, Vec<Contestant>)> = combinations
+        .into_iter()
+        .map(|values| {
+            let (mut task, mut contestants) = (task.clone(), contestants.to_vec());
+            for (axis, &value) in axes.iter().zip(&values) {
+                apply(axis.setting, value, &mut task, &mut contestants)?;
+            }
+            Ok((values, task, contestants))
+        })
+        .collect::<Result<_, SweepError>>()?;
+    prepared
+        .into_iter()
+        .map(|(values, task, contestants)| match task.run(&contestants, bench) {
+            Ok(outcomes) => Ok(Cell { values, outcomes }),
+            Err(source) => {
+                let settings = axes.iter().zip(&values).map(|(axis, value)| format!("{}={value}", axis.setting));
+                Err(SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source })
+            }
+        })
+        .collect()
+}
+
+/// Sets one setting in a task and its contestants.
+fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Contestant]) -> Result<(), SweepError> {
+    let refuse = |remedy| SweepError::Value { setting, value: value.to_string(), remedy };
+    let whole = || {
+        let is_whole = value >= 0.0 && value <= 1e6 && value.fract() == 0.0;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        is_whole.then_some(value as u32).ok_or_else(|| refuse("it must be a whole number"))
+    };
+    let true_noise = match &task.source {
+        Source::Synthetic { noise, .. } => *noise,
+        Source::Tables(_) => 1.0,
+    };
+    match (setting, &mut task.source) {
+        (Setting::Arms, Source::Synthetic { arms, .. }) => *arms = whole()? as usize,
+        (Setting::Dimension, Source::Synthetic { dimension, .. }) => *dimension = whole()? as usize,
+        (Setting::Curvature, Source::Synthetic { name, strength, .. }) => {
+            "quadratic".clone_into(name);
+            *strength = value;
+        }
+        (Setting::Arms | Setting::Dimension | Setting::Curvature, Source::Tables(_)) => {
+            return Err(refuse("a table has its own arms and variables; vary it in a simulation"));
+        }
+        _ => {}
+    }
+    for contestant in contestants {
+        let explore = contestant.explore.unwrap_or(if contestant.algorithm == rarely_core::Algorithm::Rarely {
+            Exploration::HOUSE
+        } else {
+            Exploration::NONE
+        });
+        match setting {
+            Setting::Tolerance => contestant.tuned.tolerance = Some(value),
+            Setting::Penalty => contestant.declared.penalty = Some(value),
+            Setting::Equipoise => {
+                contestant.explore = Some(Exploration { equipoise: Share::new(value)?, ..explore });
+            }
+            Setting::Pilot => contestant.explore = Some(Exploration { pilot: whole()?, ..explore }),
+            Setting::DeclaredNoise => contestant.declared.noise = Some(value * true_noise),
+            Setting::Growth => contestant.tuned.growth = Some(value),
+            Setting::ExcludedShare => contestant.tuned.excluded_share = Some(value),
+            Setting::PriorMean => contestant.declared.prior_mean = Some(value),
+            Setting::ErrorProbability => contestant.declared.error_probability = Some(value),
+            Setting::Arms | Setting::Dimension | Setting::Curvature => {}
+        }
+    }
+    Ok(())
+}
+
+/// A row for each cell and contestant.
+pub fn frame(axes: &[Axis], cells: &[Cell]) -> Frame {
+    let rows: Vec<(&[f64], Summary)> = cells
+        .iter()
+        .flat_map(|cell| cell.outcomes.iter().map(|outcome| (cell.values.as_slice(), outcome.summary())))
+        .collect();
+    let mut frame = Frame::default();
+    for (at, axis) in axes.iter().enumerate() {
+        frame = frame.numbers(axis.setting.to_string(), rows.iter().map(|(values, _)| values[at]));
+    }
+    let number = |value: fn(&Summary) -> f64| rows.iter().map(move |(_, row)| value(row));
+    frame
+        .texts("algorithm", rows.iter().map(|(_, row)| row.name.clone()))
+        .numbers("regret_per_step", number(|row| row.regret_per_step.mean))
+        .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
+        .numbers("changes", number(|row| row.changes.mean))
+        .numbers("changes_se", number(|row| row.changes.standard_error))
+        .optional("improving_percent", rows.iter().map(|(_, row)| row.improving_percent.map(|share| share.mean)))
+        .optional("coverage", rows.iter().map(|(_, row)| row.coverage))
+}

@@ -1,0 +1,114 @@
+//! What to run, as plain data: an environment by name or from tables, its size, and the seed.
+
+use std::sync::Arc;
+
+use rarely_core::{Certificates, SettingsError, Shape};
+
+use crate::contestant::Contestant;
+use crate::environment::{self, CounterfactualTable, Environment, EnvironmentError};
+use crate::experiment::{Bench, Experiment, ExperimentError, JUDGED_ON};
+use crate::outcome::Outcome;
+
+/// Where contexts and rewards come from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// An environment of the registry.
+    Synthetic {
+        /// Its name.
+        name: String,
+        /// `k`.
+        arms: usize,
+        /// `d`.
+        dimension: usize,
+        /// Standard deviation of the noise.
+        noise: f64,
+        /// Strength of what is unusual in it.
+        strength: f64,
+    },
+    /// People whose outcomes are all known.
+    Tables(Arc<CounterfactualTable>),
+}
+
+impl Source {
+    /// The paper's synthetic task.
+    pub fn linear(arms: usize, dimension: usize) -> Self {
+        Self::Synthetic { name: "linear".to_owned(), arms, dimension, noise: 0.1, strength: 1.0 }
+    }
+
+    /// The environment.
+    ///
+    /// # Errors
+    /// [`TaskError`] if there is none.
+    pub fn environment(&self) -> Result<Box<dyn Environment>, TaskError> {
+        match self {
+            Self::Synthetic { name, arms, dimension, noise, strength } => {
+                Ok(environment::named(name, Shape::new(*arms, *dimension)?, *noise, *strength)?)
+            }
+            Self::Tables(tables) => Ok(Box::new(CounterfactualTable::clone(tables))),
+        }
+    }
+}
+
+/// One experiment to run.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Where contexts and rewards come from.
+    pub source: Source,
+    /// Rounds of a run; `None` is as many as there are people.
+    pub rounds: Option<u64>,
+    /// Runs.
+    pub runs: u64,
+    /// Seed.
+    pub seed: u64,
+    /// Whether changes carry certificates.
+    pub certificates: Certificates,
+}
+
+/// Rounds of a synthetic task that names none.
+pub const ROUNDS: u64 = 10_000;
+
+/// Why a task could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// The environment does not exist.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// Its shape is out of range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A run failed.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// There are fewer people than rounds.
+    #[error("{rounds} rounds were asked for, but the table has {people} people; ask for at most {people}")]
+    Rounds {
+        /// Asked for.
+        rounds: u64,
+        /// There are.
+        people: u64,
+    },
+}
+
+impl Task {
+    /// Runs every contestant.
+    ///
+    /// # Errors
+    /// [`TaskError`] if it could not be.
+    pub fn run(&self, contestants: &[Contestant], bench: &Bench<'_>) -> Result<Vec<Outcome>, TaskError> {
+        let environment = self.source.environment()?;
+        let rounds = match (self.rounds, environment.rounds()) {
+            (Some(rounds), Some(people)) if rounds > people => return Err(TaskError::Rounds { rounds, people }),
+            (Some(rounds), _) => rounds,
+            (None, people) => people.unwrap_or(ROUNDS),
+        };
+        let experiment = Experiment {
+            environment: &*environment,
+            rounds,
+            runs: self.runs,
+            seed: self.seed,
+            judged_on: JUDGED_ON,
+            certificates: self.certificates,
+        };
+        Ok(experiment.run(contestants, bench)?)
+    }
+}

@@ -1,0 +1,186 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use rarely_core::{Algorithm, Exploration, Profile, Share};
+use rarely_lab::{Contestant, Declared, NormBound, Tuned};
+use serde_json::{Value, json};
+
+use crate::output::Format;
+
+/// How much to run, and where to put it.
+#[derive(Debug, Args)]
+pub(crate) struct Size {
+    /// Seed of every random number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads; the results do not depend on it [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Folder for tables and figures; a command that was stopped goes on from what is there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+}
+
+/// Valid confidence sets, or those of the paper's authors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// Valid confidence sets, exact updates
+    Rigorous,
+    /// What the paper's authors ran, for comparison only
+    Published,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Rigorous => Self::Rigorous,
+            ProfileName::Published => Self::Published,
+        }
+    }
+}
+
+/// `none`, `equipoise:0.05`, `pilot:10`, or both joined by a plus.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Explore(Exploration);
+
+impl FromStr for Explore {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut exploration = Exploration::NONE;
+        if text.trim() == "none" {
+            return Ok(Self(exploration));
+        }
+        for part in text.split('+') {
+            let form = || format!("`{part}` is not none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02");
+            match part.trim().split_once(':').ok_or_else(form)? {
+                ("equipoise", share) => {
+                    let share = share.parse().map_err(|_| form())?;
+                    exploration.equipoise = Share::new(share).map_err(|error| error.to_string())?;
+                }
+                ("pilot", count) => exploration.pilot = count.parse().map_err(|_| form())?,
+                _ => return Err(form()),
+            }
+        }
+        Ok(Self(exploration))
+    }
+}
+
+/// `auto` or a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bound(NormBound);
+
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(NormBound::Auto));
+        }
+        let value = text.parse().map_err(|_| format!("`{text}` is neither auto nor a number"))?;
+        Ok(Self(NormBound::Value(value)))
+    }
+}
+
+/// `all` or names joined by commas.
+#[derive(Debug, Clone)]
+pub(crate) struct Algorithms(pub(crate) Vec<Algorithm>);
+
+impl FromStr for Algorithms {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self(Algorithm::all().collect()));
+        }
+        let mut chosen = Vec::new();
+        for name in text.split(',') {
+            let algorithm = Algorithm::from_str(name.trim()).map_err(|error| error.to_string())?;
+            if !chosen.contains(&algorithm) {
+                chosen.push(algorithm);
+            }
+        }
+        Ok(Self(chosen))
+    }
+}
+
+/// What the algorithms are told.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What the algorithms are told")]
+pub(crate) struct Assumptions {
+    /// Valid confidence sets, or what the authors ran
+    #[arg(long, value_enum, default_value_t = ProfileName::Rigorous)]
+    pub(crate) profile: ProfileName,
+    /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
+    /// algorithm's own]
+    #[arg(long)]
+    explore: Option<Explore>,
+    /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
+    #[arg(long, value_name = "λ")]
+    penalty: Option<f64>,
+    /// Noise σ that is declared, if it is not the true one [published: 1]
+    #[arg(long, value_name = "σ")]
+    declared_noise: Option<f64>,
+    /// Bound L on the norm of the parameters: auto is the true norm [default: auto; published: 1]
+    #[arg(long, value_name = "auto|L")]
+    norm_bound: Option<Bound>,
+    /// Prior mean θ₀, the same number everywhere [default: 0; published: 1/λ]
+    #[arg(long, value_name = "θ", allow_negative_numbers = true)]
+    prior_mean: Option<f64>,
+    /// Probability δ that the truth ever leaves the confidence set [default: 1/rounds]
+    #[arg(long, value_name = "δ")]
+    error_probability: Option<f64>,
+    /// Tolerance Δ of the rs algorithms [default: 0.01]
+    #[arg(long, value_name = "Δ")]
+    tolerance: Option<f64>,
+}
+
+impl Assumptions {
+    /// The contestants, with the true noise declared unless told otherwise.
+    pub(crate) fn contestants(&self, algorithms: &[Algorithm], true_noise: f64) -> Vec<Contestant> {
+        let profile: Profile = self.profile.into();
+        let own = (profile == Profile::Rigorous).then_some(true_noise);
+        let declared = Declared {
+            noise: self.declared_noise.or(own),
+            norm_bound: self.norm_bound.map(|bound| bound.0),
+            penalty: self.penalty,
+            error_probability: self.error_probability,
+            prior_mean: self.prior_mean,
+            ..Declared::default()
+        };
+        let contestant = |&algorithm: &Algorithm| Contestant {
+            explore: self.explore.map(|explore| explore.0),
+            declared,
+            tuned: Tuned { tolerance: self.tolerance, ..Tuned::default() },
+            ..Contestant::new(algorithm, profile)
+        };
+        algorithms.iter().map(contestant).collect()
+    }
+
+    /// As plain data; what is not set is the profile's own.
+    pub(crate) fn describe(&self) -> Value {
+        let explore = self.explore.map(|explore| json!({ "pilot": explore.0.pilot, "equipoise": explore.0.equipoise.get() }));
+        let norm_bound = match self.norm_bound {
+            Some(Bound(NormBound::Value(value))) => json!(value),
+            Some(Bound(NormBound::Auto)) => json!("auto"),
+            None if self.profile == ProfileName::Rigorous => json!("auto"),
+            None => json!(1.0),
+        };
+        json!({
+            "profile": if self.profile == ProfileName::Rigorous { "rigorous" } else { "published" },
+            "explore": explore,
+            "penalty": self.penalty,
+            "declared_noise": self.declared_noise,
+            "norm_bound": norm_bound,
+            "prior_mean": self.prior_mean,
+            "error_probability": self.error_probability,
+            "tolerance": self.tolerance,
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! `rarely sweep`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use miette::{IntoDiagnostic as _, Report, miette};
+use rarely_core::Certificates;
+use rarely_figures::results;
+use rarely_lab::sweep::{self, Axis};
+use rarely_lab::{CounterfactualTable, Source, Task};
+use serde_json::json;
+
+use crate::ihdp;
+use crate::options::{Algorithms, Assumptions, Size};
+use crate::output::{Format, percent, plain_table, plus_minus, print, render};
+use crate::progress::Session;
+use crate::simulate::{self, count};
+
+/// What to run.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A setting and its values, such as penalty=0.001,0.01,0.1; once or twice. Settings: tolerance (Δ), penalty (λ), equipoise (ε),
+    /// pilot, arms (k), dim (d), declared-noise (× the true σ), curvature (of a non-linear truth), growth (C), excluded-share (τ),
+    /// prior-mean (θ₀), error-probability (δ)
+    #[arg(long, value_name = "SETTING=VALUES", required = true)]
+    vary: Vec<Axis>,
+    /// World
+    #[arg(long, default_value = "linear")]
+    environment: String,
+    /// IHDP data instead of a simulated world
+    #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// Synthetic IHDP data instead of a simulated world
+    #[arg(long, conflicts_with = "data")]
+    synthetic: bool,
+    /// Arms k
+    #[arg(long, default_value_t = 4, value_parser = count(2, 1_000))]
+    arms: u64,
+    /// Context variables d
+    #[arg(long, default_value_t = 5, value_parser = count(1, 1_000))]
+    dim: u64,
+    /// Standard deviation σ of the world's noise
+    #[arg(long, value_name = "σ", default_value_t = 0.1)]
+    noise: f64,
+    /// Rounds T of each run [default: 10000, or as many as there are people]
+    #[arg(long, value_parser = count(1, 1_000_000_000))]
+    rounds: Option<u64>,
+    /// Runs of each combination
+    #[arg(long, default_value_t = 20, value_parser = count(1, 1_000_000))]
+    runs: u64,
+    /// Algorithms: all, or names joined by commas
+    #[arg(long, default_value = "rarely,rs-greedy,rs-conservative,linucb")]
+    algorithms: Algorithms,
+    #[command(flatten)]
+    assumptions: Assumptions,
+    #[command(flatten)]
+    size: Size,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    let Arguments { vary, environment, data, synthetic, arms, dim, noise, rounds, runs, algorithms, assumptions, size } =
+        arguments;
+    if vary.len() > 2 {
+        return Err(miette!("--vary was given {} times; it can be given once or twice", vary.len()));
+    }
+    let (source, true_noise) = if *synthetic || !data.is_empty() {
+        let tables = ihdp::read(data, *synthetic, size.seed)?;
+        (Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?)), 1.0)
+    } else {
+        let (arms, dimension) = (usize::try_from(*arms), usize::try_from(*dim));
+        let (arms, dimension) = (arms.into_diagnostic()?, dimension.into_diagnostic()?);
+        (Source::Synthetic { name: environment.clone(), arms, dimension, noise: *noise, strength: 1.0 }, *noise)
+    };
+    let contestants = assumptions.contestants(&algorithms.0, true_noise);
+    let session = Session::start(size.threads, size.out.as_deref())?;
+    let task = Task { source, rounds: *rounds, runs: *runs, seed: size.seed, certificates: Certificates::Brief };
+    let total: u64 = vary.iter().map(|axis| axis.values.len() as u64).product::<u64>() * runs * contestants.len() as u64;
+    let cells = session.watch("sweeping", total, |bench| sweep::sweep(&task, &contestants, vary, bench));
+    let cells = cells.into_diagnostic()?;
+    let settings = json!({
+        "command": "sweep",
+        "version": env!("CARGO_PKG_VERSION"),
+        "environment": task.source.environment().into_diagnostic()?.describe(),
+        "rounds": rounds,
+        "runs": runs,
+        "seed": size.seed,
+        "vary": vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect::<Vec<_>>(),
+        "algorithms": algorithms.0.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
+        "assumptions": assumptions.describe(),
+    });
+    let frame = sweep::frame(vary, &cells);
+    let title = format!("rarely {}: sweep, {runs} runs, seed {}", env!("CARGO_PKG_VERSION"), size.seed);
+    if let Some(folder) = session.folder() {
+        folder.write("sweep.csv", frame.to_csv()).into_diagnostic()?;
+        let text = serde_json::to_string_pretty(&settings).into_diagnostic()? + "\n";
+        folder.write("run.json", text).into_diagnostic()?;
+        let figure = results::sweep(&title, vary, &cells, Some(simulate::note(&settings)));
+        simulate::write_figure(folder, "figure", &figure)?;
+    }
+    match size.format {
+        Format::Csv => print(&frame.to_csv())?,
+        Format::Json => {
+            let cells: Result<Vec<_>, Report> = cells
+                .iter()
+                .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.outcomes)? })))
+                .collect();
+            let object = json!({ "settings": settings, "cells": cells? });
+            print(&(serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"))?;
+        }
+        Format::Table => print(&format!("{title}\n{}\n\n{}", simulate::note(&settings), table(vary, &cells)))?,
+    }
+    session.finish()
+}
+
+fn table(axes: &[Axis], cells: &[sweep::Cell]) -> String {
+    let names: Vec<String> = axes.iter().map(|axis| axis.setting.to_string()).collect();
+    let mut header: Vec<&str> = names.iter().map(String::as_str).collect();
+    header.extend(["algorithm", "regret a step", "changes", "that improve, %", "sets held, %"]);
+    let mut table = plain_table(&header, &[axes.len()]);
+    for cell in cells {
+        for outcome in &cell.outcomes {
+            let (row, runs) = (outcome.summary(), outcome.runs.len());
+            let mut line: Vec<String> = cell.values.iter().map(ToString::to_string).collect();
+            line.extend([
+                row.name.clone(),
+                plus_minus(row.regret_per_step, 4, runs),
+                if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) },
+                row.improving_percent.map_or_else(|| "–".to_owned(), percent),
+                row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
+            ]);
+            table.add_row(line);
+        }
+    }
+    render(&table)
+}
