@@ -176,6 +176,8 @@ pub(crate) struct Workspace {
     forms: Forms,
     /// What the last test returned.
     distance_squared: f64,
+    /// The root that the last update was made from; 0 if it needed none.
+    pub(crate) nu: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -238,10 +240,20 @@ impl Workspace {
     /// The maximiser of the cosine over the set, all arms, into `point`; its cosine.
     pub(crate) fn maximise(&mut self, set: &ConfidenceSet<'_>, policy: &Parameters) -> f64 {
         let arms = Subset::all(set.statistics());
+        self.nu = 0.0;
         if self.test(set, &arms, policy) <= set.edge() {
             return 1.0;
         }
         self.improve(set, &arms)
+    }
+
+    /// [`Workspace::maximise`] up to rounding, from a root `ν` nearby; `None` if that does not lead to it, or if the policy is plausible.
+    pub(crate) fn maximise_near(&mut self, set: &ConfidenceSet<'_>, policy: &Parameters, near: f64) -> Option<f64> {
+        let arms = Subset::all(set.statistics());
+        if self.test(set, &arms, policy) <= set.edge() {
+            return None;
+        }
+        self.improve_near(set, &arms, near)
     }
 
     /// The smallest `‖θ−θ̂‖²_V` among parameters that decide between `arms` as `policy` does; those parameters are in `point`.

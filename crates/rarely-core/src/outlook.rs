@@ -86,7 +86,11 @@ impl Exclusions {
         let own = score(arm);
         (0..self.growths.len()).fold(0.0, |largest: f64, other| {
             let gap = score(other) - own;
-            if gap > 0.0 { largest.max(ratio(gap, set.spread([width_squared(other), width_squared(arm)]))) } else { largest }
+            if gap > 0.0 {
+                largest.max(ratio(gap, set.spread([width_squared(other), width_squared(arm)])))
+            } else {
+                largest
+            }
         })
     }
 
@@ -221,6 +225,8 @@ pub(crate) struct Prospects {
     losses: Vec<f64>,
     /// Their sum.
     total: f64,
+    /// Where the equation of the last conservative update had its root; 0 if there was none.
+    pub(crate) root: f64,
 }
 
 impl Prospects {
@@ -231,6 +237,7 @@ impl Prospects {
             witness: Track::unknown(shape.arms(), shape.dimension()),
             losses: Vec::with_capacity(room),
             total: 0.0,
+            root: 0.0,
         };
         prospects.replaced(rule, population);
         prospects
@@ -266,7 +273,7 @@ impl Prospects {
         rule.for_each_best(population.values(), |arm| self.played.push(arm));
         self.losses.clear();
         self.losses.resize(self.played.len(), 0.0);
-        self.total = 0.0;
+        (self.total, self.root) = (0.0, 0.0);
         self.witness.forget();
     }
 
@@ -326,7 +333,7 @@ impl Prospects {
             && self.played.iter().all(|&arm| arm < shape.arms())
             && self.witness.is_sound(shape.arms(), shape.dimension())
             && self.losses.len() == population.len()
-            && self.losses.iter().chain([&self.total]).all(|value| is_sound(*value))
+            && self.losses.iter().chain([&self.total, &self.root]).all(|value| is_sound(*value))
     }
 }
 

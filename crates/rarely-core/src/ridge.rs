@@ -7,7 +7,7 @@
 use crate::arm::is_sound;
 use crate::block::{self, Lanes};
 use crate::number::Penalty;
-use crate::symmetric;
+use crate::symmetric::{self, ANY, by_dimension, known};
 
 /// Outcomes that a policy can have observed.
 pub(crate) const MAX_ROUNDS: u64 = 1 << 53;
@@ -107,28 +107,11 @@ impl Ridge {
     /// Adds one observation in O(d²). `direction` is scratch of length d and holds `V⁻¹s` of before the update on return.
     #[inline]
     pub(crate) fn update(&mut self, arm: usize, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {
-        symmetric::multiply(&self.inverse, context, direction);
-        let mut leverage = symmetric::dot(context, direction);
-        if leverage < 0.0 {
-            // Only rounding can do this; from fresh numbers it is at worst a rounding of zero.
-            self.refresh(direction);
-            symmetric::multiply(&self.inverse, context, direction);
-            leverage = symmetric::dot(context, direction).max(0.0);
-        }
-        let residual = reward - symmetric::dot(context, &self.estimate);
-        let shrink = 1.0 / (1.0 + leverage);
-        symmetric::add_outer(&mut self.inverse, -shrink, direction);
-        symmetric::add_scaled(&mut self.estimate, residual * shrink, direction);
-        self.log_growth += libm::log1p(leverage);
-        symmetric::add_outer(&mut self.recent.information, 1.0, context);
-        symmetric::add_scaled(&mut self.recent.moment, reward, context);
-        self.squares += symmetric::dot(context, context);
-        self.count += 1;
-        let refreshed = leverage > REFRESH_LEVERAGE || self.count.is_multiple_of(self.refresh_period());
-        if refreshed {
-            self.refresh(direction);
-        }
-        Step { arm, leverage, residual, loss: residual * residual * shrink, refreshed }
+        by_dimension!(
+            context.len(),
+            update_sized(self, arm, context, reward, direction),
+            update_sized::<ANY>(self, arm, context, reward, direction)
+        )
     }
 
     fn refresh_period(&self) -> u64 {
@@ -290,4 +273,38 @@ impl Ridge {
         self.apply(difference, product);
         symmetric::dot(difference, product).max(0.0)
     }
+}
+
+/// [`Ridge::update`], with a copy for each small dimension so that its loops are laid out flat.
+fn update_sized<const D: usize>(
+    ridge: &mut Ridge,
+    arm: usize,
+    context: &[f64],
+    reward: f64,
+    direction: &mut [f64],
+) -> Step {
+    let dimension = known::<D>(context.len());
+    let (context, direction) = (&context[..dimension], &mut direction[..dimension]);
+    symmetric::multiply(&ridge.inverse, context, direction);
+    let mut leverage = symmetric::dot(context, direction);
+    if leverage < 0.0 {
+        // Only rounding can do this; from fresh numbers it is at worst a rounding of zero.
+        ridge.refresh(direction);
+        symmetric::multiply(&ridge.inverse, context, direction);
+        leverage = symmetric::dot(context, direction).max(0.0);
+    }
+    let residual = reward - symmetric::dot(context, &ridge.estimate);
+    let shrink = 1.0 / (1.0 + leverage);
+    symmetric::add_outer(&mut ridge.inverse, -shrink, direction);
+    symmetric::add_scaled(&mut ridge.estimate, residual * shrink, direction);
+    ridge.log_growth += libm::log1p(leverage);
+    symmetric::add_outer(&mut ridge.recent.information, 1.0, context);
+    symmetric::add_scaled(&mut ridge.recent.moment, reward, context);
+    ridge.squares += symmetric::dot(context, context);
+    ridge.count += 1;
+    let refreshed = leverage > REFRESH_LEVERAGE || ridge.count.is_multiple_of(ridge.refresh_period());
+    if refreshed {
+        ridge.refresh(direction);
+    }
+    Step { arm, leverage, residual, loss: residual * residual * shrink, refreshed }
 }

@@ -253,6 +253,21 @@ impl Watch {
         }
     }
 
+    /// Where the equation of the last conservative update had its root, if that is remembered.
+    pub(crate) fn root(&self) -> Option<f64> {
+        match &self.memory {
+            Memory::Prospects(prospects) => Some(prospects.root).filter(|&root| root > 0.0),
+            _ => None,
+        }
+    }
+
+    /// Remembers it for the next one.
+    pub(crate) fn remember_root(&mut self, root: f64) {
+        if let Memory::Prospects(prospects) = &mut self.memory {
+            prospects.root = root;
+        }
+    }
+
     /// The workspace holds parameters that may prove that no change gains enough.
     pub(crate) fn consider(&mut self, set: &ConfidenceSet<'_>, population: &Population, workspace: &mut Workspace) {
         if let (Memory::Prospects(prospects), Trigger::Gain { minimum }) = (&mut self.memory, self.trigger) {

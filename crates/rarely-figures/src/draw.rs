@@ -19,7 +19,8 @@ const PALE_INK: Colour = Colour::new(0x55, 0x55, 0x55);
 impl Figure {
     /// The figure as an SVG document: text as text, no outside resources, the same bytes for the same figure.
     ///
-    /// It has a `viewBox` and a natural size; `max-width: 100%; height: auto` in a page's style sheet fits it to a column.
+    /// It has a `viewBox` and a natural size; `max-width: 100%; height: auto` in a page's style sheet fits it to a
+    /// column.
     pub fn svg(&self) -> String {
         self.draw(Medium::Browser)
     }

@@ -7,7 +7,8 @@ use crate::style::{Colour, Style};
 /// ```
 /// use rarely_figures::{Axis, Figure, Mark, Panel, style_of};
 /// let marks = vec![Mark::line("rarely", style_of("rarely"), vec![(0.0, 0.0), (100.0, 2.0)])];
-/// let panel = Panel { title: "a) Changes".into(), x: Axis::linear("round"), y: Axis::linear("changes"), marks, ..Panel::default() };
+/// let (x, y) = (Axis::linear("round"), Axis::linear("changes"));
+/// let panel = Panel { title: "a) Changes".into(), x, y, marks, ..Panel::default() };
 /// let figure = Figure { title: "A run".into(), panels: vec![panel], ..Figure::default() };
 /// assert!(figure.svg().starts_with("<svg"));
 /// ```

@@ -31,16 +31,16 @@ pub(crate) fn up(scaled: &Scaled, value: f64, area: &Rectangle) -> Option<f64> {
 
 /// The grid.
 pub(crate) fn behind(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
+    let mut lines = Vec::new();
     if !panel.panel.x.hidden && panel.x.slot(area.width).is_none() {
-        for x in panel.x.ticks.iter().filter_map(|tick| across(&panel.x, tick.at, area)) {
-            canvas.line(&[(x, area.top), (x, area.bottom())], &hair(GRID));
-        }
+        let places = panel.x.ticks.iter().filter_map(|tick| across(&panel.x, tick.at, area));
+        lines.extend(places.map(|x| ((x, area.top), (x, area.bottom()))));
     }
     if !panel.panel.y.hidden && panel.y.slot(area.height).is_none() {
-        for y in panel.y.ticks.iter().filter_map(|tick| up(&panel.y, tick.at, area)) {
-            canvas.line(&[(area.left, y), (area.right(), y)], &hair(GRID));
-        }
+        let places = panel.y.ticks.iter().filter_map(|tick| up(&panel.y, tick.at, area));
+        lines.extend(places.map(|y| ((area.left, y), (area.right(), y))));
     }
+    canvas.segments(&lines, &hair(GRID));
 }
 
 /// Axes, titles and labels.
@@ -53,13 +53,12 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle
         x_axis(canvas, panel, area);
     }
     if !panel.panel.y.hidden {
-        y_axis(canvas, panel, area, margins);
+        y_axis(canvas, panel, area);
     }
-    let rows = panel.above.iter().map(|label| label.row + 1).max().unwrap_or(0);
-    let base = area.top - 9.0 - rows as f64 * END_GAP;
-    for (at, line) in panel.title.iter().rev().enumerate() {
-        let left = if panel.panel.y.hidden { area.left } else { area.left - margins.left.min(30.0) };
-        let place = (left, base - at as f64 * 17.0);
+    // Titles of a row begin at one height, whatever is between them and their panels.
+    let left = if panel.panel.y.hidden { area.left } else { area.left - margins.left.min(30.0) };
+    for (at, line) in panel.title.iter().enumerate() {
+        let place = (left, area.top - margins.top + 14.0 + at as f64 * 17.0);
         canvas.words(&Words::new(place, line, PANEL_TITLE_SIZE, INK).bold());
     }
     rule_labels(canvas, panel, area);
@@ -68,16 +67,15 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle
 
 fn x_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
     let foot = area.bottom();
-    canvas.line(&[(area.left, foot), (area.right(), foot)], &hair(AXIS));
-    for x in panel.x.minor.iter().filter_map(|&at| across(&panel.x, at, area)) {
-        canvas.line(&[(x, foot), (x, foot + 3.0)], &hair(AXIS));
-    }
+    let mut lines = vec![((area.left, foot), (area.right(), foot))];
+    let small = panel.x.minor.iter().filter_map(|&at| across(&panel.x, at, area));
+    lines.extend(small.map(|x| ((x, foot), (x, foot + 3.0))));
     let named = panel.x.slot(area.width).is_some();
     let stride = if named { 1 } else { stride(&panel.x.ticks, &panel.x, area.width) };
     for (at, tick) in panel.x.ticks.iter().enumerate() {
         let Some(x) = across(&panel.x, tick.at, area) else { continue };
         if !named {
-            canvas.line(&[(x, foot), (x, foot + 5.0)], &hair(AXIS));
+            lines.push(((x, foot), (x, foot + 5.0)));
         }
         if panel.slanting {
             let words = Words::new((x + 3.0, foot + 13.0), &tick.label, TICK_SIZE, INK);
@@ -86,6 +84,7 @@ fn x_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
             canvas.words(&Words::new((x, foot + 17.0), &tick.label, TICK_SIZE, INK).anchored(Anchor::Middle));
         }
     }
+    canvas.segments(&lines, &hair(AXIS));
     let depth = panel.margins().bottom - panel.x_label.len() as f64 * LINE_HEIGHT;
     for (at, line) in panel.x_label.iter().enumerate() {
         let place = (area.left + 0.5 * area.width, foot + depth + 11.0 + at as f64 * LINE_HEIGHT);
@@ -93,22 +92,22 @@ fn x_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
     }
 }
 
-fn y_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle, margins: &Margins) {
+fn y_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
     let side = area.left;
-    canvas.line(&[(side, area.top), (side, area.bottom())], &hair(AXIS));
-    for y in panel.y.minor.iter().filter_map(|&at| up(&panel.y, at, area)) {
-        canvas.line(&[(side - 3.0, y), (side, y)], &hair(AXIS));
-    }
+    let mut lines = vec![((side, area.top), (side, area.bottom()))];
+    let small = panel.y.minor.iter().filter_map(|&at| up(&panel.y, at, area));
+    lines.extend(small.map(|y| ((side - 3.0, y), (side, y))));
     let named = panel.y.slot(area.height).is_some();
     for tick in &panel.y.ticks {
         let Some(y) = up(&panel.y, tick.at, area) else { continue };
         if !named {
-            canvas.line(&[(side - 5.0, y), (side, y)], &hair(AXIS));
+            lines.push(((side - 5.0, y), (side, y)));
         }
         canvas.words(&Words::new((side - 8.0, y + 4.0), &tick.label, TICK_SIZE, INK).anchored(Anchor::End));
     }
+    canvas.segments(&lines, &hair(AXIS));
     for (at, line) in panel.y_label.iter().enumerate() {
-        let place = (side - margins.left + 11.0 + at as f64 * LINE_HEIGHT, area.top + 0.5 * area.height);
+        let place = (side - panel.margins().left + 11.0 + at as f64 * LINE_HEIGHT, area.top + 0.5 * area.height);
         canvas.words(&Words::new(place, line, LABEL_SIZE, INK).anchored(Anchor::Middle).turned(-90.0));
     }
 }

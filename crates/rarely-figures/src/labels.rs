@@ -2,8 +2,8 @@
 
 use crate::clip::{Pixel, Rectangle};
 
-/// Moves places along a line as little as possible so that they are at least `gap` apart and stay between `low` and `high`.
-/// The order is kept. If there is no room for all, they begin at `low` and pass `high`.
+/// Moves places along a line as little as possible so that they are at least `gap` apart and stay between `low` and
+/// `high`. The order is kept. If there is no room for all, they begin at `low` and pass `high`.
 pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     struct Block {
         members: Vec<usize>,
@@ -45,7 +45,8 @@ pub(crate) struct Wish {
     pub(crate) height: f64,
 }
 
-/// Rectangles for labels beside their places, inside `area`, clear of `obstacles` and of one another if that is possible.
+/// Rectangles for labels beside their places, inside `area`, clear of `obstacles` and of one another if that is
+/// possible.
 pub(crate) fn beside(wishes: &[Wish], obstacles: &[Rectangle], area: &Rectangle) -> Vec<Rectangle> {
     let mut taken: Vec<Rectangle> = Vec::new();
     for wish in wishes {

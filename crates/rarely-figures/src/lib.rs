@@ -1,8 +1,8 @@
 //! Turns a result table or a piece of evidence into a figure; never runs an experiment.
 //!
-//! A [`Figure`] is plain data: panels with axes and marks. [`Figure::svg`] draws it for a browser, [`Figure::png`] as a bitmap
-//! with an embedded font. The same figure gives the same bytes. [`threshold_picture`] and [`cone_picture`] make figures of what a policy
-//! with two context variables knows.
+//! A [`Figure`] is plain data: panels with axes and marks. [`Figure::svg`] draws it for a browser, [`Figure::png`] as
+//! a bitmap with an embedded font. The same figure gives the same bytes. [`threshold_picture`] and [`cone_picture`]
+//! make figures of what a policy with two context variables knows.
 //!
 //! | module | what it is about |
 //! |---|---|
@@ -23,6 +23,7 @@ mod legend;
 mod marks;
 mod measure;
 mod number;
+mod page;
 mod planar;
 mod png;
 pub mod results;
@@ -33,6 +34,7 @@ mod text;
 
 pub use figure::{Anchor, Aspect, Axis, Bar, Direction, Figure, Legend, Mark, Panel, Point, Scale};
 pub use number::value_text;
+pub use page::{Cell, Page, Tone};
 pub use planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
 pub use png::{FigureError, MAX_PIXELS};
 pub use style::{Colour, Dash, Style, style_of, style_of_arm};

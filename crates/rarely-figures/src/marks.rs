@@ -10,12 +10,14 @@ use crate::svg::{Canvas, Words};
 use crate::text;
 
 const INK: Colour = Colour::new(0x22, 0x22, 0x22);
+const PAPER: Colour = Colour::new(0xFF, 0xFF, 0xFF);
 /// A line may be simplified by this much, in pixels.
 const TOLERANCE: f64 = 0.2;
 /// Lines on the edge of a panel keep their width.
 const EDGE: f64 = 1.5;
 
-/// Draws all marks: areas and bands first, so that they tint no line; labels of points last, so that nothing covers them.
+/// Draws all marks: areas and bands first, so that they tint no line; labels of points last, so that nothing covers
+/// them.
 pub(crate) fn draw(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
     let mut brush = Brush { canvas, panel, area, set: 0 };
     for mark in &panel.panel.marks {
@@ -158,16 +160,15 @@ impl Brush<'_> {
 
     /// A thin line with caps where its ends are inside the panel.
     fn whisker(&mut self, low: Pixel, high: Pixel, cap: f64, style: &Style) {
-        for part in clip::line(&[low, high], self.area) {
-            self.canvas.line(&part, style);
-        }
+        let mut lines: Vec<(Pixel, Pixel)> =
+            clip::line(&[low, high], self.area).iter().map(|part| (part[0], part[part.len() - 1])).collect();
         let upright = (low.0 - high.0).abs() < (low.1 - high.1).abs();
         for (x, y) in [low, high] {
             if self.is_inside((x, y)) {
-                let ends = if upright { [(x - cap, y), (x + cap, y)] } else { [(x, y - cap), (x, y + cap)] };
-                self.canvas.line(&ends, style);
+                lines.push(if upright { ((x - cap, y), (x + cap, y)) } else { ((x, y - cap), (x, y + cap)) });
             }
         }
+        self.canvas.segments(&lines, style);
     }
 
     fn bars(&mut self, bars: &[Bar]) {
@@ -213,6 +214,7 @@ impl Brush<'_> {
         let mut tip = end;
         if let Some((low, high)) = bar.interval.and_then(|(low, high)| Some((share(low)?, share(high)?))) {
             let thin = Style::solid(INK).wide(1.2);
+            self.canvas.line(&[place(low, 0.0), place(high, 0.0)], &Style::solid(PAPER).wide(3.2).faint(0.8));
             self.whisker(place(low, 0.0), place(high, 0.0), (0.5 * half).clamp(2.0, 5.0), &thin);
             tip = if upwards { tip.max(high) } else { tip.min(low) };
         }
@@ -308,14 +310,18 @@ fn stripes(canvas: &mut Canvas, corners: &[Pixel; 4], lying: bool, dash: Dash) {
     let (from, to) = if lying { (corners[0].0, corners[1].0) } else { (corners[0].1, corners[1].1) };
     let (low, high) = (from.min(to), from.max(to));
     let step = if dash == Dash::Dashed { 7.0 } else { 4.0 };
-    let style = Style::solid(Colour::new(0xFF, 0xFF, 0xFF)).wide(1.3).faint(0.75);
+    let style = Style::solid(PAPER).wide(1.3).faint(0.75);
     let mut at = if lying { low + step } else { high - step };
+    let mut lines = Vec::new();
     while low < at && at < high {
-        let ends =
-            if lying { [(at, corners[0].1), (at, corners[2].1)] } else { [(corners[0].0, at), (corners[2].0, at)] };
-        canvas.line(&ends, &style);
+        lines.push(if lying {
+            ((at, corners[0].1), (at, corners[2].1))
+        } else {
+            ((corners[0].0, at), (corners[2].0, at))
+        });
         at += if lying { step } else { -step };
     }
+    canvas.segments(&lines, &style);
 }
 
 /// The corners of a staircase.

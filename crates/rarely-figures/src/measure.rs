@@ -101,6 +101,21 @@ impl<'a> Measured<'a> {
         Self { panel, width, height, x, y, title, x_label, y_label, ends, above, slanting, empty }
     }
 
+    /// Pixels by which the values of bars reach over the top and the right side, where the axis has fixed ends.
+    pub(crate) fn value_overhang(&self) -> (f64, f64) {
+        let lying = self.y.slot(self.height).is_some();
+        let (scaled, length) = if lying { (&self.x, self.width) } else { (&self.y, self.height) };
+        let stand = self.x.slot(self.width).is_some_and(|slot| values_stand(self.panel, slot));
+        let reach = |bar: &Bar| {
+            let wide = text::width(&bar_text(bar), TICK_SIZE);
+            let end = bar.interval.map_or(bar.value, |(_, high)| bar.value.max(high));
+            let tip = scaled.share(end)?.clamp(0.0, 1.0) * length;
+            Some(tip + if lying || stand { wide + 7.0 } else { 15.0 } - length)
+        };
+        let most = bar_sets(self.panel).flatten().filter_map(reach).fold(0.0, f64::max);
+        if lying { (0.0, most) } else { (most, 0.0) }
+    }
+
     pub(crate) fn margins(&self) -> Margins {
         let tick_width = |label: &str| text::width(label, TICK_SIZE);
         let mut margins = Margins { left: 4.0, right: 10.0, top: 6.0, bottom: 6.0 };
@@ -135,6 +150,9 @@ impl<'a> Measured<'a> {
         }
         let rows = self.above.iter().map(|label| label.row + 1).max().unwrap_or(0);
         margins.top += rows as f64 * END_GAP;
+        let (over, beside) = self.value_overhang();
+        margins.top += over;
+        margins.right = margins.right.max(beside);
         if !self.title.is_empty() {
             margins.top += 4.0 + self.title.len() as f64 * 17.0;
         }

@@ -6,7 +6,8 @@ pub(crate) fn coordinate(value: f64) -> String {
     trimmed(&format!("{value:.2}"))
 }
 
-/// A coordinate of a long line, with one decimal: a tenth of a pixel cannot be seen, and the drawing is a third smaller.
+/// A coordinate of a long line, with one decimal: a tenth of a pixel cannot be seen, and the drawing is a third
+/// smaller.
 pub(crate) fn rough_coordinate(value: f64) -> String {
     debug_assert!(value.is_finite(), "a coordinate is finite");
     trimmed(&format!("{value:.1}"))

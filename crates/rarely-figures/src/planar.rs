@@ -59,8 +59,8 @@ fn along(policy: &Parameters, (low, high): (f64, f64)) -> Vec<Stretch> {
     stretches(&places, |x| best(policy, [1.0, x]))
 }
 
-/// The arms played in each direction of the context, counter-clockwise; angles in radians, the first in `[0, 2π)`. Empty if one arm is played
-/// everywhere.
+/// The arms played in each direction of the context, counter-clockwise; angles in radians, the first in `[0, 2π)`.
+/// Empty if one arm is played everywhere.
 fn around(policy: &Parameters) -> Vec<Stretch> {
     let mut angles: Vec<f64> = policy
         .shape()

@@ -80,14 +80,19 @@ impl Extent {
         }
         // A whisker that nearly reaches 0 may add one decade, not ten.
         let core = if self.positive_core.is_finite() { self.positive_core } else { self.positive };
-        let low = self.positive.max(core / 10.0);
-        let high = self.high.max(low);
+        let low = within(self.positive.max(core / 10.0));
+        let high = within(self.high.max(low));
         if high / low < 1.01 {
             return (low / 2.0, high * 2.0);
         }
-        let room = if self.padded { (high / low).powf(0.05) } else { 1.0 };
-        ((low / room).max(f64::MIN_POSITIVE), high * room)
+        let room = if self.padded { (0.05 * (high.ln() - low.ln())).exp() } else { 1.0 };
+        (within(low / room), within(high * room))
     }
+}
+
+/// The ends of a logarithmic axis stay where numbers have all their digits.
+fn within(value: f64) -> f64 {
+    value.clamp(1e-300, 1e300)
 }
 
 /// A place on an axis with a label.
@@ -131,7 +136,7 @@ impl Scaled {
             return Self { kind, low: 0.0, high: 1.0, ticks, minor: Vec::new() };
         }
         let usable = |&(low, high): &(f64, f64)| {
-            low < high && (high - low).is_finite() && (axis.scale == Scale::Linear || low > 0.0)
+            low < high && high - low < 1e305 && (axis.scale == Scale::Linear || (low >= 1e-300 && high <= 1e300))
         };
         let chosen = if axis.scale == Scale::Log { extent.log() } else { extent.linear() };
         let (low, high) = axis.range.filter(usable).unwrap_or(chosen);
@@ -168,8 +173,8 @@ impl Scaled {
                 self.high += high_share * span;
             }
             Kind::Log => {
-                let ratio = self.high / self.low;
-                self.high *= ratio.powf(high_share);
+                let length = self.high.ln() - self.low.ln();
+                self.high = within(self.high * (high_share * length).exp());
             }
             Kind::Names { .. } => return,
         }
@@ -205,7 +210,7 @@ impl Scaled {
         let share = match self.kind {
             Kind::Linear => (value - self.low) / self.span(),
             Kind::Log if value <= 0.0 => 0.0,
-            Kind::Log => (value / self.low).ln() / (self.high / self.low).ln(),
+            Kind::Log => (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
             Kind::Names { count, downwards } => {
                 let share = (value + 0.5) / count as f64;
                 if downwards { 1.0 - share } else { share }
@@ -300,7 +305,7 @@ fn log_ticks(low: f64, high: f64, wanted: f64) -> (Vec<Tick>, Vec<f64>) {
     if high / low > 3.0 && !decades.is_empty() {
         return (decades.into_iter().map(tick).collect(), minor);
     }
-    (linear_ticks(low, high, wanted.min(4.0)), Vec::new())
+    (linear_ticks(low, high, wanted.clamp(5.0, 6.0)), Vec::new())
 }
 
 fn log_label(at: f64) -> String {

@@ -137,9 +137,9 @@ impl Default for Style {
 
 /// The look of an algorithm, by its name in the core's table: the same in every figure.
 ///
-/// Families share a colour; their greedy member is dashed and their conservative one solid, as in the paper's supplement. No two
-/// algorithms share both colour and dash. `rarely`, the house default, is wider than the others. A name that is not in the
-/// table is grey and solid.
+/// Families share a colour; their greedy member is dashed and their conservative one solid, as in the paper's
+/// supplement. No two algorithms share both colour and dash. `rarely`, the house default, is wider than the others. A
+/// name that is not in the table is grey and solid.
 ///
 /// ```
 /// use rarely_figures::{Dash, style_of};

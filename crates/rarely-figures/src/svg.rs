@@ -1,7 +1,8 @@
 //! Writes SVG elements. Every coordinate has at most two decimals, so that the same figure is the same bytes.
 //!
-//! Plotters was tried and left: its backends take whole pixels (`BackendCoord = (i32, i32)`), which makes smooth lines into stairs; it breaks dashes
-//! into single segments, knows no line-end labels, and cannot name the picture for a screen reader.
+//! Plotters was looked at and left: its backends take whole pixels (`BackendCoord = (i32, i32)`), which makes smooth
+//! lines into stairs; its SVG has no dashes, no groups and no name for a screen reader; labels at line ends would be
+//! ours anyway.
 
 use std::fmt::Write as _;
 
@@ -76,6 +77,24 @@ impl Canvas {
         }
         let path = places(points);
         self.put(&format!("<polyline points=\"{path}\" fill=\"none\" stroke-linejoin=\"round\"{}/>\n", stroke(style)));
+    }
+
+    /// Separate lines that look the same, as one element.
+    pub(crate) fn segments(&mut self, segments: &[(Pixel, Pixel)], style: &Style) {
+        if segments.is_empty() {
+            return;
+        }
+        let mut path = String::new();
+        for &(from, to) in segments {
+            // Writing to a string cannot fail.
+            let _ = write!(path, "M{},{}", coordinate(from.0), coordinate(from.1));
+            let _ = match (from.0 == to.0, from.1 == to.1) {
+                (true, _) => write!(path, "V{}", coordinate(to.1)),
+                (_, true) => write!(path, "H{}", coordinate(to.0)),
+                _ => write!(path, "L{},{}", coordinate(to.0), coordinate(to.1)),
+            };
+        }
+        self.put(&format!("<path d=\"{path}\" fill=\"none\"{}/>\n", stroke(style)));
     }
 
     pub(crate) fn polygon(&mut self, points: &[Pixel], colour: Colour, opacity: f64) {
@@ -187,8 +206,8 @@ impl Canvas {
         let (width, height) = (coordinate(width), coordinate(height));
         let title = escape(title);
         let mut document = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-             role=\"img\" aria-label=\"{title}\" font-family=\"{FONTS}\">\n<title>{title}</title>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-label=\"{title}\" font-family=\"{FONTS}\">\n<title>{title}</title>\n"
         );
         if !description.is_empty() {
             // Writing to a string cannot fail.

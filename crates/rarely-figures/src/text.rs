@@ -1,7 +1,7 @@
 //! How wide words are, where they wrap, and how they are written in XML.
 
-/// Widths of ASCII 32 to 126 in thousandths of the font size: for each the wider of Helvetica's (which browsers use, or Arial
-/// of the same widths) and that of the font embedded for bitmaps.
+/// Widths of ASCII 32 to 126 in thousandths of the font size: for each the wider of Helvetica's (which browsers use,
+/// or Arial of the same widths) and that of the font embedded for bitmaps.
 const WIDTHS: [u16; 95] = [
     278, 278, 392, 653, 564, 889, 667, 240, 333, 333, 472, 584, 278, 333, 278, 359, 564, 564, 564, 564, 564, 564, 564,
     564, 564, 564, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 865,

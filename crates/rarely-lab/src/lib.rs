@@ -18,6 +18,7 @@ mod judge;
 mod metrics;
 mod outcome;
 mod play;
+pub mod reproduction;
 pub mod results;
 pub mod sweep;
 mod task;

@@ -99,6 +99,17 @@ impl Outcome {
         self.checkpoints.len().checked_sub(1).map(|last| self.regrets_at(last)).unwrap_or_default()
     }
 
+    /// Each run's expected regret a round in the last tenth of the rounds.
+    pub fn late_regrets(&self) -> Vec<f64> {
+        let rounds = self.rounds();
+        let Some(from) = self.checkpoints.iter().rposition(|&round| round <= rounds - tenth(rounds)) else {
+            return self.regrets();
+        };
+        let span = (rounds - self.checkpoints[from]) as f64;
+        let late = |run: &Run| (run.regret.last().copied().unwrap_or(0.0) - run.regret[from]) / span;
+        self.runs.iter().map(late).collect()
+    }
+
     /// Each run's number of changes.
     pub fn change_counts(&self) -> Vec<f64> {
         let every = self.every_round().then_some(self.rounds() as f64);

@@ -60,6 +60,8 @@ pub struct Task {
     pub runs: u64,
     /// Seed.
     pub seed: u64,
+    /// Contexts on which changes are judged.
+    pub judged_on: usize,
     /// Whether changes carry certificates.
     pub certificates: Certificates,
 }
@@ -90,6 +92,11 @@ pub enum TaskError {
 }
 
 impl Task {
+    /// As many rounds as the source has by itself, judged on [`JUDGED_ON`] contexts, without certificates.
+    pub fn new(source: Source, runs: u64, seed: u64) -> Self {
+        Self { source, rounds: None, runs, seed, judged_on: JUDGED_ON, certificates: Certificates::Brief }
+    }
+
     /// Runs every contestant.
     ///
     /// # Errors
@@ -106,7 +113,7 @@ impl Task {
             rounds,
             runs: self.runs,
             seed: self.seed,
-            judged_on: JUDGED_ON,
+            judged_on: self.judged_on,
             certificates: self.certificates,
         };
         Ok(experiment.run(contestants, bench)?)

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_core::Certificates;
 use rarely_figures::results;
 use rarely_lab::frontier::{self, Point};
 use rarely_lab::{Source, Task};
@@ -38,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let session = Session::start(size.threads, size.out.as_deref())?;
     let contestants = frontier::candidates();
     let source = Source::linear(arms, dimension);
-    let task = Task { source, rounds: Some(*rounds), runs: *runs, seed: size.seed, certificates: Certificates::Brief };
+    let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, size.seed) };
     let total = runs * contestants.len() as u64;
     let outcomes = session.watch("frontier", total, |bench| task.run(&contestants, bench)).into_diagnostic()?;
     let points = frontier::points(&outcomes);

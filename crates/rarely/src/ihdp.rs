@@ -78,8 +78,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         let tables: Vec<Counterfactuals> =
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
         let environment = Arc::new(CounterfactualTable::new(tables).into_diagnostic()?);
-        let task =
-            Task { source: Source::Tables(environment), rounds: *rounds, runs: *runs, seed: size.seed, certificates };
+        let source = Source::Tables(environment);
+        let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
         let what = if with_intercept { "with an intercept" } else { "without an intercept" };
         let total = runs * contestants.len() as u64;
         let outcomes = session.watch(what, total, |bench| task.run(&contestants, bench)).into_diagnostic()?;

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let session = Session::start(size.threads, size.out.as_deref())?;
     let certificates = if session.folder().is_some() { Certificates::Full } else { Certificates::Brief };
-    let task = Task { source, rounds: *rounds, runs: *runs, seed: size.seed, certificates };
+    let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
     let started = Instant::now();
     let total = runs * contestants.len() as u64;
     let outcomes = session.watch("simulating", total, |bench| task.run(&contestants, bench)).into_diagnostic()?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
-use rarely_core::Certificates;
 use rarely_figures::results;
 use rarely_lab::sweep::{self, Axis};
 use rarely_lab::{CounterfactualTable, Source, Task};
@@ -74,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     };
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let session = Session::start(size.threads, size.out.as_deref())?;
-    let task = Task { source, rounds: *rounds, runs: *runs, seed: size.seed, certificates: Certificates::Brief };
+    let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
     let total: u64 = vary.iter().map(|axis| axis.values.len() as u64).product::<u64>() * runs * contestants.len() as u64;
     let cells = session.watch("sweeping", total, |bench| sweep::sweep(&task, &contestants, vary, bench));
     let cells = cells.into_diagnostic()?;

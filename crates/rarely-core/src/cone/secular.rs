@@ -84,11 +84,8 @@ impl Workspace {
         if leans_away && old_form <= 0.0 {
             return self.beyond_right_angle(set, arms, &axis);
         }
-        // A policy just outside: the parameters that decide as it does, brought into the set, are nearly best.
         let mut best = f64::NEG_INFINITY;
-        self.bring_inside(set, arms, self.distance_squared);
-        let cosine = self.cosine_of_point();
-        self.keep_better(&mut best, cosine);
+        self.try_just_outside(set, arms, &mut best);
         let nu = if leans_away {
             self.root_beyond_axis(statistics, arms, &axis, old_form)
         } else {
@@ -100,20 +97,81 @@ impl Workspace {
             return self.beyond_right_angle(set, arms, &axis);
         }
         let secular = self.secular(statistics, arms, nu, radius_squared);
+        self.try_edge(set, arms, &secular, &mut best);
+        if !(best > 0.0) {
+            return self.beyond_right_angle(set, arms, &axis);
+        }
+        self.nu = nu;
+        self.take_best(best)
+    }
+
+    /// The same up to rounding, from a root nearby: a third of the work. `None` if the search does not settle there.
+    pub(crate) fn improve_near(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, near: f64) -> Option<f64> {
+        let radius_squared = set.radius() * set.radius();
+        if self.old.iter().all(|&value| value == 0.0) || !(self.forms.centre_centre > radius_squared) {
+            return None;
+        }
+        let mut best = f64::NEG_INFINITY;
+        self.try_just_outside(set, arms, &mut best);
+        let secular = self.root_near(set.statistics(), arms, near, radius_squared)?;
+        self.try_edge(set, arms, &secular, &mut best);
+        self.nu = secular.nu;
+        (best > 0.0).then(|| self.take_best(best))
+    }
+
+    /// The root of `F` near another one, before the axis, by secants.
+    fn root_near(
+        &mut self,
+        statistics: &Statistics,
+        arms: &Subset<'_>,
+        near: f64,
+        radius_squared: f64,
+    ) -> Option<Secular> {
+        let value = |secular: &Secular| secular.residual() / (secular.gap * secular.gap);
+        let mut last = self.secular(statistics, arms, near, radius_squared);
+        let mut now = self.secular(statistics, arms, near * (1.0 + 1e-4), radius_squared);
+        for _ in 0..6 {
+            let slope = (value(&now) - value(&last)) / (now.nu - last.nu);
+            let next = now.nu - value(&now) / slope;
+            // F falls from its pole at zero gap; a root farther off is for the safe search.
+            if !(slope < 0.0 && now.gap > 0.0 && (next - near).abs() < 0.25 * near) {
+                return None;
+            }
+            let moved = (next - now.nu).abs();
+            last = now;
+            now = self.secular(statistics, arms, next, radius_squared);
+            if moved <= 1e-8 * next {
+                return (now.gap > 0.0).then_some(now);
+            }
+        }
+        None
+    }
+
+    /// A policy just outside: the parameters that decide as it does, brought into the set, are nearly best.
+    fn try_just_outside(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, best: &mut f64) {
+        self.bring_inside(set, arms, self.distance_squared);
+        let cosine = self.cosine_of_point();
+        self.keep_better(best, cosine);
+    }
+
+    /// The points on the edge of the cone that belong to a root.
+    fn try_edge(&mut self, set: &ConfidenceSet<'_>, arms: &Subset<'_>, secular: &Secular, best: &mut f64) {
+        let radius_squared = secular.radius_squared;
         // Either form of σ loses digits somewhere: the first where p and q are parallel, the second near the axis.
         for mix in [secular.mix_on_edge(), -secular.uq / secular.gap] {
             // z = Bx for x = p + σq.
             let along = mix - (secular.uq + mix * (secular.gap + radius_squared)) / radius_squared;
             for i in 0..self.ray.len() {
-                self.ray[i] =
-                    self.old[i] + along * self.centre[i] - nu * (self.old_solved[i] + mix * self.centre_solved[i]);
+                self.ray[i] = self.old[i] + along * self.centre[i]
+                    - secular.nu * (self.old_solved[i] + mix * self.centre_solved[i]);
             }
             let cosine = self.land(set, arms);
-            self.keep_better(&mut best, cosine);
+            self.keep_better(best, cosine);
         }
-        if !(best > 0.0) {
-            return self.beyond_right_angle(set, arms, &axis);
-        }
+    }
+
+    /// Puts the best point that was kept into `point`; its cosine.
+    fn take_best(&mut self, best: f64) -> f64 {
         self.point.copy_from_slice(&self.functional);
         // A cosine of 1 says that the policy is plausible as it is.
         best.min(1.0 - f64::EPSILON)

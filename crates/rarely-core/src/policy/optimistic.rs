@@ -83,12 +83,7 @@ impl Policy for Optimistic {
         Ok(Decision::certain(arm, Reason::Optimistic))
     }
 
-    fn decide_many(
-        &self,
-        contexts: Contexts<'_>,
-        _: &mut Rng,
-        decisions: &mut [Decision],
-    ) -> Result<(), DecideError> {
+    fn decide_many(&self, contexts: Contexts<'_>, _: &mut Rng, decisions: &mut [Decision]) -> Result<(), DecideError> {
         check_room(contexts, self.shape(), decisions)?;
         let set = self.learner.confidence().set(self.in_use());
         let optimism: Vec<f64> = (0..self.shape().arms()).map(|arm| set.optimism(arm)).collect();

@@ -5,12 +5,13 @@ use crate::arm::{Parameters, Shape};
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::cone::Workspace;
-use crate::confidence::{ConfidenceSet, Profile};
+use crate::confidence::{ConfidenceSet, Interval, Profile};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, ObserveError};
 use crate::explore::{Exploration, Stuck};
 use crate::gain::{Certificate, Gain};
+use crate::gradient::Solver;
 use crate::policy::{Learner, Policy, check_room};
 use crate::population::Population;
 use crate::rng::Rng;
@@ -158,7 +159,11 @@ impl Switching {
             self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);
             return Proposal::Nothing;
         };
+        if !(greedy.lower > minimum) && self.is_cautious_uncertain(minimum) {
+            return Proposal::Nothing;
+        }
         let cautious = self.proposed_gain(self.plan.update).map(|gain| gain.interval.lower);
+        self.watch.remember_root(self.workspace.nu);
         if cautious.is_none() {
             self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);
         }
@@ -173,19 +178,38 @@ impl Switching {
         Proposal::Change(Cause::Gain { lower, minimum })
     }
 
+    /// Whether the conservative update is not certain to gain `minimum`, by far more than rounding: found from the last one
+    /// in a fraction of the time. Where this cannot be said it is `false`.
+    fn is_cautious_uncertain(&mut self, minimum: f64) -> bool {
+        let (Some(root), Update::Conservative(Solver::Exact)) = (self.watch.root(), self.plan.update) else {
+            return false;
+        };
+        let found = self.workspace.maximise_near(&self.learner.set(), self.rule.parameters(), root);
+        if found.is_none() {
+            return false;
+        }
+        self.watch.remember_root(self.workspace.nu);
+        let Interval { lower, upper, .. } = self.gain_of_point().interval;
+        lower + 1e-3 * (upper - lower) <= minimum
+    }
+
     /// Puts an update's candidate into the workspace; its gain on the population, unless it is the policy in force.
     fn proposed_gain(&mut self, update: Update) -> Option<Gain> {
-        let set = self.learner.set();
-        let differs = update.propose(&set, self.rule.parameters(), &mut self.workspace);
+        let differs = update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
+        differs.then(|| self.gain_of_point())
+    }
+
+    /// The gain of what the workspace holds.
+    fn gain_of_point(&mut self) -> Gain {
+        let (set, rows) = (self.learner.set(), self.population.values());
         let Workspace { point, functional, columns, .. } = &mut self.workspace;
-        let rows = self.population.values();
-        differs.then(|| match self.watch.played() {
+        match self.watch.played() {
             Some(played) => set.gain_of(|row, _| block::lanes_of(&played[row..]), point, rows, functional, columns),
             None => {
                 let rule = self.rule.parameters().values();
                 set.gain_of(|_, columns| block::best_of(rule, columns), point, rows, functional, columns)
             }
-        })
+        }
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {

@@ -8,6 +8,7 @@ mod degenerate;
 mod formats;
 mod golden;
 mod laws;
+mod lazy;
 mod oracle;
 mod planar;
 mod sample;

@@ -18,6 +18,7 @@ pub(crate) fn invented() -> Vec<(&'static str, Figure)> {
         ("log-axes", log_axes()),
         ("marks", marks()),
         ("awkward", awkward()),
+        ("mixed", mixed()),
         ("palette", palette()),
     ]
 }
@@ -323,4 +324,23 @@ fn palette() -> Figure {
         .collect();
     let panels = vec![panel("", Axis::hidden(), Axis::hidden(), marks)];
     Figure { title: "The look of each algorithm".into(), panels, ..Figure::default() }
+}
+
+/// Bars that lie, on an axis with fixed ends, under panels with lines.
+fn mixed() -> Figure {
+    let bars = |values: [f64; 8]| {
+        let bar =
+            |(name, value): (&&str, f64)| Bar::new(*name, style_of(name), value).between(value - 4.0, value + 5.0);
+        vec![Mark::Bars { bars: COMPARED.iter().zip(values).map(bar).collect() }]
+    };
+    let names = || Axis::names("", COMPARED.map(String::from).into());
+    let percent = |label: &str| Axis::linear(label).between(0.0, 100.0);
+    let upright = Axis { range: Some((0.0, 100.0)), ..Axis::linear("%") };
+    let panels = vec![
+        panel("a) Regret a step", Axis::log("round"), Axis::log("regret a step"), regret_lines(&COMPARED)),
+        panel("b) Regret of few", Axis::log("round"), Axis::log("regret a step"), regret_lines(&COMPARED[..3])),
+        panel("c) Lying", percent("% of rounds"), names(), bars([1.5, 2.25, 4.0, 3.1, 0.0, 7.7, 98.0, 33.3])),
+        panel("d) Upright", Axis::default(), upright, bars([100.0, 52.0, 88.0, 93.5, 61.0, 64.0, 50.2, 51.0])),
+    ];
+    Figure { title: "Lines above, bars below".into(), columns: 2, panels, ..Figure::default() }
 }

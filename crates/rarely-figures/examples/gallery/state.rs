@@ -43,11 +43,11 @@ fn thresholds() -> Result<Vec<(&'static str, Figure)>, Box<dyn Error>> {
     };
     let contexts = |rng: &mut Rng| [1.0, rng.uniform()];
     let arms = vec!["usual care".to_owned(), "new treatment".to_owned()];
-    let picture = |policy: &dyn Policy, evidence: Option<&Evidence>| -> Option<Figure> {
+    let picture = |policy: &dyn Policy, change: Option<(&Parameters, &Parameters)>| -> Option<Figure> {
         Some(threshold_picture(&ThresholdState {
             set: policy.learner()?.set(),
-            deployed: policy.deployed()?,
-            before: evidence.map(|evidence| &evidence.from),
+            deployed: change.map_or(policy.deployed(), |(_, after)| Some(after))?,
+            before: change.map(|(before, _)| before),
             truth: Some(&truth),
             range: (0.0, 1.0),
             variable: "severity".into(),
@@ -59,12 +59,13 @@ fn thresholds() -> Result<Vec<(&'static str, Figure)>, Box<dyn Error>> {
     play(held.as_mut(), &truth, contexts, (4000, 0))?;
     let mut early = settings()?.build()?;
     play(early.as_mut(), &truth, contexts, (60, 0))?;
-    let mut changed = settings()?.deployed(vec![0.35, 0.0, 0.0, 1.0])?.build()?;
-    let evidence = play(changed.as_mut(), &truth, contexts, (20_000, 1))?;
+    // What an owner proposes, and what the core makes of it.
+    let proposed = Parameters::new(truth.shape(), vec![0.2, 0.0, 0.0, 1.0])?;
+    let nearest = held.learner().ok_or("it learns")?.set().conservative(&proposed).parameters;
     let figures = [
         ("threshold-held", picture(held.as_ref(), None)),
         ("threshold-early", picture(early.as_ref(), None)),
-        ("threshold-change", picture(changed.as_ref(), evidence.as_ref())),
+        ("threshold-change", picture(held.as_ref(), Some((&proposed, &nearest)))),
         ("threshold-three-arms", three_arms()?),
     ];
     Ok(figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect())

@@ -1,4 +1,5 @@
-//! Several arms and two variables: parameters and their hull, the policy as a circle of directions, and its uncertainty.
+//! Several arms and two variables: parameters and their hull, the policy as a circle of directions, and its
+//! uncertainty.
 
 use std::f64::consts::{PI, TAU};
 
@@ -31,39 +32,31 @@ const TRUE: Style = Style::dotted(Colour::BLACK).wide(1.6);
 /// Steps of the scan around the circle.
 const SCAN: u32 = 1440;
 
-/// The paper's Figure 2 from real state: (a) the arms' parameters and their convex hull, (b) the policy they make, (c) the
-/// estimates with each arm's uncertainty, (d) the plausible ranges of the boundaries, with those of the policy in force and
-/// of the next.
+/// The paper's Figure 2 from real state: (a) the arms' parameters and their convex hull, (b) the policy they make,
+/// (c) the estimates with each arm's uncertainty, (d) the plausible ranges of the boundaries, with those of the
+/// policy in force and of the next.
 ///
 /// Without two context variables every panel says "no data".
 pub fn cone_picture(state: &ConeState<'_>) -> Figure {
     let estimates = state.set.statistics().estimates();
     let planar = estimates.shape().dimension() == 2 && state.deployed.shape() == estimates.shape();
     let (whose, main) = state.truth.map_or(("Estimated", &estimates), |truth| ("True", truth));
-    let panel = |title: String, marks: Vec<Mark>| Panel {
-        title,
-        marks: if planar { marks } else { Vec::new() },
-        aspect: Aspect::Equal,
-        ..Panel::default()
+    let [hulls, optimum, ellipses, changes] = if planar {
+        [polytope(state, main), policy(state, main), uncertainty(state, &estimates), change(state, &estimates)]
+    } else {
+        Default::default()
     };
-    let circle = |title: &str, marks: Vec<Mark>| {
-        let axis = || Axis::hidden().between(-1.3, 1.3);
-        Panel { x: axis(), y: axis(), ..panel(title.into(), marks) }
+    let panel = |title: &str, axis: [Axis; 2], marks| {
+        let [x, y] = axis;
+        Panel { title: title.into(), x, y, marks, aspect: Aspect::Equal }
     };
-    let plane = |title: String, marks: Vec<Mark>| Panel {
-        x: Axis::linear("coefficient of the first variable"),
-        y: Axis::linear("coefficient of the second"),
-        ..panel(title, marks)
-    };
-    let none = Vec::new;
+    let plane = || [Axis::linear("coefficient of the first variable"), Axis::linear("coefficient of the second")];
+    let circle = || [Axis::hidden().between(-1.3, 1.3), Axis::hidden().between(-1.3, 1.3)];
     let panels = vec![
-        plane(format!("a) {whose} parameters and their hull"), if planar { polytope(state, main) } else { none() }),
-        circle("b) The policy they make", if planar { policy(state, main) } else { none() }),
-        plane(
-            "c) Estimates and their uncertainty".into(),
-            if planar { uncertainty(state, &estimates) } else { none() },
-        ),
-        circle("d) The policy in force and what is plausible", if planar { change(state, &estimates) } else { none() }),
+        panel(&format!("a) {whose} parameters and their hull"), plane(), hulls),
+        panel("b) The policy they make", circle(), optimum),
+        panel("c) Estimates and their uncertainty", plane(), ellipses),
+        panel("d) The policy in force and what is plausible", circle(), changes),
     ];
     let truth = if state.truth.is_some() { "; hollow points: the truth" } else { "" };
     let update = if state.next.is_some() {
@@ -72,8 +65,8 @@ pub fn cone_picture(state: &ConeState<'_>) -> Figure {
         " Ring: policy in force."
     };
     let note = format!(
-        "a) Arrows: normals of the faces, at which the policy passes from one arm to another. b) The arm played for each direction \
-                of the context. c) Ellipses: the confidence set seen by one arm{truth}. d){update}"
+        "a) Arrows: normals of the faces, at which the policy passes from one arm to another. \
+         b) The arm played for each direction of the context. c) Ellipses: the confidence set seen by one arm{truth}. d){update}"
     );
     Figure {
         title: "The geometry of a linear policy".into(),
@@ -237,8 +230,9 @@ fn boundaries(stretches: &[Stretch]) -> Vec<((usize, usize), f64)> {
     stretches.iter().enumerate().map(|(at, stretch)| ((before(at), stretch.arm), stretch.from)).collect()
 }
 
-/// The directions around an estimated boundary at which the data do not say which of its two arms is better: the pairwise test of
-/// Theorem 2, since a boundary at `s` is plausible if the interval of `sᵀ(θ_i−θ_j)` holds 0. At most a half turn either way.
+/// The directions around an estimated boundary at which the data do not say which of its two arms is better: the
+/// pairwise test of Theorem 2, since a boundary at `s` is plausible if the interval of `sᵀ(θ_i−θ_j)` holds 0. At most
+/// a half turn either way.
 fn plausible_range(set: &ConfidenceSet<'_>, (i, j): (usize, usize), boundary: f64) -> (f64, f64) {
     let undecided = |angle: f64| set.difference_interval(&[angle.cos(), angle.sin()], i, j).contains(0.0);
     let reach = |sign: f64| {

@@ -1,4 +1,5 @@
-//! Two arms and one variable: estimated lines with their bands, the cutoff in force, and the cutoffs that the data allow.
+//! Two arms and one variable: estimated lines with their bands, the cutoff in force, and the cutoffs that the data
+//! allow.
 
 use rarely_core::{ConfidenceSet, Parameters, Thresholds};
 
@@ -31,8 +32,8 @@ const STEPS: u32 = 80;
 /// Beyond this many band heights an interval is off the picture.
 const TALLEST: f64 = 3.0;
 
-/// The paper's Figure 1b from real state: each arm's estimated mean with its confidence band, the cutoffs of the policy in
-/// force, of the one before and of the truth, and in grey the cutoffs that the data allow.
+/// The paper's Figure 1b from real state: each arm's estimated mean with its confidence band, the cutoffs of the
+/// policy in force, of the one before and of the truth, and in grey the cutoffs that the data allow.
 ///
 /// Without two context variables, or with a range that is none, the figure says "no data".
 pub fn threshold_picture(state: &ThresholdState<'_>) -> Figure {
@@ -47,7 +48,8 @@ pub fn threshold_picture(state: &ThresholdState<'_>) -> Figure {
         panel.y.range = Some((floor, height.1));
         panel.marks = marks(state, (floor, height.0 - 0.3 * room), height.1);
     }
-    let note = "Lines: estimated mean outcome of each arm, with its confidence band. Grey: cutoffs that the data have not ruled out. \
+    let note = "Lines: estimated mean outcome of each arm, with its confidence band. \
+                Grey: cutoffs that the data have not ruled out. \
                 The strip at the foot shows which arm the policy in force plays.";
     Figure {
         title: "The cutoff in force, and the cutoffs that the data allow".into(),
@@ -130,7 +132,8 @@ fn heights(state: &ThresholdState<'_>) -> (f64, f64) {
     (bands.0.max(lines.0 - TALLEST * span), bands.1.min(lines.1 + TALLEST * span))
 }
 
-/// Plausible cutoffs inside the picture, for every pair of arms whose boundary the estimated policy has; for two arms in any case.
+/// Plausible cutoffs inside the picture, for every pair of arms whose boundary the estimated policy has; for two arms
+/// in any case.
 fn plausible(state: &ThresholdState<'_>) -> Vec<(f64, f64)> {
     let estimates = state.set.statistics().estimates();
     let stretches = along(&estimates, state.range);

@@ -1,0 +1,202 @@
+//! What a policy proves instead of computing agrees with what it would have computed, in every round.
+
+use rarely_core::{
+    Algorithm, Arm, Cause, Certificates, Change, Context, Contexts, Decision, MinimumGain, Parameters, Policy, Rng,
+    Rule, Sets, Settings, Share,
+};
+
+use crate::sample;
+
+/// Lets a policy live, and calls `check` after every round with its policy in force before the round and what came of it.
+fn live(settings: Settings, rounds: usize, seed: u64, check: impl Fn(&dyn Policy, &Rule, &Change)) {
+    let mut policy = settings.certificates(Certificates::Brief).build().expect("compatible");
+    let (shape, mut rng) = (policy.shape(), Rng::new(seed, 0));
+    let truth = sample::parameters(shape, &mut rng);
+    for _ in 0..rounds {
+        let values = sample::context(shape.dimension(), &mut rng);
+        let context = Context::new(&values).expect("finite");
+        let decision = policy.decide(context, &mut rng).expect("fits");
+        let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let before = Rule::new(policy.deployed().expect("it holds a policy").clone());
+        let change = policy.observe(context, &decision, reward).expect("an ordinary outcome");
+        check(&*policy, &before, &change);
+    }
+}
+
+fn people(policy: &dyn Policy) -> Contexts<'_> {
+    let population = policy.population().expect("it judges on people");
+    Contexts::new(population.values(), population.dimension()).expect("whole rows")
+}
+
+/// The share of people who get an excluded arm, counted in every round, says when the policy changes.
+fn check_exclusions(settings: Settings, limit: f64, rounds: usize, seed: u64) -> u64 {
+    let switches = std::cell::Cell::new(0);
+    live(settings, rounds, seed, |policy, before, change| {
+        let share = policy.learner().expect("it learns").set().excluded_share(before, people(policy)).expect("fits");
+        match change.evidence().map(|evidence| evidence.cause) {
+            Some(Cause::Population { share: found, .. }) => {
+                assert_eq!(found, share, "round {}", policy.rounds());
+                switches.set(switches.get() + 1);
+            }
+            Some(cause) => panic!("changed because {cause}"),
+            None => assert!(share <= limit, "round {}: {share} get an excluded arm", policy.rounds()),
+        }
+    });
+    switches.get()
+}
+
+fn with_limit(settings: Settings, limit: f64) -> Settings {
+    settings
+        .explore(3, 0.05)
+        .expect("in range")
+        .tune(|tuning| tuning.excluded_share = Share::new(limit).expect("a share"))
+}
+
+#[test]
+fn the_population_is_looked_at_whenever_it_matters() {
+    let mut switches = 0;
+    for (arms, dimension) in [(2, 1), (2, 2), (4, 5), (3, 9), (20, 3)] {
+        for limit in [0.0, 0.01, 0.2] {
+            for algorithm in [Algorithm::PopulationGreedy, Algorithm::PopulationConservative] {
+                let settings = with_limit(sample::settings(algorithm, arms, dimension), limit);
+                switches += check_exclusions(settings, limit, 1300, 21);
+            }
+        }
+    }
+    assert!(switches >= 30, "{switches} changes are too few to see anything");
+}
+
+#[test]
+fn so_is_a_population_that_was_supplied() {
+    for (arms, dimension) in [(2, 2), (4, 5)] {
+        for count in [1, 8, 301] {
+            let values = sample::block(count, dimension, &mut Rng::new(22, 0));
+            let supplied = Contexts::new(&values, dimension).expect("whole rows");
+            for limit in [0.0, 0.05] {
+                let settings = sample::settings(Algorithm::PopulationGreedy, arms, dimension);
+                let settings = with_limit(settings, limit).population(supplied).expect("fits");
+                check_exclusions(settings, limit, 1500, 23);
+            }
+        }
+    }
+}
+
+#[test]
+fn so_it_is_with_a_set_for_each_arm() {
+    for (arms, dimension) in [(2, 2), (4, 5)] {
+        for limit in [0.0, 0.05] {
+            let settings = sample::settings(Algorithm::PopulationGreedy, arms, dimension).sets(Sets::PerArm);
+            check_exclusions(with_limit(settings, limit), limit, 1500, 24);
+        }
+    }
+}
+
+/// The certain gain of changing to some parameters.
+fn certain_gain(policy: &dyn Policy, before: &Rule, to: &Parameters) -> f64 {
+    let arms = |rule: &Rule| rule.choose_many(people(policy)).expect("fits");
+    let set = policy.learner().expect("it learns").set();
+    set.gain(people(policy), &arms(before), &arms(&Rule::new(to.clone()))).expect("fits").interval.lower
+}
+
+/// Both candidates, solved in every round, say when the policy changes.
+fn check_gains(settings: Settings, minimum: f64, rounds: usize, seed: u64) -> u64 {
+    let switches = std::cell::Cell::new(0);
+    live(settings, rounds, seed, |policy, before, change| {
+        let learner = policy.learner().expect("it learns");
+        let cautious = certain_gain(policy, before, &learner.set().conservative(before.parameters()).parameters);
+        let greedy = certain_gain(policy, before, &learner.statistics().estimates());
+        let largest = cautious.max(greedy);
+        match change.evidence().map(|evidence| evidence.cause) {
+            Some(Cause::Gain { lower, .. }) => {
+                assert!((lower - largest).abs() <= 1e-12, "round {}: {lower} and {largest}", policy.rounds());
+                switches.set(switches.get() + 1);
+            }
+            Some(cause) => panic!("changed because {cause}"),
+            None => assert!(largest <= minimum + 1e-12, "round {}: {largest} is certain", policy.rounds()),
+        }
+    });
+    switches.get()
+}
+
+fn with_minimum(settings: Settings, minimum: f64) -> Settings {
+    let settings = settings.explore(3, 0.05).expect("in range");
+    settings.tune(|tuning| tuning.minimum_gain = MinimumGain::new(minimum).expect("in range"))
+}
+
+#[test]
+fn changes_that_are_certain_to_gain_are_found_at_once() {
+    let mut switches = 0;
+    for (arms, dimension) in [(2, 1), (2, 2), (4, 5), (3, 9)] {
+        for minimum in [0.0, 0.02] {
+            for seed in [25, 26, 27] {
+                // Sets that are narrow for their noise: more is certain.
+                let settings = sample::settings(Algorithm::Certified, arms, dimension).noise(0.05).expect("in range");
+                let settings = with_minimum(settings.norm_bound(1.0).expect("in range"), minimum);
+                switches += check_gains(settings, minimum, 700, seed);
+            }
+        }
+    }
+    assert!(switches >= 20, "{switches} changes are too few to see anything");
+}
+
+#[test]
+fn on_people_who_were_supplied_too() {
+    let values = sample::block(203, 5, &mut Rng::new(27, 0));
+    let supplied = Contexts::new(&values, 5).expect("whole rows");
+    for minimum in [0.0, 0.02] {
+        let settings = with_minimum(sample::settings(Algorithm::Certified, 4, 5), minimum);
+        check_gains(settings.population(supplied).expect("fits"), minimum, 2000, 28);
+    }
+}
+
+/// Blocks of every length, decided at once and one by one.
+fn check_blocks(settings: &Settings, seed: u64) {
+    let mut policy = settings.clone().build().expect("compatible");
+    let (shape, mut rng) = (policy.shape(), Rng::new(seed, 0));
+    let truth = sample::parameters(shape, &mut rng);
+    for outcome in sample::outcomes(&truth, 120, &mut rng) {
+        let context = Context::new(&outcome.context).expect("finite");
+        let change = policy.observe(context, &Decision::recorded(outcome.arm), outcome.reward);
+        let _ = change.expect("an ordinary outcome");
+    }
+    for count in [0, 1, 7, 8, 9, 61] {
+        let values = sample::block(count, shape.dimension(), &mut rng);
+        let contexts = Contexts::new(&values, shape.dimension()).expect("whole rows");
+        let mut decisions = vec![Decision::recorded(Arm::new(0)); count];
+        policy.decide_many(contexts, &mut rng, &mut decisions).expect("fits");
+        for (context, decision) in contexts.iter().zip(&decisions) {
+            assert_eq!(policy.decide(context, &mut rng).expect("fits"), *decision, "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn optimists_decide_a_block_as_its_rows() {
+    for algorithm in [Algorithm::LinUcb, Algorithm::RsLinUcb] {
+        for arms in 2..=8 {
+            for dimension in 1..=30 {
+                let settings = sample::settings(algorithm, arms, dimension);
+                check_blocks(&settings, 29);
+                check_blocks(&settings.sets(Sets::PerArm), 30);
+                // 100 rounds: a penalty so small that the authors' radius is infinite at first.
+                for rounds in [100, 100_000] {
+                    let published = Settings::published(arms, dimension, rounds).expect("in range");
+                    check_blocks(&sample::furnished(published, algorithm), 31);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn optimists_who_know_nothing_play_the_lowest_arm() {
+    for rounds in [100, 100_000] {
+        let settings = Settings::published(3, 4, rounds).expect("in range").algorithm(Algorithm::LinUcb);
+        let policy = settings.build().expect("compatible");
+        let values = sample::block(11, 4, &mut Rng::new(32, 0));
+        let mut decisions = vec![Decision::recorded(Arm::new(2)); 11];
+        let contexts = Contexts::new(&values, 4).expect("whole rows");
+        policy.decide_many(contexts, &mut Rng::new(0, 0), &mut decisions).expect("fits");
+        assert!(decisions.iter().all(|decision| decision.arm == Arm::new(0)));
+    }
+}

@@ -1,0 +1,314 @@
+//! Everything in the paper, as a list of trials, and what their outcomes say about its claims and errata.
+
+mod claims;
+mod errata;
+mod theorems;
+
+use std::sync::Arc;
+
+use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, Share, Solver};
+use rarely_data::Counterfactuals;
+
+use crate::contestant::{Contestant, NormBound};
+use crate::environment::CounterfactualTable;
+use crate::experiment::Bench;
+use crate::frontier;
+use crate::outcome::Outcome;
+use crate::task::{ROUNDS, Source, Task, TaskError};
+
+pub use claims::{Claim, Measurement, Verdict, claims};
+pub use errata::{Erratum, Evidence, Origin, errata};
+pub use theorems::{
+    CounterRow, PlanarMoment, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap, theorem_two,
+};
+
+/// Arms of the paper's grid.
+pub const GRID_ARMS: [usize; 4] = [2, 4, 6, 8];
+/// Context variables of the paper's grid.
+pub const GRID_DIMENSIONS: [usize; 4] = [2, 5, 20, 50];
+/// Beyond the paper, for what is fast enough.
+pub const WIDE: usize = 200;
+/// Values of `Δ` and of `λ` in the paper's supplement.
+pub const SWEPT: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
+/// The main setting.
+pub const MAIN: (usize, usize) = (4, 5);
+
+/// The paper's algorithms.
+pub const PAPER: [Algorithm; 8] = [
+    Algorithm::Greedy,
+    Algorithm::LinUcb,
+    Algorithm::RsLinUcb,
+    Algorithm::FeasibleGreedy,
+    Algorithm::FeasibleConservative,
+    Algorithm::RsGreedy,
+    Algorithm::RsConservative,
+    Algorithm::Clucb,
+];
+
+/// How much of it to run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// The paper's size.
+    pub full: bool,
+    /// At most this many runs of anything.
+    pub at_most: u64,
+    /// Rounds of the synthetic tasks.
+    pub rounds: u64,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Size {
+    /// Runs: as in the paper, or fewer.
+    fn runs(&self, full: u64, quick: u64) -> u64 {
+        (if self.full { full } else { quick }).min(self.at_most)
+    }
+}
+
+/// One experiment of the reproduction.
+pub struct Trial {
+    /// What it is found by.
+    pub id: String,
+    /// What it runs.
+    pub task: Task,
+    /// Who plays.
+    pub contestants: Vec<Contestant>,
+}
+
+impl Trial {
+    /// Runs that it takes.
+    pub fn runs(&self) -> u64 {
+        self.task.runs * self.contestants.len() as u64
+    }
+}
+
+/// What came out of every trial.
+pub struct Findings {
+    /// How much was run.
+    pub size: Size,
+    /// Whether the children are synthetic.
+    pub synthetic: bool,
+    trials: Vec<(String, Vec<Outcome>)>,
+}
+
+impl Findings {
+    /// Runs every trial.
+    ///
+    /// # Errors
+    /// [`TaskError`] of the first that could not be run.
+    pub fn of(size: Size, synthetic: bool, trials: &[Trial], bench: &Bench<'_>) -> Result<Self, TaskError> {
+        let run = |trial: &Trial| Ok((trial.id.clone(), trial.task.run(&trial.contestants, bench)?));
+        Ok(Self { size, synthetic, trials: trials.iter().map(run).collect::<Result<_, TaskError>>()? })
+    }
+
+    /// The outcomes of a trial; none if there was no such trial.
+    pub fn outcomes(&self, id: &str) -> &[Outcome] {
+        self.trials.iter().find(|(known, _)| known == id).map_or(&[], |(_, outcomes)| outcomes)
+    }
+
+    /// One contestant of a trial, by name.
+    pub fn outcome(&self, id: &str, name: &str) -> Option<&Outcome> {
+        self.outcomes(id).iter().find(|outcome| outcome.name() == name)
+    }
+}
+
+/// The id of a trial of the grid.
+pub fn grid_id(family: &str, arms: usize, dimension: usize) -> String {
+    format!("{family}/{arms}x{dimension}")
+}
+
+/// Every trial.
+///
+/// # Errors
+/// [`SettingsError`] if a table has no usable shape.
+pub fn trials(size: Size, children: &[Counterfactuals]) -> Result<Vec<Trial>, SettingsError> {
+    let mut all = main(size);
+    all.extend(grids(size));
+    all.extend(children_trials(size, children));
+    all.push(Trial {
+        id: "frontier".to_owned(),
+        task: synthetic(size, MAIN, size.runs(50, 10)),
+        contestants: frontier::candidates(),
+    });
+    all.extend(variants(size)?);
+    all.extend(planar(size)?);
+    Ok(all)
+}
+
+fn synthetic(size: Size, (arms, dimension): (usize, usize), runs: u64) -> Task {
+    Task { rounds: Some(size.rounds), ..Task::new(Source::linear(arms, dimension), runs, size.seed) }
+}
+
+fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
+    algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Published)).collect()
+}
+
+/// Figure 3 and the schedule of the supplement, under both profiles.
+fn main(size: Size) -> Vec<Trial> {
+    let with_schedule: Vec<Algorithm> = PAPER.into_iter().chain([Algorithm::Scheduled]).collect();
+    let rigorous = Algorithm::all().map(|algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
+    let task = || synthetic(size, MAIN, size.runs(50, 50));
+    vec![
+        Trial { id: "main/published".to_owned(), task: task(), contestants: published(&with_schedule) },
+        Trial { id: "main/rigorous".to_owned(), task: task(), contestants: rigorous },
+    ]
+}
+
+/// The grid of the supplement under both profiles, and the house default against LinUCB.
+fn grids(size: Size) -> Vec<Trial> {
+    const COMPARED: [Algorithm; 7] = [
+        Algorithm::Greedy,
+        Algorithm::LinUcb,
+        Algorithm::RsLinUcb,
+        Algorithm::FeasibleGreedy,
+        Algorithm::FeasibleConservative,
+        Algorithm::RsGreedy,
+        Algorithm::RsConservative,
+    ];
+    let house = [Algorithm::Rarely, Algorithm::LinUcb];
+    let rigorous = |algorithms: &[Algorithm]| {
+        algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect::<Vec<_>>()
+    };
+    let mut all = Vec::new();
+    for arms in GRID_ARMS {
+        for dimension in GRID_DIMENSIONS {
+            // Only regret and number of changes are shown, so that a small sample will do.
+            let quick = if dimension >= 50 { 2 } else { 5 };
+            let task = Task { judged_on: 1_000, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
+            all.push(Trial {
+                id: grid_id("grid", arms, dimension),
+                task: task.clone(),
+                contestants: published(&COMPARED),
+            });
+        }
+        for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
+            let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, if dimension == 50 { 4 } else { 20 }) };
+            let task = synthetic(size, (arms, dimension), size.runs(full, quick));
+            all.push(Trial { id: grid_id("house", arms, dimension), task, contestants: rigorous(&house) });
+        }
+    }
+    all
+}
+
+/// Figure 4 and the sweeps of the supplement.
+fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
+    let tables = |children: Vec<Counterfactuals>| CounterfactualTable::new(children).ok().map(Arc::new);
+    let task = |tables: &Arc<CounterfactualTable>, runs| Task::new(Source::Tables(Arc::clone(tables)), runs, size.seed);
+    let as_run: Vec<Counterfactuals> = children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
+    let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
+    let with_intercept: Vec<Counterfactuals> =
+        children.iter().cloned().map(Counterfactuals::with_intercept).collect();
+    let everyone: Vec<Algorithm> = PAPER
+        .into_iter()
+        .filter(|&algorithm| algorithm != Algorithm::Clucb)
+        .chain([Algorithm::Random, Algorithm::Fixed])
+        .collect();
+    let rigorous = || -> Vec<Contestant> {
+        let with_house = everyone.iter().copied().chain([Algorithm::Rarely]);
+        with_house
+            .map(|algorithm| {
+                let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
+                contestant.declared.noise = Some(1.0);
+                contestant
+            })
+            .collect()
+    };
+    let (Some(as_run), Some(shifted), Some(paired), Some(with_intercept)) =
+        (tables(as_run), tables(shifted), tables(children.to_vec()), tables(with_intercept))
+    else {
+        return Vec::new();
+    };
+    let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| Trial {
+        id: id.to_owned(),
+        task: task(tables, size.runs(100, 100)),
+        contestants,
+    };
+    let mut all = vec![
+        trial("ihdp/authors", &as_run, published(&everyone)),
+        trial("ihdp/published", &paired, published(&everyone)),
+        trial("ihdp/shifted", &shifted, published(&[Algorithm::Greedy])),
+        trial("ihdp/rigorous", &paired, rigorous()),
+        trial("ihdp/rigorous-intercept", &with_intercept, rigorous()),
+    ];
+    for value in SWEPT {
+        for (name, profile) in [("published", Profile::Published), ("rigorous", Profile::Rigorous)] {
+            let swept = |set: &dyn Fn(&mut Contestant)| -> Vec<Contestant> {
+                let both = [Algorithm::RsGreedy, Algorithm::RsConservative];
+                let contestant = |algorithm| {
+                    let mut contestant = Contestant::new(algorithm, profile);
+                    contestant.declared.noise = Some(1.0);
+                    set(&mut contestant);
+                    contestant
+                };
+                both.map(contestant).to_vec()
+            };
+            let tables = if profile == Profile::Published { &as_run } else { &paired };
+            let tolerance = swept(&|contestant| contestant.tuned.tolerance = Some(value));
+            // The authors' number is multiplied by the number of rounds before it is used.
+            let children = tables.realisations().next().map_or(1, Counterfactuals::people) as f64;
+            let factor = if profile == Profile::Published { children } else { 1.0 };
+            let penalty = swept(&|contestant| contestant.declared.penalty = Some(value * factor));
+            all.push(trial(&format!("tolerance/{name}/{value}"), tables, tolerance));
+            all.push(trial(&format!("penalty/{name}/{value}"), tables, penalty));
+        }
+    }
+    all
+}
+
+/// What the errata change one at a time.
+fn variants(size: Size) -> Result<Vec<Trial>, SettingsError> {
+    let runs = size.runs(50, 20);
+    let mut contestants = Vec::new();
+    let mut add = |name: &str, mut contestant: Contestant, set: &dyn Fn(&mut Contestant)| {
+        set(&mut contestant);
+        contestants.push(contestant.named(name));
+    };
+    for algorithm in [Algorithm::Greedy, Algorithm::RsGreedy] {
+        let name = |what: &str| format!("{algorithm}, {what}");
+        let base = || Contestant::new(algorithm, Profile::Published);
+        add(&name("as published"), base(), &|_| {});
+        add(&name("b starts at 0"), base(), &|contestant| contestant.declared.prior_mean = Some(0.0));
+        add(&name("λ = 1e-4"), base(), &|contestant| contestant.declared.penalty = Some(1e-4));
+        add(&name("L = the true norm"), base(), &|contestant| {
+            contestant.declared.norm_bound = Some(NormBound::Auto);
+        });
+    }
+    for (name, solver) in [("exact", Solver::Exact), ("projected gradient", Solver::PAPER)] {
+        for algorithm in [Algorithm::RsGreedy, Algorithm::RsConservative] {
+            let base = Contestant::new(algorithm, Profile::Rigorous);
+            add(&format!("{algorithm}, valid sets, {name}"), base, &|contestant| contestant.tuned.solver = Some(solver));
+        }
+    }
+    for (what, pilot, equipoise) in [("pilot 6 and equipoise 0.02", 6, 0.02), ("equipoise 0.05", 0, 0.05)] {
+        let equipoise = Share::new(equipoise)?;
+        for algorithm in [Algorithm::RsGreedy, Algorithm::BoundaryGreedy] {
+            let base = Contestant::new(algorithm, Profile::Rigorous);
+            add(&format!("{algorithm}, valid sets, {what}"), base, &|contestant| {
+                contestant.explore = Some(Exploration { pilot, equipoise });
+            });
+        }
+    }
+    add("linucb, valid sets", Contestant::new(Algorithm::LinUcb, Profile::Rigorous), &|_| {});
+    Ok(vec![Trial { id: "variants".to_owned(), task: synthetic(size, MAIN, runs), contestants }])
+}
+
+/// Theorem 3: two arms, two context variables, every change with its certificate.
+fn planar(size: Size) -> Result<Vec<Trial>, SettingsError> {
+    let trial = |(id, equipoise): (&str, f64)| {
+        let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+        contestant.declared.error_probability = Some(0.01);
+        contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise)? });
+        let runs = size.runs(2_000, 1_000);
+        let task = Task {
+            rounds: Some(size.rounds.min(300)),
+            judged_on: 2_000,
+            certificates: Certificates::Full,
+            ..Task::new(Source::linear(2, 2), runs, size.seed)
+        };
+        Ok(Trial { id: id.to_owned(), task, contestants: vec![contestant] })
+    };
+    [("theorem-3/greedy", 0.0), ("theorem-3/equipoise", 0.05)].into_iter().map(trial).collect()
+}
+
+/// Rounds of the synthetic tasks, unless told otherwise.
+pub const DEFAULT_ROUNDS: u64 = ROUNDS;

@@ -1,0 +1,232 @@
+//! What the paper proves, tried out.
+
+use rarely_core::{
+    Algorithm, Certificates, Change, Context, Parameters, Policy, Profile, SettingsError, Shape, Solver, cosine,
+};
+
+use crate::contestant::Contestant;
+use crate::environment::{Environment as _, Linear, Round, World, policy_stream};
+use crate::judge::Judge;
+use crate::theorem_one::{CounterExample, CounterExampleError, printed_bound};
+
+/// One length of the counter-example to Theorem 1.
+#[derive(Debug, Clone, Copy)]
+pub struct CounterRow {
+    /// Rounds.
+    pub rounds: u64,
+    /// Regret of rs-greedy.
+    pub regret: f64,
+    /// What Theorem 1 allows.
+    pub bound: f64,
+    /// Regret with equipoise.
+    pub repaired: f64,
+    /// Changes with equipoise.
+    pub changes: u64,
+}
+
+/// The counter-example to Theorem 1 and its repair, with this equipoise.
+///
+/// # Errors
+/// [`CounterExampleError`] if a number is out of range.
+pub fn counter_example(seed: u64, equipoise: f64) -> Result<Vec<CounterRow>, CounterExampleError> {
+    let row = |rounds| {
+        let play = |equipoise| CounterExample { equipoise, algorithm: Algorithm::RsGreedy, rounds, seed }.run();
+        let (stuck, repaired) = (play(0.0)?, play(equipoise)?);
+        Ok(CounterRow {
+            rounds,
+            regret: stuck.regret.last().copied().unwrap_or(0.0),
+            bound: printed_bound(rounds),
+            repaired: repaired.regret.last().copied().unwrap_or(0.0),
+            changes: repaired.changes.len() as u64,
+        })
+    };
+    [1_000, 10_000, 100_000].into_iter().map(row).collect()
+}
+
+/// How often an algorithm played an arm that its own data ruled out.
+#[derive(Debug, Clone)]
+pub struct TheoremTwo {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Rounds looked at.
+    pub rounds: u64,
+    /// Rounds in which it played an excluded arm.
+    pub excluded: u64,
+    /// Of these, rounds in which all its boundaries were plausible: Theorem 2 says never.
+    pub despite_plausible: u64,
+}
+
+/// Plays an algorithm for a while and looks at every decision: was the arm excluded, and were all boundaries plausible?
+///
+/// # Errors
+/// [`SettingsError`] if a policy cannot be built.
+///
+/// # Panics
+/// If a world's numbers are not finite.
+pub fn theorem_two(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> Result<TheoremTwo, SettingsError> {
+    let shape = Shape::new(4, 3)?;
+    let environment = Linear { shape, noise: 0.1 };
+    let mut found = TheoremTwo { algorithm, rounds: 0, excluded: 0, despite_plausible: 0 };
+    for run in 0..runs {
+        let mut world = environment.world(seed, run);
+        let judge = Judge::new(&*world, shape, 100);
+        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
+        contestant.explore = Some(rarely_core::Exploration { pilot: 5, ..rarely_core::Exploration::NONE });
+        let mut policy = contestant.build(&*world, &judge, rounds, Certificates::Brief)?;
+        let mut rng = policy_stream(seed, run);
+        let mut round = Round::new(shape);
+        for number in 0..rounds {
+            world.next(&mut round);
+            let context = Context::new(&round.context).expect("finite");
+            let decision = policy.decide(context, &mut rng).expect("it fits");
+            // The pilot cycles through the arms whatever is known of them.
+            if number >= 5 * 4 {
+                let set = policy.learner().expect("it learns").set();
+                let plausible = set.plausible_arms(context).expect("it fits");
+                let excluded = !plausible.contains(&decision.arm);
+                let deployed = policy.deployed().expect("it holds a rule");
+                let boundaries = excluded && set.boundaries(deployed).iter().all(|boundary| boundary.plausible);
+                found.rounds += 1;
+                found.excluded += u64::from(excluded);
+                found.despite_plausible += u64::from(boundaries);
+            }
+            let _ = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+        }
+    }
+    Ok(found)
+}
+
+/// A change of policy in the plane, with the policy that made it as it was just after.
+pub struct PlanarMoment {
+    /// The policy.
+    pub policy: Box<dyn Policy>,
+    /// The rule before.
+    pub from: Parameters,
+    /// The rule after.
+    pub to: Parameters,
+    /// The truth.
+    pub truth: Parameters,
+    /// The round.
+    pub round: u64,
+}
+
+/// Plays boundary-conservative with two context variables until it makes a change that shows something: after at least
+/// `after` rounds, the first that moves a boundary within reach of a context.
+///
+/// # Errors
+/// [`SettingsError`] if the shape is out of range.
+///
+/// # Panics
+/// If a world's numbers are not finite.
+pub fn planar_moment(arms: usize, seed: u64, after: u64) -> Result<Option<PlanarMoment>, SettingsError> {
+    const LONGEST: u64 = 5_000;
+    let shape = Shape::new(arms, 2)?;
+    let environment = Linear { shape, noise: 0.1 };
+    for run in 0..100 {
+        let mut world = environment.world(seed, run);
+        let judge = Judge::new(&*world, shape, 2_000);
+        let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+        contestant.explore = Some(rarely_core::Exploration { pilot: 3, ..rarely_core::Exploration::HOUSE });
+        let mut policy = contestant.build(&*world, &judge, LONGEST, Certificates::Full)?;
+        if let Some((round, from, to)) = first_change(policy.as_mut(), &mut *world, shape, (after, LONGEST), run) {
+            let truth = Parameters::new(shape, world.truth().unwrap_or(&[]).to_vec())?;
+            return Ok(Some(PlanarMoment { policy, from, to, truth, round }));
+        }
+    }
+    Ok(None)
+}
+
+fn first_change(
+    policy: &mut dyn Policy,
+    world: &mut dyn World,
+    shape: Shape,
+    (after, longest): (u64, u64),
+    run: u64,
+) -> Option<(u64, Parameters, Parameters)> {
+    let mut rng = policy_stream(0, run);
+    let mut round = Round::new(shape);
+    for number in 1..=longest {
+        world.next(&mut round);
+        let context = Context::new(&round.context).expect("finite");
+        let decision = policy.decide(context, &mut rng).expect("it fits");
+        let change = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+        let Change::Switched(evidence) = change else { continue };
+        let certificate = evidence.certificate.as_ref()?;
+        let theorem = certificate.theorem_three.is_some_and(|theorem| theorem.certifies());
+        if number >= after && theorem && certificate.gain.changed_share > 0.02 {
+            return Some((number, evidence.from, evidence.to));
+        }
+    }
+    None
+}
+
+/// By how much the projected gradient falls short of the exact update, in cosine, over states that arise: every state in which
+/// a run of rs-conservative looks for an update. Sorted.
+///
+/// # Errors
+/// [`SettingsError`] if a policy cannot be built.
+///
+/// # Panics
+/// If a world's numbers are not finite.
+pub fn solver_gap(seed: u64, runs: u64, rounds: u64) -> Result<Vec<f64>, SettingsError> {
+    let Solver::ProjectedGradient { iterations, step } = Solver::PAPER else { return Ok(Vec::new()) };
+    let shape = Shape::new(4, 5)?;
+    let environment = Linear { shape, noise: 0.1 };
+    let mut gaps = Vec::new();
+    for run in 0..runs {
+        let mut world = environment.world(seed, run);
+        let judge = Judge::new(&*world, shape, 100);
+        let contestant = Contestant::new(Algorithm::Random, Profile::Rigorous);
+        let mut chooser = contestant.build(&*world, &judge, rounds, Certificates::Brief)?;
+        let mut learner =
+            Contestant::new(Algorithm::Greedy, Profile::Rigorous).build(&*world, &judge, rounds, Certificates::Brief)?;
+        let policy = Parameters::new(shape, world.initial().to_vec())?;
+        let mut rng = policy_stream(seed, run);
+        let mut round = Round::new(shape);
+        for number in 1..=rounds {
+            world.next(&mut round);
+            let context = Context::new(&round.context).expect("finite");
+            let decision = chooser.decide(context, &mut rng).expect("it fits");
+            let reward = round.rewards[decision.arm.index()];
+            let _ = chooser.observe(context, &decision, reward).expect("it fits");
+            let _ = learner.observe(context, &decision, reward).expect("it fits");
+            let set = learner.learner().expect("it learns").set();
+            if number.is_multiple_of(10) && !set.is_jointly_plausible(&policy) {
+                let exact = cosine(&policy, &set.conservative(&policy).parameters);
+                let found = cosine(&policy, &set.projected_gradient(&policy, iterations, step).parameters);
+                gaps.push((exact - found).max(0.0));
+            }
+        }
+    }
+    gaps.sort_by(f64::total_cmp);
+    Ok(gaps)
+}
+
+/// The squared distance at which the authors' "projection" leaves a point, over the squared radius that it should have.
+///
+/// # Errors
+/// [`SettingsError`] if a policy cannot be built.
+///
+/// # Panics
+/// If a world's numbers are not finite.
+pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
+    let shape = Shape::new(4, 5)?;
+    let mut world = Linear { shape, noise: 0.1 }.world(seed, 0);
+    let judge = Judge::new(&*world, shape, 100);
+    let mut policy = Contestant::new(Algorithm::Greedy, Profile::Published).build(
+        &*world,
+        &judge,
+        rounds,
+        Certificates::Brief,
+    )?;
+    let initial = Parameters::new(shape, world.initial().to_vec())?;
+    let (mut rng, mut round) = (policy_stream(seed, 0), Round::new(shape));
+    for _ in 0..rounds {
+        world.next(&mut round);
+        let context = Context::new(&round.context).expect("finite");
+        let decision = policy.decide(context, &mut rng).expect("it fits");
+        let _ = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+    }
+    let set = policy.learner().expect("it learns").set();
+    Ok(set.distance_squared(&set.nearest(&initial)) / set.radius().powi(2))
+}

@@ -1,0 +1,216 @@
+//! The report: one page that opens offline.
+
+use rarely_figures::{Cell, Page, Tone};
+use rarely_lab::reproduction::{Claim, Measurement, Origin, Verdict};
+use rarely_lab::{Between, Outcome};
+
+use super::Reproduced;
+use super::figures::{Shown, house_cells};
+use crate::output::{percent, plus_minus};
+
+/// The whole page.
+pub(super) fn page(extent: &str, reproduced: &Reproduced, figures: &[Shown]) -> String {
+    let mut page = Page::new("Rarely-switching linear bandits, reproduced");
+    let findings = &reproduced.findings;
+    page.paragraph(&format!(
+        "What the paper of Lansdell, Triantafillou and Kording (2019, arXiv 1905.13121) shows and claims, run again by rarely {} with \
+         seed {}: {extent}. Every number here follows from the seed. “Published” is what the authors' program does; “rigorous” \
+         has valid confidence sets, exact updates and the house penalty λ = 0.01.",
+        env!("CARGO_PKG_VERSION"),
+        findings.size.seed,
+    ));
+    if findings.synthetic {
+        page.paragraph(
+            "The IHDP data were not given: where this page speaks of IHDP, SYNTHETIC children stand in for it (747 drawn from \
+             published marginals, Hill's response surface B). `rarely ihdp` says how to get the data; `rarely reproduce --data DIR` uses them.",
+        );
+    }
+    verdicts(&mut page, &reproduced.claims);
+    for (heading, prefix) in [
+        ("Figures 1 and 2: the geometry", &["figure-1b", "figure-2"][..]),
+        ("Figure 3: simulations", &["figure-3", "schedule"][..]),
+        ("The k × d grid", &["grid"][..]),
+        ("Figure 4: IHDP", &["figure-4"][..]),
+        ("Δ and λ", &["tolerance", "penalty"][..]),
+        ("Theorem 1", &["theorem-1"][..]),
+        ("How close to the Pareto frontier?", &["frontier"][..]),
+    ] {
+        page.heading(heading);
+        for shown in figures.iter().filter(|shown| prefix.iter().any(|prefix| shown.name.starts_with(prefix))) {
+            page.figure(&shown.figure, &shown.caption);
+            let id = match shown.name {
+                "figure-3-published" => "main/published",
+                "figure-3-ours" => "main/rigorous",
+                "figure-4-authors" => "ihdp/authors",
+                "figure-4-published" => "ihdp/published",
+                "figure-4-rigorous" => "ihdp/rigorous",
+                "figure-4-rigorous-intercept" => "ihdp/rigorous-intercept",
+                _ => continue,
+            };
+            page.folded("The numbers", |page| outcomes(page, findings.outcomes(id)));
+        }
+        if heading.starts_with("The k") {
+            house(&mut page, reproduced);
+        }
+        if heading.starts_with("How close") {
+            frontier(&mut page, reproduced);
+        }
+    }
+    errata(&mut page, reproduced);
+    page.heading("Run it again");
+    page.command("cargo run --release -- reproduce --full --data DIR --out reproduction");
+    page.paragraph("Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.");
+    page.html()
+}
+
+fn verdicts(page: &mut Page, claims: &[Claim]) {
+    page.heading("Claims and verdicts");
+    page.paragraph(
+        "Each claim in our words. It holds if what we measured meets the condition under valid sets; it holds only as published if \
+         that takes the authors' sets, prior and solver. A verdict follows the measured means; where an interval reaches over the \
+         limit the number is marked as not clear.",
+    );
+    let badge = |verdict: Verdict| {
+        let tone = match verdict {
+            Verdict::Holds => Tone::Good,
+            Verdict::OnlyAsPublished => Tone::Fair,
+            Verdict::DoesNotHold => Tone::Bad,
+        };
+        Cell::Badge(tone, verdict.words().to_owned())
+    };
+    let row = |claim: &Claim| {
+        let whose = if claim.ours { "ours" } else { "" };
+        vec![
+            badge(claim.verdict),
+            Cell::Text(claim.figure.to_owned()),
+            Cell::Text(claim.text.to_owned()),
+            Cell::Text(claim.paper.to_owned()),
+            Cell::Text(whose.to_owned()),
+        ]
+    };
+    page.table(&["verdict", "where", "claim", "the paper says", ""], claims.iter().map(row));
+    page.folded("What was measured for each claim", |page| {
+        for claim in claims {
+            page.subheading(claim.text);
+            let rows = claim.measured.iter().map(measured);
+            page.table(&["profile", "measured", "value", "95 % interval", "holds if", ""], rows);
+        }
+    });
+}
+
+fn measured(found: &Measurement) -> Vec<Cell> {
+    let tone = if found.holds { Tone::Good } else { Tone::Bad };
+    let word = match (found.holds, found.clear) {
+        (true, true) => "yes",
+        (true, false) => "yes, not clear",
+        (false, true) => "no",
+        (false, false) => "no, not clear",
+    };
+    let interval = match (found.low, found.high) {
+        (Some(low), Some(high)) => format!("{} to {}", short(low), short(high)),
+        _ => String::new(),
+    };
+    vec![
+        Cell::Text(found.profile.to_owned()),
+        Cell::Text(found.what.clone()),
+        Cell::Number(short(found.value)),
+        Cell::Number(interval),
+        Cell::Text(found.holds_if.clone()),
+        Cell::Badge(tone, word.to_owned()),
+    ]
+}
+
+/// A number with about three digits that matter.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 || size == 0.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        size if size >= 0.1 => 3,
+        _ => 4,
+    };
+    format!("{value:.digits$}")
+}
+
+fn outcomes(page: &mut Page, outcomes: &[Outcome]) {
+    let rows = outcomes.iter().map(|outcome| {
+        let (row, runs) = (outcome.summary(), outcome.runs.len());
+        vec![
+            Cell::Text(row.name.clone()),
+            Cell::Number(plus_minus(row.regret_per_step_tenth, 4, runs)),
+            Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
+            Cell::Number(if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }),
+            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), percent)),
+            Cell::Number(percent(row.below_baseline_percent)),
+            Cell::Number(percent(row.below_nine_tenths_percent)),
+            Cell::Number(row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share))),
+        ]
+    });
+    let header = [
+        "algorithm",
+        "regret a step at a tenth",
+        "at the end",
+        "changes",
+        "improving, %",
+        "below best arm, %",
+        "below 0.9 ×, %",
+        "sets held, %",
+    ];
+    page.table(&header, rows);
+}
+
+fn house(page: &mut Page, reproduced: &Reproduced) {
+    page.subheading("The house default against LinUCB");
+    let rows = house_cells(&reproduced.findings).into_iter().filter_map(|(arms, dimension, outcomes)| {
+        let find = |name: &str| outcomes.iter().find(|outcome| outcome.name() == name);
+        let (own, theirs) = (find("rarely")?, find("linucb")?);
+        let (row, other, runs) = (own.summary(), theirs.summary(), own.runs.len());
+        let ratio = row.regret_per_step.mean / other.regret_per_step.mean;
+        let tone = if ratio <= 1.1 { Tone::Good } else { Tone::Bad };
+        Some(vec![
+            Cell::Number(arms.to_string()),
+            Cell::Number(dimension.to_string()),
+            Cell::Number(runs.to_string()),
+            Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
+            Cell::Number(plus_minus(other.regret_per_step, 4, runs)),
+            Cell::Badge(tone, format!("{ratio:.2}")),
+            Cell::Number(plus_minus(row.changes, 1, runs)),
+            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), |share: Between| percent(share))),
+        ])
+    });
+    let header = ["k", "d", "runs", "regret a step, rarely", "LinUCB", "ratio", "changes", "improving, %"];
+    page.table(&header, rows);
+}
+
+fn frontier(page: &mut Page, reproduced: &Reproduced) {
+    let outcomes = reproduced.findings.outcomes("frontier");
+    let runs = outcomes.first().map_or(0, |outcome| outcome.runs.len());
+    let mut points = rarely_lab::frontier::points(outcomes);
+    points.retain(|point| point.on_frontier);
+    points.sort_by(|one, other| one.summary.changes.mean.total_cmp(&other.summary.changes.mean));
+    page.paragraph(&format!("The frontier, from few changes to many ({runs} runs; means decide, so that neighbours within an error may swap):"));
+    let rows = points.iter().map(|point| {
+        let row = &point.summary;
+        vec![
+            Cell::Text(row.name.clone()),
+            Cell::Number(if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }),
+            Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
+            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), percent)),
+        ]
+    });
+    page.table(&["contestant", "changes", "regret a step", "improving, %"], rows);
+}
+
+fn errata(page: &mut Page, reproduced: &Reproduced) {
+    page.heading("Errata");
+    let rows = reproduced.errata.iter().map(|erratum| {
+        let origin = if erratum.origin == Origin::Paper { "paper" } else { "program" };
+        vec![
+            Cell::Number(erratum.number.to_string()),
+            Cell::Text(origin.to_owned()),
+            Cell::Text(erratum.text.to_owned()),
+            Cell::Text(erratum.shown.clone().unwrap_or_else(|| "By reading; no experiment.".to_owned())),
+        ]
+    });
+    page.table(&["", "in the", "what is wrong", "shown by"], rows);
+}
