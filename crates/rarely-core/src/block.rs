@@ -98,17 +98,11 @@ pub(crate) fn score(columns: &[Lanes], coefficients: &[f64]) -> Lanes {
 
 /// [`symmetric::dot`](crate::symmetric::dot) with each context.
 #[inline]
-pub(crate) fn dot(columns: &[Lanes], vector: &[f64]) -> Lanes {
-    by_dimension!(columns.len(), dot_sized(columns, vector), dot_sized::<ANY>(columns, vector))
-}
-
-#[inline]
-fn dot_sized<const D: usize>(columns: &[Lanes], vector: &[f64]) -> Lanes {
+pub(crate) fn dot<const D: usize>(columns: &[Lanes], vector: &[f64]) -> Lanes {
     let dimension = known::<D>(columns.len());
-    let (columns, vector) = (&columns[..dimension], &vector[..dimension]);
     let mut parts = [[NOTHING; WIDTH]; 4];
-    let (column_head, column_tail) = columns.as_chunks::<4>();
-    let (head, tail) = vector.as_chunks::<4>();
+    let (column_head, column_tail) = columns[..dimension].as_chunks::<4>();
+    let (head, tail) = vector[..dimension].as_chunks::<4>();
     for (columns, entries) in column_head.iter().zip(head) {
         for part in 0..4 {
             for lane in 0..WIDTH {
@@ -126,40 +120,21 @@ fn dot_sized<const D: usize>(columns: &[Lanes], vector: &[f64]) -> Lanes {
 
 /// [`symmetric::quadratic`](crate::symmetric::quadratic) of each context.
 #[inline]
-pub(crate) fn quadratic(matrix: &[f64], columns: &[Lanes]) -> Lanes {
-    by_dimension!(columns.len(), quadratic_fixed(matrix, columns), quadratic_any(matrix, columns))
-}
-
-#[inline]
-fn quadratic_fixed<const D: usize>(matrix: &[f64], columns: &[Lanes]) -> Lanes {
-    let (matrix, columns) = (&matrix[..packed_length(D)], &columns[..D]);
+pub(crate) fn quadratic<const D: usize>(matrix: &[f64], columns: &[Lanes]) -> Lanes {
+    let dimension = known::<D>(columns.len());
+    let (matrix, columns) = (&matrix[..packed_length(dimension)], &columns[..dimension]);
     let mut totals = [NOTHING; WIDTH];
     let mut at = 0;
-    for i in 0..D {
-        let below = score(&columns[..i], &matrix[at..at + i]);
-        add_row(&mut totals, &below, matrix[at + i], &columns[i]);
+    for i in 0..dimension {
+        // As the single context's sum, which is another one for small dimensions.
+        let (row, above) = (&matrix[at..at + i], &columns[..i]);
+        let below = if D == ANY { dot::<ANY>(above, row) } else { score(above, row) };
+        for lane in 0..WIDTH {
+            totals[lane] += columns[i][lane] * (2.0 * below[lane] + matrix[at + i] * columns[i][lane]);
+        }
         at += i + 1;
     }
     totals
-}
-
-fn quadratic_any(matrix: &[f64], columns: &[Lanes]) -> Lanes {
-    let mut totals = [NOTHING; WIDTH];
-    let mut at = 0;
-    for (i, column) in columns.iter().enumerate() {
-        let below = dot_sized::<ANY>(&columns[..i], &matrix[at..at + i]);
-        add_row(&mut totals, &below, matrix[at + i], column);
-        at += i + 1;
-    }
-    totals
-}
-
-/// `total += xᵢ(2·below + aᵢᵢxᵢ)`.
-#[inline]
-fn add_row(totals: &mut Lanes, below: &Lanes, diagonal: f64, column: &Lanes) {
-    for lane in 0..WIDTH {
-        totals[lane] += column[lane] * (2.0 * below[lane] + diagonal * column[lane]);
-    }
 }
 
 #[cfg(test)]
@@ -167,6 +142,10 @@ mod tests {
     use super::*;
     use crate::rule;
     use crate::symmetric;
+
+    fn products_and_forms<const D: usize>(columns: &[Lanes], vector: &[f64], matrix: &[f64]) -> (Lanes, Lanes) {
+        (dot::<D>(columns, vector), quadratic::<D>(matrix, columns))
+    }
 
     #[test]
     fn a_block_has_the_bits_of_single_contexts() {
@@ -178,7 +157,11 @@ mod tests {
             let rows: Vec<f64> = (0..(2 * WIDTH + 3) * dimension).map(|at| entry(at + 300)).collect();
             let mut seen = 0;
             for_each(&rows, &mut vec![[f64::NAN; WIDTH]; dimension], |columns, count| {
-                let (products, forms) = (dot(columns, &vector), quadratic(&matrix, columns));
+                let (products, forms) = by_dimension!(
+                    dimension,
+                    products_and_forms(columns, &vector, &matrix),
+                    products_and_forms::<ANY>(columns, &vector, &matrix)
+                );
                 let arms = best_of(&parameters, columns);
                 for lane in 0..count {
                     let row = &rows[seen * dimension..(seen + 1) * dimension];

@@ -7,10 +7,12 @@
 use std::fmt;
 
 use crate::arm::{Parameters, Shape};
-use crate::block::Lanes;
+use crate::block::{Best, Lanes, WIDTH};
 use crate::number::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::ridge::Ridge;
+use crate::rule::argmax;
 use crate::statistics::Statistics;
+use crate::symmetric::{ANY, by_dimension, known};
 
 /// Rounding allowed when a squared distance is compared with a squared radius: a point that was put on the edge is inside.
 pub(crate) const SLACK: f64 = 1e-9;
@@ -334,18 +336,38 @@ impl<'a> ConfidenceSet<'a> {
         Interval::around(estimate, self.half_width(arms().map(|(arm, (ridge, g))| (arm, ridge.width_squared(g)))))
     }
 
-    /// LinUCB's score of an arm: the upper end of its interval (in the published profile with `β` for `r`).
+    /// LinUCB's arm at a context: the one with the largest upper end (in the published profile with `β` for `r`).
     #[inline]
-    pub(crate) fn optimistic_score(&self, context: &[f64], arm: usize) -> f64 {
-        let ridge = self.statistics.arm(arm);
-        optimistic(ridge.predict(context), ridge.width_squared(context), self.optimism(arm))
+    pub(crate) fn most_optimistic(&self, context: &[f64]) -> usize {
+        by_dimension!(context.len(), most_optimistic_sized(self, context), most_optimistic_sized::<ANY>(self, context))
     }
 
-    /// The same of a block of contexts, with [`ConfidenceSet::optimism`] of the arm.
+    /// The same at each context of a block, with [`ConfidenceSet::optimism`] of every arm.
     #[inline]
-    pub(crate) fn optimistic_scores(&self, columns: &[Lanes], arm: usize, optimism: f64) -> Lanes {
-        let ridge = self.statistics.arm(arm);
-        let (mut scores, widths_squared) = (ridge.predict_block(columns), ridge.widths_squared_block(columns));
+    pub(crate) fn most_optimistic_block(&self, columns: &[Lanes], optimism: &[f64]) -> [usize; WIDTH] {
+        by_dimension!(
+            columns.len(),
+            most_optimistic_block_sized(self, columns, optimism),
+            most_optimistic_block_sized::<ANY>(self, columns, optimism)
+        )
+    }
+}
+fn most_optimistic_sized<const D: usize>(set: &ConfidenceSet<'_>, context: &[f64]) -> usize {
+    let context = &context[..known::<D>(context.len())];
+    argmax(set.statistics.arms().iter().enumerate().map(|(arm, ridge)| {
+        let (estimate, width_squared) = ridge.predict_with_width_squared::<D>(context);
+        optimistic(estimate, width_squared, set.optimism(arm))
+    }))
+}
+
+fn most_optimistic_block_sized<const D: usize>(
+    set: &ConfidenceSet<'_>,
+    columns: &[Lanes],
+    optimism: &[f64],
+) -> [usize; WIDTH] {
+    let mut best = Best::default();
+    for (arm, (ridge, &optimism)) in set.statistics.arms().iter().zip(optimism).enumerate() {
+        let (mut scores, widths_squared) = ridge.predict_block_with_widths::<D>(columns);
         let lanes = scores.iter_mut().zip(widths_squared);
         if optimism < f64::INFINITY {
             // The same without its branch.
@@ -353,8 +375,9 @@ impl<'a> ConfidenceSet<'a> {
         } else {
             lanes.for_each(|(score, width_squared)| *score = optimistic(*score, width_squared, optimism));
         }
-        scores
+        best.compare(arm, &scores);
     }
+    best.arms
 }
 
 /// The upper end of an interval. Where there is no width there is none to add, even if the radius is infinite.

@@ -305,7 +305,7 @@ impl Prospects {
             let mut own = [0.0; WIDTH];
             let played = &self.played[row..row + count];
             for (arm, coefficients) in point.chunks_exact(d).enumerate() {
-                let scores = block::dot(columns, coefficients);
+                let scores = block::score(columns, coefficients);
                 best.compare(arm, &scores);
                 for (lane, &played) in played.iter().enumerate() {
                     if played == arm {

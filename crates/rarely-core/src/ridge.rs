@@ -5,7 +5,7 @@
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
 use crate::arm::is_sound;
-use crate::block::{self, Lanes};
+use crate::block::{Lanes, dot, quadratic};
 use crate::number::Penalty;
 use crate::symmetric::{self, ANY, by_dimension, known};
 
@@ -242,16 +242,27 @@ impl Ridge {
         symmetric::dot(context, &self.estimate)
     }
 
-    /// [`Ridge::predict`] at each context of a block.
+    /// [`Ridge::predict`] and [`Ridge::width_squared`] for a dimension that the caller knows.
     #[inline]
+    pub(crate) fn predict_with_width_squared<const D: usize>(&self, context: &[f64]) -> (f64, f64) {
+        let estimate = symmetric::dot(context, &self.estimate[..known::<D>(context.len())]);
+        (estimate, symmetric::quadratic_sized::<D>(&self.inverse, context).max(0.0))
+    }
+
+    /// [`Ridge::predict`] at each context of a block.
     pub(crate) fn predict_block(&self, columns: &[Lanes]) -> Lanes {
-        block::dot(columns, &self.estimate)
+        by_dimension!(columns.len(), dot(columns, &self.estimate), dot::<ANY>(columns, &self.estimate))
     }
 
     /// [`Ridge::width_squared`] at each context of a block.
-    #[inline]
     pub(crate) fn widths_squared_block(&self, columns: &[Lanes]) -> Lanes {
-        block::quadratic(&self.inverse, columns).map(|width_squared| width_squared.max(0.0))
+        by_dimension!(columns.len(), widths_squared_sized(self, columns), widths_squared_sized::<ANY>(self, columns))
+    }
+
+    /// [`Ridge::predict_block`] and [`Ridge::widths_squared_block`] for a dimension that the caller knows.
+    #[inline]
+    pub(crate) fn predict_block_with_widths<const D: usize>(&self, columns: &[Lanes]) -> (Lanes, Lanes) {
+        (dot::<D>(columns, &self.estimate), widths_squared_sized::<D>(self, columns))
     }
 
     /// `V x`, into `out`.
@@ -285,21 +296,21 @@ fn update_sized<const D: usize>(
 ) -> Step {
     let dimension = known::<D>(context.len());
     let (context, direction) = (&context[..dimension], &mut direction[..dimension]);
-    symmetric::multiply(&ridge.inverse, context, direction);
+    symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
     let mut leverage = symmetric::dot(context, direction);
     if leverage < 0.0 {
         // Only rounding can do this; from fresh numbers it is at worst a rounding of zero.
         ridge.refresh(direction);
-        symmetric::multiply(&ridge.inverse, context, direction);
+        symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
         leverage = symmetric::dot(context, direction).max(0.0);
     }
-    let residual = reward - symmetric::dot(context, &ridge.estimate);
+    let residual = reward - symmetric::dot(context, &ridge.estimate[..dimension]);
     let shrink = 1.0 / (1.0 + leverage);
-    symmetric::add_outer(&mut ridge.inverse, -shrink, direction);
-    symmetric::add_scaled(&mut ridge.estimate, residual * shrink, direction);
+    symmetric::add_outer_sized::<D>(&mut ridge.inverse, -shrink, direction);
+    symmetric::add_scaled(&mut ridge.estimate[..dimension], residual * shrink, direction);
     ridge.log_growth += libm::log1p(leverage);
-    symmetric::add_outer(&mut ridge.recent.information, 1.0, context);
-    symmetric::add_scaled(&mut ridge.recent.moment, reward, context);
+    symmetric::add_outer_sized::<D>(&mut ridge.recent.information, 1.0, context);
+    symmetric::add_scaled(&mut ridge.recent.moment[..dimension], reward, context);
     ridge.squares += symmetric::dot(context, context);
     ridge.count += 1;
     let refreshed = leverage > REFRESH_LEVERAGE || ridge.count.is_multiple_of(ridge.refresh_period());
@@ -307,4 +318,9 @@ fn update_sized<const D: usize>(
         ridge.refresh(direction);
     }
     Step { arm, leverage, residual, loss: residual * residual * shrink, refreshed }
+}
+
+#[inline]
+fn widths_squared_sized<const D: usize>(ridge: &Ridge, columns: &[Lanes]) -> Lanes {
+    quadratic::<D>(&ridge.inverse, columns).map(|width_squared| width_squared.max(0.0))
 }

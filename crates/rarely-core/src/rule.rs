@@ -70,6 +70,10 @@ impl Rule {
     /// The arm played at a context that is known to fit.
     #[inline]
     pub(crate) fn best(&self, context: &[f64]) -> usize {
+        let arms = self.parameters.shape().arms();
+        if arms <= LANES {
+            return best_lane(scores(context, &self.columns), arms);
+        }
         let mut found = 0;
         self.for_each_best(context, |arm| found = arm);
         found
@@ -154,17 +158,22 @@ fn best_of_few<const D: usize>(rows: &[f64], columns: &[[f64; LANES]], arms: usi
     let mut fixed = [[0.0; LANES]; D];
     fixed.copy_from_slice(&columns[..D]);
     for row in rows.as_chunks::<D>().0 {
-        let mut scores = scores(row, &fixed);
-        // An arm that does not exist repeats arm 0 and, as ties go to the lowest, is never chosen.
-        for lane in 2..LANES {
-            if lane >= arms {
-                scores[lane] = scores[0];
-            }
-        }
-        let low = usize::from(scores[1] > scores[0]);
-        let high = 2 + usize::from(scores[3] > scores[2]);
-        visit(if scores[high] > scores[low] { high } else { low });
+        visit(best_lane(scores(row, &fixed), arms));
     }
+}
+
+/// The arm with the largest of up to four scores; ties go to the lowest.
+#[inline]
+fn best_lane(mut scores: [f64; LANES], arms: usize) -> usize {
+    // An arm that does not exist repeats arm 0 and, as ties go to the lowest, is never chosen.
+    for lane in 2..LANES {
+        if lane >= arms {
+            scores[lane] = scores[0];
+        }
+    }
+    let low = usize::from(scores[1] > scores[0]);
+    let high = 2 + usize::from(scores[3] > scores[2]);
+    if scores[high] > scores[low] { high } else { low }
 }
 
 #[inline]

@@ -71,7 +71,17 @@ pub(crate) const fn known<const D: usize>(dimension: usize) -> usize {
 /// `out = A x`.
 #[inline]
 pub(crate) fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
-    by_dimension!(x.len(), multiply_fixed(matrix, x, out), multiply_any(matrix, x, out));
+    by_dimension!(x.len(), multiply_sized(matrix, x, out), multiply_sized::<ANY>(matrix, x, out));
+}
+
+/// The same for a dimension that the caller knows.
+#[inline]
+pub(crate) fn multiply_sized<const D: usize>(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    if D == ANY {
+        multiply_any(matrix, x, out);
+    } else {
+        multiply_fixed::<D>(matrix, x, out);
+    }
 }
 
 #[inline]
@@ -130,7 +140,13 @@ fn dot_and_add_scaled(row: &[f64], x: &[f64], scale: f64, y: &mut [f64]) -> f64 
 /// `xᵀ A x`: half the work of a product.
 #[inline]
 pub(crate) fn quadratic(matrix: &[f64], x: &[f64]) -> f64 {
-    by_dimension!(x.len(), quadratic_fixed(matrix, x), quadratic_any(matrix, x))
+    by_dimension!(x.len(), quadratic_sized(matrix, x), quadratic_sized::<ANY>(matrix, x))
+}
+
+/// The same for a dimension that the caller knows.
+#[inline]
+pub(crate) fn quadratic_sized<const D: usize>(matrix: &[f64], x: &[f64]) -> f64 {
+    if D == ANY { quadratic_any(matrix, x) } else { quadratic_fixed::<D>(matrix, x) }
 }
 
 #[inline]
@@ -174,7 +190,17 @@ pub(crate) fn bilinear(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
 /// `A += scale · x xᵀ`.
 #[inline]
 pub(crate) fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
-    by_dimension!(x.len(), add_outer_fixed(matrix, scale, x), add_outer_any(matrix, scale, x));
+    by_dimension!(x.len(), add_outer_sized(matrix, scale, x), add_outer_sized::<ANY>(matrix, scale, x));
+}
+
+/// The same for a dimension that the caller knows.
+#[inline]
+pub(crate) fn add_outer_sized<const D: usize>(matrix: &mut [f64], scale: f64, x: &[f64]) {
+    if D == ANY {
+        add_outer_any(matrix, scale, x);
+    } else {
+        add_outer_fixed::<D>(matrix, scale, x);
+    }
 }
 
 #[inline]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::arm::{Parameters, is_sound};
 use crate::ridge::Step;
 use crate::statistics::Statistics;
-use crate::symmetric;
+use crate::symmetric::{self, ANY, by_dimension, known};
 
 /// Points, each belonging to one arm, with their squared distances.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,13 +67,11 @@ impl Track {
     /// Carries the points in some slots, which belong to the arm of `step`, over one observation.
     #[inline]
     pub(crate) fn follow(&mut self, slots: Range<usize>, step: &Step, context: &[f64], reward: f64) {
-        let points = self.points[slots.start * self.dimension..].chunks_exact(self.dimension);
-        for (distance_squared, point) in self.distances_squared[slots].iter_mut().zip(points) {
-            let residual = reward - symmetric::dot(context, point);
-            if *distance_squared < f64::MAX {
-                *distance_squared = (*distance_squared + (residual * residual - step.loss)).max(0.0);
-            }
-        }
+        by_dimension!(
+            self.dimension,
+            follow_sized(self, slots, step, context, reward),
+            follow_sized::<ANY>(self, slots, step, context, reward)
+        );
     }
 
     /// Computes the distances of the points in some slots afresh. `scratch` has length 2d.
@@ -107,5 +105,17 @@ impl Track {
             && self.distances_squared.len() == count
             && self.points.iter().all(|value| is_sound(*value))
             && self.distances_squared.iter().all(|value| *value >= 0.0 && value.is_finite())
+    }
+}
+
+/// [`Track::follow`], with a copy for each small dimension.
+fn follow_sized<const D: usize>(track: &mut Track, slots: Range<usize>, step: &Step, context: &[f64], reward: f64) {
+    let d = known::<D>(track.dimension);
+    let points = &track.points[slots.start * d..slots.end * d];
+    for (at, distance_squared) in track.distances_squared[slots].iter_mut().enumerate() {
+        let residual = reward - symmetric::dot(&context[..d], &points[at * d..(at + 1) * d]);
+        if *distance_squared < f64::MAX {
+            *distance_squared = (*distance_squared + (residual * residual - step.loss)).max(0.0);
+        }
     }
 }

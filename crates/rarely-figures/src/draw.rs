@@ -43,7 +43,7 @@ impl Figure {
             canvas.words(&Words::new((PADDING, y - 5.0), line, TITLE_SIZE, INK).bold());
         }
         if !title.is_empty() {
-            y += 6.0;
+            y += 10.0;
         }
         for (at, panel) in panels.iter().enumerate() {
             let (area, margins) = grid.place(at, (PADDING, y), panel);

@@ -58,7 +58,7 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle
     // Titles of a row begin at one height, whatever is between them and their panels.
     let left = if panel.panel.y.hidden { area.left } else { area.left - margins.left.min(30.0) };
     for (at, line) in panel.title.iter().enumerate() {
-        let place = (left, area.top - margins.top + 14.0 + at as f64 * 17.0);
+        let place = (left, area.top - margins.top + 16.0 + at as f64 * 17.0);
         canvas.words(&Words::new(place, line, PANEL_TITLE_SIZE, INK).bold());
     }
     rule_labels(canvas, panel, area);

@@ -93,8 +93,9 @@ pub trait World: Send + Sync {
 /// # Panics
 /// If a world's numbers are not finite.
 pub fn linear_fit(shape: Shape, sample: &Sample) -> Vec<f64> {
-    const PENALTY: f64 = 1e-8;
-    let mut statistics = Statistics::new(PENALTY, &Parameters::zeros(shape));
+    // As little as the regression's digits allow.
+    let squares: f64 = sample.contexts.iter().map(|value| value * value).sum();
+    let mut statistics = Statistics::new((1e-10 * squares).max(1e-9), &Parameters::zeros(shape));
     let rows = sample.contexts.chunks_exact(shape.dimension()).zip(sample.means.chunks_exact(shape.arms()));
     for (context, means) in rows {
         let context = Context::new(context).expect("a world's contexts are finite");

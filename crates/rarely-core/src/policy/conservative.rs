@@ -11,7 +11,6 @@ use crate::number::Share;
 use crate::policy::{Learner, Policy};
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
-use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::statistics::check_outcome;
@@ -133,7 +132,7 @@ impl Policy for Clucb {
     fn decide(&self, context: Context<'_>, _: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
         let set = self.learner.set();
-        let arm = argmax((0..self.shape().arms()).map(|arm| set.optimistic_score(context, arm)));
+        let arm = set.most_optimistic(context);
         let owed = self.owed + dot(context, &self.baseline.mean);
         let certain = self.certain_reward(&set, context, arm) + self.secured;
         Ok(if certain >= (1.0 - self.safety.get()) * owed {

@@ -2,7 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::Shape;
-use crate::block::{self, Best};
+use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
@@ -10,7 +10,6 @@ use crate::error::{DecideError, ObserveError};
 use crate::number::Growth;
 use crate::policy::{Learner, Policy, check_room};
 use crate::rng::Rng;
-use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::statistics::Statistics;
@@ -79,8 +78,7 @@ impl Policy for Optimistic {
     fn decide(&self, context: Context<'_>, _: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
         let set = self.learner.confidence().set(self.in_use());
-        let arm = argmax((0..self.shape().arms()).map(|arm| set.optimistic_score(context, arm)));
-        Ok(Decision::certain(arm, Reason::Optimistic))
+        Ok(Decision::certain(set.most_optimistic(context), Reason::Optimistic))
     }
 
     fn decide_many(&self, contexts: Contexts<'_>, _: &mut Rng, decisions: &mut [Decision]) -> Result<(), DecideError> {
@@ -90,11 +88,8 @@ impl Policy for Optimistic {
         let mut columns = vec![[0.0; block::WIDTH]; self.shape().dimension()];
         let mut room = decisions.iter_mut();
         block::for_each(contexts.values(), &mut columns, |columns, count| {
-            let mut best = Best::default();
-            for (arm, &optimism) in optimism.iter().enumerate() {
-                best.compare(arm, &set.optimistic_scores(columns, arm, optimism));
-            }
-            for (&arm, decision) in best.arms[..count].iter().zip(&mut room) {
+            let arms = set.most_optimistic_block(columns, &optimism);
+            for (&arm, decision) in arms[..count].iter().zip(&mut room) {
                 *decision = Decision::certain(arm, Reason::Optimistic);
             }
         });
