@@ -73,13 +73,13 @@ impl Best {
     /// Takes in the next arm.
     #[inline]
     pub(crate) fn compare(&mut self, arm: usize, scores: &Lanes) {
-        for lane in 0..WIDTH {
+        for (best, (score, best_score)) in self.arms.iter_mut().zip(scores.iter().zip(&self.scores)) {
             // All ones where this arm is better: no branch.
-            let better = 0_usize.wrapping_sub(usize::from(scores[lane] > self.scores[lane]));
-            self.arms[lane] = (arm & better) | (self.arms[lane] & !better);
+            let better = 0_usize.wrapping_sub(usize::from(score > best_score));
+            *best = (arm & better) | (*best & !better);
         }
-        for lane in 0..WIDTH {
-            self.scores[lane] = if scores[lane] > self.scores[lane] { scores[lane] } else { self.scores[lane] };
+        for (best, &score) in self.scores.iter_mut().zip(scores) {
+            *best = if score > *best { score } else { *best };
         }
     }
 }

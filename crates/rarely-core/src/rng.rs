@@ -25,11 +25,13 @@ impl Rng {
     }
 
     /// 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Uniform on `[0, 1)`.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.bits() >> 11) as f64 * UNIT
@@ -42,6 +44,7 @@ impl Rng {
     }
 
     /// Standard normal.
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(&mut self.0)
     }

@@ -187,13 +187,7 @@ pub(crate) fn bilinear(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
     total
 }
 
-/// `A += scale · x xᵀ`.
-#[inline]
-pub(crate) fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
-    by_dimension!(x.len(), add_outer_sized(matrix, scale, x), add_outer_sized::<ANY>(matrix, scale, x));
-}
-
-/// The same for a dimension that the caller knows.
+/// `A += scale · x xᵀ`, for a dimension that the caller knows.
 #[inline]
 pub(crate) fn add_outer_sized<const D: usize>(matrix: &mut [f64], scale: f64, x: &[f64]) {
     if D == ANY {
@@ -334,7 +328,7 @@ mod tests {
                     state - 0.5
                 })
                 .collect();
-            add_outer(&mut packed, 1.0, &x);
+            by_dimension!(dimension, add_outer_sized(&mut packed, 1.0, &x), add_outer_any(&mut packed, 1.0, &x));
         }
         add_diagonal(&mut packed, dimension, 0.25);
         let full = (0..dimension)

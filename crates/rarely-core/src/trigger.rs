@@ -122,13 +122,11 @@ impl Watch {
     }
 
     /// Makes what an earlier version's snapshot does not hold.
+    #[cfg(feature = "serde")]
     pub(crate) fn revive(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
-        #[cfg(feature = "serde")]
         if let Memory::Outlook(_) = self.memory {
             *self = Self::new(self.trigger, rule, statistics, population);
         }
-        #[cfg(not(feature = "serde"))]
-        let _ = (rule, statistics, population);
     }
 
     /// Takes in one round.

@@ -60,9 +60,10 @@ pub fn changes_panel(title: &str, outcomes: &[Outcome]) -> Panel {
             Mark::Line { name: outcome.name().to_owned(), style: style(outcome), points, band: Some(band.collect()) }
         })
         .collect();
-    // A few changes beside thousands need a logarithmic axis; a few alone do not.
-    let most = outcomes.iter().filter(|outcome| counts_changes(outcome)).map(|outcome| mean(&outcome.change_counts()));
-    let y = if most.fold(0.0, f64::max) > 60.0 { Axis::log("changes") } else { Axis::linear("changes") };
+    // A few changes beside thousands need a logarithmic axis; a few alone do not. A tenth of a change is as good as none.
+    let means = outcomes.iter().filter(|outcome| counts_changes(outcome)).map(|outcome| mean(&outcome.change_counts()));
+    let most = means.fold(0.0, f64::max);
+    let y = if most > 60.0 { Axis::log("changes").between(0.1, 1.5 * most) } else { Axis::linear("changes") };
     Panel { title: title.to_owned(), x: Axis::log("round"), y, marks, ..Panel::default() }
 }
 

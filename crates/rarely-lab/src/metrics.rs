@@ -73,7 +73,9 @@ impl Between {
         let z = 1.959_963_984_540_054_f64;
         let centre = (share + z * z / (2.0 * worth)) / (1.0 + z * z / worth);
         let half = z / (1.0 + z * z / worth) * (share * (1.0 - share) / worth + (z / (2.0 * worth)).powi(2)).sqrt();
-        let (low, high) = ((centre - half).max(0.0), (centre + half).min(1.0));
+        // At the ends the formula gives the ends, up to rounding.
+        let low = if successes == 0 { 0.0 } else { (centre - half).max(0.0) };
+        let high = if successes == trials { 1.0 } else { (centre + half).min(1.0) };
         Some(Self { mean: 100.0 * share, low: 100.0 * low, high: 100.0 * high })
     }
 }

@@ -10,16 +10,17 @@ use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, 
 use rarely_data::Counterfactuals;
 
 use crate::contestant::{Contestant, NormBound};
-use crate::environment::CounterfactualTable;
+use crate::environment::{CounterfactualTable, Environment};
 use crate::experiment::Bench;
 use crate::frontier;
 use crate::outcome::Outcome;
 use crate::task::{ROUNDS, Source, Task, TaskError};
 
 pub use claims::{Claim, Measurement, Verdict, claims};
-pub use errata::{Erratum, Evidence, Origin, errata};
+pub use errata::{Erratum, Origin, errata};
 pub use theorems::{
-    CounterRow, PlanarMoment, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap, theorem_two,
+    CounterRow, PlanarMoment, TheoremThreeGap, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap,
+    theorem_three_gap, theorem_two,
 };
 
 /// Arms of the paper's grid.
@@ -110,6 +111,20 @@ impl Findings {
     pub fn outcome(&self, id: &str, name: &str) -> Option<&Outcome> {
         self.outcomes(id).iter().find(|outcome| outcome.name() == name)
     }
+}
+
+/// Everything that claims and errata are judged by.
+pub struct Evidence<'a> {
+    /// The trials.
+    pub findings: &'a Findings,
+    /// The counter-example to Theorem 1.
+    pub counter: &'a [CounterRow],
+    /// Decisions looked at one by one.
+    pub feasible: &'a [TheoremTwo],
+    /// The gap in Theorem 3.
+    pub gap: TheoremThreeGap,
+    /// The children, as an environment.
+    pub children: Option<&'a dyn Environment>,
 }
 
 /// The id of a trial of the grid.

@@ -12,7 +12,7 @@ use rarely_core::Algorithm;
 use rarely_data::Counterfactuals;
 use rarely_lab::reproduction::{
     self, Claim, CounterRow, Erratum, Evidence, Findings, PlanarMoment, TheoremTwo, Verdict, claims, counter_example,
-    errata, planar_moment, theorem_two,
+    errata, planar_moment, theorem_three_gap, theorem_two,
 };
 use rarely_lab::{CounterfactualTable, Environment, results, sweep};
 use serde_json::{Value, json};
@@ -108,16 +108,17 @@ fn judge(findings: Findings, children: Vec<Counterfactuals>) -> Result<Reproduce
         .collect();
     let feasible = feasible.into_diagnostic()?;
     let threshold = planar_moment(2, size.seed, 60).into_diagnostic()?;
-    let cone = planar_moment(4, size.seed, 100).into_diagnostic()?;
+    let cone = planar_moment(4, size.seed, 60).into_diagnostic()?;
     let table = CounterfactualTable::new(children).into_diagnostic()?;
     let evidence = Evidence {
         findings: &findings,
         counter: &counter,
         feasible: &feasible,
+        gap: theorem_three_gap().into_diagnostic()?,
         children: Some(&table as &dyn Environment),
     };
     let errata = errata(&evidence).into_diagnostic()?;
-    let claims = claims(&findings, &counter, &feasible);
+    let claims = claims(&evidence);
     Ok(Reproduced { findings, counter, threshold, cone, claims, errata })
 }
 
@@ -170,7 +171,8 @@ fn document(arguments: &Arguments, reproduced: &Reproduced) -> Value {
 fn summary(reproduced: &Reproduced) -> String {
     let mut table = plain_table(&["verdict", "where", "claim"], &[1, 2]);
     for claim in &reproduced.claims {
-        table.add_row([claim.verdict.words(), claim.figure, claim.text]);
+        let close = if claim.close { ", close" } else { "" };
+        table.add_row([&format!("{}{close}", claim.verdict.words()), claim.figure, claim.text]);
     }
     let count = |verdict: Verdict| {
         reproduced.claims.iter().filter(|claim| !claim.ours && claim.verdict == verdict).count()

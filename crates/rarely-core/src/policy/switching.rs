@@ -203,13 +203,11 @@ impl Switching {
     fn gain_of_point(&mut self) -> Gain {
         let (set, rows) = (self.learner.set(), self.population.values());
         let Workspace { point, functional, columns, .. } = &mut self.workspace;
-        match self.watch.played() {
-            Some(played) => set.gain_of(|row, _| block::lanes_of(&played[row..]), point, rows, functional, columns),
-            None => {
-                let rule = self.rule.parameters().values();
-                set.gain_of(|_, columns| block::best_of(rule, columns), point, rows, functional, columns)
-            }
+        if let Some(played) = self.watch.played() {
+            return set.gain_of(|row, _| block::lanes_of(&played[row..]), point, rows, functional, columns);
         }
+        let rule = self.rule.parameters().values();
+        set.gain_of(|_, columns| block::best_of(rule, columns), point, rows, functional, columns)
     }
 
     fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {
@@ -233,6 +231,7 @@ impl Switching {
     /// Makes the buffers that a snapshot leaves out.
     pub(crate) fn revive(&mut self) {
         self.workspace = Workspace::sized(self.shape());
+        #[cfg(feature = "serde")]
         self.watch.revive(&self.rule, self.learner.statistics(), &self.population);
     }
 }

@@ -29,6 +29,19 @@ fn behaviour(policy: &dyn Policy) -> Value {
     json!({ "decisions": decisions, "digest": digest, "rounds": policy.rounds(), "changes": policy.changes() })
 }
 
+/// Lets a policy live in a world of its own.
+fn live(policy: &mut dyn Policy) {
+    let mut rng = Rng::new(5, 2);
+    let truth = sample::parameters(policy.shape(), &mut rng);
+    for _ in 0..3 * ROUNDS {
+        let values = sample::context(policy.shape().dimension(), &mut rng);
+        let context = Context::new(&values).expect("finite");
+        let decision = policy.decide(context, &mut rng).expect("fits");
+        let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
+    }
+}
+
 fn write() {
     let entries: Vec<Value> = Algorithm::all()
         .map(|algorithm| {
@@ -63,5 +76,13 @@ fn snapshots_of_this_format_open_and_decide_as_they_did() {
         let policy = snapshot.restore().expect("it opens");
         assert_eq!(entry["algorithm"], policy.algorithm().name());
         assert_eq!(entry["behaviour"], behaviour(&*policy), "{}", policy.algorithm());
+
+        // What earlier versions wrote and this one would not is replaced when it is read: both continue alike.
+        let mut policy = policy;
+        let text = serde_json::to_string(&policy.snapshot()).expect("plain data");
+        let mut copy = serde_json::from_str::<Snapshot>(&text).expect("a snapshot").restore().expect("it opens");
+        live(&mut *policy);
+        live(&mut *copy);
+        assert!(copy.snapshot() == policy.snapshot(), "{} continued differently", policy.algorithm());
     }
 }

@@ -1,7 +1,9 @@
 //! What the paper proves, tried out.
 
 use rarely_core::{
-    Algorithm, Certificates, Change, Context, Parameters, Policy, Profile, SettingsError, Shape, Solver, cosine,
+    Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, ErrorProbability, Exploration, Noise,
+    NormBound, Parameters, Penalty, Policy, Profile, Rule, SettingsError, Sets, Shape, Solver, Statistics, TheoremThree,
+    cosine,
 };
 
 use crate::contestant::Contestant;
@@ -71,7 +73,7 @@ pub fn theorem_two(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> R
         let mut world = environment.world(seed, run);
         let judge = Judge::new(&*world, shape, 100);
         let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-        contestant.explore = Some(rarely_core::Exploration { pilot: 5, ..rarely_core::Exploration::NONE });
+        contestant.explore = Some(Exploration { pilot: 5, ..Exploration::NONE });
         let mut policy = contestant.build(&*world, &judge, rounds, Certificates::Brief)?;
         let mut rng = policy_stream(seed, run);
         let mut round = Round::new(shape);
@@ -111,7 +113,7 @@ pub struct PlanarMoment {
 }
 
 /// Plays boundary-conservative with two context variables until it makes a change that shows something: after at least
-/// `after` rounds, the first that moves a boundary within reach of a context.
+/// `after` rounds, the first that changes the arm of at least 2 % of people; with two arms, one that Theorem 3 certifies.
 ///
 /// # Errors
 /// [`SettingsError`] if the shape is out of range.
@@ -126,7 +128,7 @@ pub fn planar_moment(arms: usize, seed: u64, after: u64) -> Result<Option<Planar
         let mut world = environment.world(seed, run);
         let judge = Judge::new(&*world, shape, 2_000);
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
-        contestant.explore = Some(rarely_core::Exploration { pilot: 3, ..rarely_core::Exploration::HOUSE });
+        contestant.explore = Some(Exploration { pilot: 3, ..Exploration::HOUSE });
         let mut policy = contestant.build(&*world, &judge, LONGEST, Certificates::Full)?;
         if let Some((round, from, to)) = first_change(policy.as_mut(), &mut *world, shape, (after, LONGEST), run) {
             let truth = Parameters::new(shape, world.truth().unwrap_or(&[]).to_vec())?;
@@ -153,7 +155,7 @@ fn first_change(
         let Change::Switched(evidence) = change else { continue };
         let certificate = evidence.certificate.as_ref()?;
         let theorem = certificate.theorem_three.is_some_and(|theorem| theorem.certifies());
-        if number >= after && theorem && certificate.gain.changed_share > 0.02 {
+        if number >= after && (theorem || shape.arms() > 2) && certificate.gain.changed_share > 0.02 {
             return Some((number, evidence.from, evidence.to));
         }
     }
@@ -229,4 +231,79 @@ pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
     }
     let set = policy.learner().expect("it learns").set();
     Ok(set.distance_squared(&set.nearest(&initial)) / set.radius().powi(2))
+}
+
+/// A change in the plane that meets Theorem 3's four conditions and yet lowers the expected reward.
+#[derive(Debug, Clone, Copy)]
+pub struct TheoremThreeGap {
+    /// What it gains a decision: less than nothing.
+    pub gain: f64,
+    /// Its conditions.
+    pub conditions: TheoremThree,
+    /// Whether the truth is in the set.
+    pub truth_in_set: bool,
+    /// The angle by which the boundary moved, in degrees.
+    pub moved_degrees: f64,
+}
+
+/// The case built by hand. The plausible boundaries span 170°, the old boundary is outside but its reverse is inside; the update
+/// turns it just to the nearest edge (35°), as Theorem 3 asks, and sweeps over the true boundary.
+///
+/// # Errors
+/// Never: all numbers are in range.
+///
+/// # Panics
+/// Never: all numbers are finite.
+pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
+    let shape = Shape::new(2, 2)?;
+    let confidence = Confidence {
+        noise: Noise::new(0.1)?,
+        norm_bound: NormBound::new(1.0)?,
+        error_probability: ErrorProbability::new(0.05)?,
+        penalty: Penalty::new(1.0)?,
+        sets: Sets::Joint,
+        profile: Profile::Rigorous,
+    };
+    // V = 400·I for both arms and θ̂₀ − θ̂₁ = (difference, 0).
+    let statistics_with = |difference: f64| {
+        let mut statistics = Statistics::new(1.0, &Parameters::zeros(shape));
+        for _ in 0..399 {
+            for (arm, sign) in [(0, 0.5), (1, -0.5)] {
+                for (context, mean) in [([1.0, 0.0], sign * difference), ([0.0, 1.0], 0.0)] {
+                    let context = Context::new(&context).expect("finite");
+                    let _ = statistics.observe(context, Arm::new(arm), mean * 400.0 / 399.0).expect("finite");
+                }
+            }
+        }
+        statistics
+    };
+    // r/‖c‖_M = sin 85°.
+    let spread = confidence.set(&statistics_with(0.0)).radius() * (2.0_f64 / 400.0).sqrt();
+    let statistics = statistics_with(spread / 85_f64.to_radians().sin());
+    let set = confidence.set(&statistics);
+    let policy = |degrees: f64, length: f64| {
+        let (s, c) = degrees.to_radians().sin_cos();
+        Parameters::new(shape, [0.5 * c, 0.5 * s, -0.5 * c, -0.5 * s].map(|value| value * length).to_vec())
+    };
+    let old = policy(120.0, 1.0)?;
+    let update = set.conservative(&old).parameters;
+    // The truth: 80° on the other side of the axis.
+    let truth = policy(-80.0, spread * 0.09)?;
+    // People whose context points 100° away from the old boundary's normal: both its sides are in doubt.
+    let angle = (120.0_f64 - 100.0).to_radians();
+    let people = [angle.cos(), angle.sin()];
+    let contexts = Contexts::new(&people, 2).expect("finite");
+    let moved_degrees = cosine(&old, &update).clamp(-1.0, 1.0).acos().to_degrees();
+    let (from, to) = (Rule::new(old), Rule::new(update));
+    let certificate = set.certify(&from, &to, contexts).expect("it fits");
+    let reward = |rule: &Rule| {
+        let arm = rule.choose_many(contexts).expect("it fits")[0].index();
+        truth.arm(arm).iter().zip(people).map(|(t, s)| t * s).sum::<f64>()
+    };
+    Ok(TheoremThreeGap {
+        gain: reward(&to) - reward(&from),
+        conditions: certificate.theorem_three.expect("two context variables"),
+        truth_in_set: set.contains(&truth),
+        moved_degrees,
+    })
 }

@@ -2,5 +2,8 @@
 
 mod counter_example;
 mod coverage;
+mod environments;
 mod experiment;
+mod reference;
+mod tables;
 mod theorem_three;

@@ -66,22 +66,23 @@ pub(super) fn page(extent: &str, reproduced: &Reproduced, figures: &[Shown]) -> 
 fn verdicts(page: &mut Page, claims: &[Claim]) {
     page.heading("Claims and verdicts");
     page.paragraph(
-        "Each claim in our words. It holds if what we measured meets the condition under valid sets; it holds only as published if \
-         that takes the authors' sets, prior and solver. A verdict follows the measured means; where an interval reaches over the \
-         limit the number is marked as not clear.",
+        "Each claim in our words. It holds if everything we measured for it under valid sets meets its condition with the whole of its \
+         95 % interval; it holds only as published if that takes the authors' sets, prior and solver. “Close” means that only an \
+         interval reaching over a limit stands between this verdict and a better one.",
     );
-    let badge = |verdict: Verdict| {
-        let tone = match verdict {
+    let badge = |claim: &Claim| {
+        let tone = match claim.verdict {
             Verdict::Holds => Tone::Good,
             Verdict::OnlyAsPublished => Tone::Fair,
             Verdict::DoesNotHold => Tone::Bad,
         };
-        Cell::Badge(tone, verdict.words().to_owned())
+        let close = if claim.close { " (close)" } else { "" };
+        Cell::Badge(tone, format!("{}{close}", claim.verdict.words()))
     };
     let row = |claim: &Claim| {
         let whose = if claim.ours { "ours" } else { "" };
         vec![
-            badge(claim.verdict),
+            badge(claim),
             Cell::Text(claim.figure.to_owned()),
             Cell::Text(claim.text.to_owned()),
             Cell::Text(claim.paper.to_owned()),

@@ -1,4 +1,12 @@
 //! The command line as a user meets it, and the architecture as the manifests have it.
 
+mod answers;
 mod architecture;
-mod command_line;
+mod bad_data;
+mod bad_options;
+mod help;
+mod interruption;
+mod outputs;
+mod pipes;
+mod program;
+mod reproduction;

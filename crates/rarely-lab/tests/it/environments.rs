@@ -1,0 +1,111 @@
+//! Every environment of the registry, and what breaks in the misspecified ones.
+
+use rarely_core::{Algorithm, Certificates, Profile, Shape};
+use rarely_lab::environment::{REGISTRY, linear_fit, named};
+use rarely_lab::{Bench, Contestant, Experiment, Judge, Outcome, Round};
+
+fn shape() -> Shape {
+    Shape::new(3, 4).expect("a shape")
+}
+
+fn run(name: &str, strength: f64, algorithms: &[Algorithm], rounds: u64, runs: u64) -> Vec<Outcome> {
+    let environment = named(name, shape(), 0.1, strength).expect("an environment");
+    let contestants: Vec<Contestant> =
+        algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
+    let experiment = Experiment {
+        environment: &*environment,
+        rounds,
+        runs,
+        seed: 4,
+        judged_on: 2_000,
+        certificates: Certificates::Brief,
+    };
+    experiment.run(&contestants, &Bench::quiet()).expect("it runs")
+}
+
+/// Worlds are the same for every caller, rounds add up, and the sample is fixed while the world goes on.
+#[test]
+fn worlds_are_reproducible() {
+    for entry in REGISTRY {
+        let environment = (entry.build)(shape(), 0.1, 1.0);
+        let (mut one, mut other) = (environment.world(7, 3), environment.world(7, 3));
+        let before = one.sample(50);
+        let (mut round, mut again) = (Round::new(shape()), Round::new(shape()));
+        for _ in 0..200 {
+            one.next(&mut round);
+            other.next(&mut again);
+            assert_eq!((&round.context, &round.means, &round.rewards), (&again.context, &again.means, &again.rewards));
+            assert!(round.context[0] == 1.0 && round.rewards.iter().all(|reward| reward.is_finite()), "{}", entry.name);
+        }
+        assert_eq!(before.contexts, one.sample(50).contexts, "{}", entry.name);
+        assert_eq!(before.means == one.sample(50).means, !one.drifts(), "{}", entry.name);
+        assert_ne!(environment.world(7, 4).sample(50).means, before.means, "{}: runs differ", entry.name);
+    }
+}
+
+/// The noise of every world has the declared standard deviation, times what the environment says: 20,000 draws give it to
+/// within 2 % (4 standard errors; wider for the heavy tails, whose fourth moment does not exist).
+#[test]
+fn noise_is_as_large_as_it_should_be() {
+    for (name, factor, tolerance) in
+        [("linear", 1.0, 0.02), ("understated-noise", 2.0, 0.02), ("heavy-tailed", 1.0, 0.15), ("quadratic", 1.0, 0.02)]
+    {
+        let mut world = named(name, shape(), 0.1, 1.0).expect("an environment").world(1, 0);
+        let mut round = Round::new(shape());
+        let mut squares = 0.0;
+        for _ in 0..20_000 {
+            world.next(&mut round);
+            squares += (round.rewards[0] - round.means[0]).powi(2);
+        }
+        let found = (squares / 20_000.0_f64).sqrt() / (0.1 * factor);
+        assert!((found - 1.0).abs() < tolerance, "{name}: {found}");
+    }
+}
+
+/// At strength 0 the quadratic world is the linear one, and the linear fit of a linear world is its truth.
+#[test]
+fn the_linear_world_is_in_the_family() {
+    let linear = named("linear", shape(), 0.1, 1.0).expect("an environment").world(2, 5);
+    let flat = named("quadratic", shape(), 0.1, 0.0).expect("an environment").world(2, 5);
+    let sample = linear.sample(500);
+    let other = flat.sample(500);
+    assert_eq!(sample.contexts, other.contexts);
+    assert!(sample.means.iter().zip(&other.means).all(|(one, other)| (one - other).abs() < 1e-12));
+    let fit = linear_fit(shape(), &sample);
+    let truth = linear.truth().expect("it is linear");
+    assert!(fit.iter().zip(truth).all(|(fit, truth)| (fit - truth).abs() < 1e-5), "{fit:?} {truth:?}");
+    assert!(flat.truth().is_none(), "what may be curved makes no claim of coverage");
+}
+
+/// What breaks and when: sets hold in the linear world, not where the noise is understated or the truth drifts; a curved truth
+/// costs regret that no linear rule can avoid, and the regret of the best linear rule is what remains.
+#[test]
+fn users_see_what_breaks() {
+    let algorithms = [Algorithm::Rarely, Algorithm::LinUcb];
+    let coverage = |outcomes: &[Outcome]| outcomes[1].coverage();
+    assert_eq!(coverage(&run("linear", 1.0, &algorithms, 2_000, 10)), Some(1.0));
+    let drifting = run("drifting", 5.0, &algorithms, 2_000, 10);
+    assert_eq!(coverage(&drifting), Some(0.0), "the truth leaves the set when it moves");
+    let understated = run("understated-noise", 4.0, &algorithms, 2_000, 10);
+    assert!(coverage(&understated) < Some(1.0), "{:?}", coverage(&understated));
+    let quadratic = run("quadratic", 2.0, &algorithms, 4_000, 10);
+    assert_eq!(coverage(&quadratic), None);
+    let linear = run("linear", 1.0, &algorithms, 4_000, 10);
+    let regret = |outcomes: &[Outcome]| outcomes[0].summary().regret_per_step.mean;
+    assert!(regret(&quadratic) > 2.0 * regret(&linear), "{} {}", regret(&quadratic), regret(&linear));
+
+    let world = named("quadratic", shape(), 0.1, 2.0).expect("an environment").world(4, 0);
+    let judge = Judge::new(&*world, shape(), 5_000);
+    let best = rarely_core::Parameters::new(shape(), judge.linear_truth().to_vec()).expect("parameters");
+    assert!(judge.regret(&judge.decisions_of(&best).expect("it fits")) > 0.0);
+}
+
+#[test]
+fn unknown_names_and_bad_numbers_are_refused() {
+    let message = |name: &str, noise: f64| {
+        named(name, shape(), noise, 1.0).err().map(|error| error.to_string()).expect("refused")
+    };
+    assert!(message("cubic", 0.1).contains("there are linear, quadratic"), "{}", message("cubic", 0.1));
+    assert!(message("linear", f64::NAN).contains("noise is NaN"));
+    assert!(message("linear", -1.0).contains("from 0 to"));
+}

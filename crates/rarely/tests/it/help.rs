@@ -1,0 +1,59 @@
+//! What the program says of itself.
+
+use crate::program::{Place, assert_snapshot_of, data};
+
+#[test]
+fn help_of_the_program() {
+    assert_snapshot_of!(Place::new().rarely("--help"));
+}
+
+#[test]
+fn without_a_command_the_help_is_talk_and_nothing_was_done() {
+    assert_snapshot_of!(Place::new().rarely(""));
+}
+
+#[test]
+fn a_misspelt_command_is_guessed() {
+    assert_snapshot_of!(Place::new().rarely("reproduse"));
+}
+
+#[test]
+fn help_of_reproduce() {
+    assert_snapshot_of!(Place::new().rarely("reproduce --help"));
+}
+
+#[test]
+fn help_of_simulate() {
+    assert_snapshot_of!(Place::new().rarely("simulate --help"));
+}
+
+#[test]
+fn help_of_ihdp() {
+    assert_snapshot_of!(Place::new().rarely("ihdp --help"));
+}
+
+#[test]
+fn help_of_sweep() {
+    assert_snapshot_of!(Place::new().rarely("sweep --help"));
+}
+
+#[test]
+fn help_of_frontier() {
+    assert_snapshot_of!(Place::new().rarely("frontier --help"));
+}
+
+#[test]
+fn help_of_algorithms() {
+    assert_snapshot_of!(Place::new().rarely("algorithms --help"));
+}
+
+#[test]
+fn the_tables_of_algorithms_settings_and_environments() {
+    assert_snapshot_of!(Place::new().rarely("algorithms"));
+}
+
+#[test]
+fn the_version_is_that_of_the_crate() {
+    let said = data(&Place::new().done("--version"));
+    assert_eq!(said, format!("rarely {}\n", env!("CARGO_PKG_VERSION")));
+}

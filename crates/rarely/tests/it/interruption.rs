@@ -1,0 +1,143 @@
+//! Ctrl-C, and going on afterwards.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Place, assert_same_files, data, talk};
+
+/// A few seconds of work in 80 runs.
+const COMMAND: &str = "simulate --runs 20 --rounds 4000 --algorithms rarely,rs-conservative,linucb,thompson --format csv";
+const JOURNAL: &str = "unfinished.ndjson";
+
+fn start(place: &Place, arguments: &str) -> Child {
+    place.rarely(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+fn interrupt(child: Child) -> Output {
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("a shell");
+    assert!(kill.success(), "it was still running");
+    child.wait_with_output().expect("it ends")
+}
+
+/// Runs that are in the journal as whole lines.
+fn kept(place: &Place, folder: &str) -> usize {
+    let journal = fs::read(place.path(folder).join(JOURNAL)).unwrap_or_default();
+    journal.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// Starts a command and stops it once `runs` runs are finished.
+fn stopped(place: &Place, command: &str, folder: &str, runs: usize) -> Output {
+    let mut child = start(place, &format!("{command} --out {folder}"));
+    let started = Instant::now();
+    while kept(place, folder) < runs {
+        assert!(child.try_wait().expect("its state").is_none(), "it ended before it was stopped");
+        assert!(started.elapsed() < Duration::from_secs(60), "no run was finished in a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = interrupt(child);
+    assert_eq!(output.status.code(), Some(130), "{}", talk(&output));
+    assert!(output.stdout.is_empty(), "there is no answer yet");
+    output
+}
+
+fn copy(place: &Place, journal: &[u8], folder: &str) {
+    fs::create_dir(place.path(folder)).expect("a folder");
+    place.write(&format!("{folder}/{JOURNAL}"), journal);
+}
+
+struct Uninterrupted {
+    files: BTreeMap<String, Vec<u8>>,
+    answer: String,
+}
+
+/// Runs the command to its end in a folder with `expected` finished runs, which it says, and compares everything.
+fn goes_on(place: &Place, folder: &str, expected: usize, threads: u16, whole: &Uninterrupted) {
+    let output = place.done(&format!("{COMMAND} --out {folder} --threads {threads}"));
+    let said = talk(&output);
+    assert!(said.contains(&format!("going on: {expected} runs were finished before")), "{expected} in {folder}: {said}");
+    assert_same_files(&whole.files, &place.files(folder));
+    assert_eq!(data(&output), whole.answer);
+}
+
+#[test]
+fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
+    let place = Place::new();
+    let output = place.done(&format!("{COMMAND} --out whole"));
+    let whole = Uninterrupted { files: place.files("whole"), answer: data(&output) };
+    assert!(!whole.files.contains_key(JOURNAL), "all is done");
+
+    let output = stopped(&place, COMMAND, "stopped", 50);
+    assert_eq!(place.names("stopped"), [JOURNAL], "nothing has its final name yet");
+    assert!(talk(&output).contains("finished runs are kept in stopped"), "{}", talk(&output));
+    let journal = fs::read(place.path("stopped").join(JOURNAL)).expect("the journal");
+    let runs = kept(&place, "stopped");
+    assert!(runs >= 50);
+    goes_on(&place, "stopped", runs, 1, &whole);
+
+    // What a crash may leave: the last line cut in its middle, or only its end of line lost.
+    let lines = journal.iter().filter(|&&byte| byte == b'\n').count();
+    let ends: Vec<usize> = (0..journal.len()).filter(|&at| journal[at] == b'\n').collect();
+    let (last, end) = (ends[lines - 2] + 1, ends[lines - 1]);
+    copy(&place, &journal[..usize::midpoint(last, end)], "cut");
+    goes_on(&place, "cut", runs - 1, 3, &whole);
+    copy(&place, &journal[..end], "no-end-of-line");
+    let output = stopped(&place, COMMAND, "no-end-of-line", runs + 3);
+    assert!(talk(&output).contains(&format!("going on: {runs} runs were finished before")), "{}", talk(&output));
+    assert_eq!(place.names("no-end-of-line"), [JOURNAL]);
+    let lines = kept(&place, "no-end-of-line");
+    goes_on(&place, "no-end-of-line", lines, 2, &whole);
+
+    // Rubbish among the lines, and a line of zeros, as some file systems leave them.
+    let mut rubbish = journal[..=ends[0]].to_vec();
+    rubbish.extend_from_slice(b"\xff\xfe rubbish\n{}\n");
+    rubbish.extend_from_slice(&[0; 100]);
+    rubbish.push(b'\n');
+    rubbish.extend_from_slice(&journal[ends[0] + 1..]);
+    copy(&place, &rubbish, "rubbish");
+    goes_on(&place, "rubbish", runs, 2, &whole);
+}
+
+/// Runs of another seed are no part of this command: they are not used, and not said to be.
+#[test]
+fn finished_runs_of_another_command_are_not_used() {
+    let place = Place::new();
+    let command = "simulate --runs 6 --rounds 2000 --algorithms rarely,rs-conservative";
+    let _ = stopped(&place, command, "mixed", 3);
+    let other = format!("{command} --seed 2");
+    let output = place.done(&format!("{other} --out mixed"));
+    let _ = place.done(&format!("{other} --out fresh"));
+    assert_same_files(&place.files("fresh"), &place.files("mixed"));
+    assert!(!talk(&output).contains("going on"), "none of them is of use here: {}", talk(&output));
+}
+
+/// Without a folder nothing can be kept, and it says so.
+#[test]
+fn a_command_without_a_folder_stops_too() {
+    let place = Place::new();
+    let child = start(&place, "simulate --runs 1000 --rounds 20000");
+    std::thread::sleep(Duration::from_millis(500));
+    let output = interrupt(child);
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty());
+    assert!(talk(&output).contains("--out DIR"), "{}", talk(&output));
+    assert!(place.names("").is_empty());
+}
+
+/// Also a sweep, whose cells are commands of their own, and IHDP, which is two.
+#[test]
+fn sweep_and_ihdp_go_on_too() {
+    for (command, runs) in [
+        ("sweep --vary penalty=0.01,0.1,1 --runs 8 --rounds 4000 --algorithms rarely,rs-conservative", 30),
+        ("ihdp --synthetic --runs 12 --algorithms rarely,rs-conservative,linucb", 8),
+    ] {
+        let place = Place::new();
+        let _ = stopped(&place, command, "stopped", runs);
+        let output = place.done(&format!("{command} --out stopped"));
+        assert!(talk(&output).contains("going on"), "{}", talk(&output));
+        let _ = place.done(&format!("{command} --out whole"));
+        assert_same_files(&place.files("whole"), &place.files("stopped"));
+    }
+}
