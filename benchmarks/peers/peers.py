@@ -281,8 +281,8 @@ def print_libraries(best, peers, rows, tuned, first, slow):
     quoted = AUTHORS["linucb"]
     print(line("the authors' Python", "LinUCB", f"{quoted} (quoted, not measured)", times(quoted / best["linucb"]), "–", "–", "–"))
     print("\nOurs includes drawing contexts and noise, counting regret, checking whether the set holds the truth and judging every"
-          "\nchange; theirs is deciding and learning alone. MABWiser and contextualbandits get the last radius as a constant width;"
-          "\nRiver's width has no multiplier, so it explores less and has less regret.\n")
+          "\nchange (linucb has none to judge); theirs is deciding and learning alone. MABWiser and contextualbandits get the last radius as a constant width;"
+          "\nRiver's width has no multiplier and is narrower: its arithmetic is LinUCB's, its regret is not to be compared.\n")
 
 
 def print_authors(best):
@@ -319,7 +319,7 @@ def same_algorithm(row, tuned, plain):
 
 def find_program(given):
     root = Path(__file__).resolve().parents[2]
-    program = given or Path(os.environ.get("CARGO_TARGET_DIR", root / "target")) / "release" / "rarely"
+    program = given or root / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "rarely"
     if not program.is_file():
         sys.exit("no release build of rarely: run without --no-build, or say where it is with --rarely")
     return program.resolve()

@@ -194,9 +194,8 @@ impl<'a> ConfidenceSet<'a> {
         self.contains_at(&self.arm_distances_squared(parameters))
     }
 
-    /// Whether a point with these squared distances, arm by arm ([`Ridge::distance_squared`](crate::Ridge::distance_squared)),
-    /// is in the set. Only the played arm's distance changes in a round.
-    pub fn contains_at(&self, distances_squared: &[f64]) -> bool {
+    /// Whether a point with these squared distances, arm by arm, is in the set.
+    pub(crate) fn contains_at(&self, distances_squared: &[f64]) -> bool {
         match self.confidence.sets {
             Sets::Joint => distances_squared.iter().sum::<f64>() <= self.edge(),
             Sets::PerArm => distances_squared

@@ -272,11 +272,8 @@ impl Ridge {
         symmetric::add_scaled(out, self.penalty, x);
     }
 
-    /// `‖φ − θ̂‖²_V`. O(d²).
-    ///
-    /// # Panics
-    /// If `point` has not length d, or `scratch` not at least 2d.
-    pub fn distance_squared(&self, point: &[f64], scratch: &mut [f64]) -> f64 {
+    /// `‖φ − θ̂‖²_V`. `scratch` has length 2d.
+    pub(crate) fn distance_squared(&self, point: &[f64], scratch: &mut [f64]) -> f64 {
         let (difference, product) = scratch[..2 * point.len()].split_at_mut(point.len());
         for ((difference, point), estimate) in difference.iter_mut().zip(point).zip(&self.estimate) {
             *difference = point - estimate;

@@ -1,8 +1,8 @@
 //! The one interaction loop.
 
 use rarely_core::{
-    Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy, Rng, Shape,
-    TheoremThree,
+    Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy,
+    Profile, Rng, Sets, Shape, TheoremThree,
 };
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,8 @@ pub fn play(
                 run.changes.push(record(number, gain, changed_share, *evidence));
                 in_force = next;
             }
-            coverage.follow(policy, world, &decision);
+            let arm = decision.arm.index();
+            coverage.follow(policy, world, round.rewards[arm] - round.means[arm]);
         }
         run.regret.push(score.regret);
     }
@@ -179,51 +180,43 @@ impl Score {
     }
 }
 
-/// Whether the truth has stayed in the confidence set. Only the played arm's distance changes in a round, so that this is one
-/// product with a d×d matrix.
+/// Whether the truth has stayed in the confidence set.
+///
+/// The squared distance of fixed parameters θ grows by `(y − sᵀθ)² − e²/(1+q)` in a round, at most by the square of the noise
+/// if θ is the truth, and the radius never shrinks. So the set is looked at only when the noise since the last look could have
+/// carried the truth out of it.
 struct Coverage {
-    truth: Option<Vec<f64>>,
-    distances_squared: Vec<f64>,
-    scratch: Vec<f64>,
+    truth: Option<Parameters>,
     outside: u64,
+    /// How much the squared distance may grow before the truth can be outside.
+    room: f64,
 }
 
 impl Coverage {
     fn new(policy: &dyn Policy, world: &dyn World) -> Self {
-        let dimension = policy.shape().dimension();
-        let truth = policy.learner().and_then(|_| world.truth()).map(<[f64]>::to_vec);
-        let mut coverage =
-            Self { truth, distances_squared: vec![0.0; policy.shape().arms()], scratch: vec![0.0; 2 * dimension], outside: 0 };
-        coverage.measure_all(policy);
-        coverage
-    }
-
-    fn measure_all(&mut self, policy: &dyn Policy) {
-        (0..self.distances_squared.len()).for_each(|arm| self.measure(policy, arm));
+        let truth = policy.learner().and_then(|_| world.truth());
+        let truth = truth.and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
+        Self { truth, outside: 0, room: 0.0 }
     }
 
     #[inline]
-    fn measure(&mut self, policy: &dyn Policy, arm: usize) {
-        if let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) {
-            let ridge = learner.statistics().arm(arm);
-            let dimension = ridge.dimension();
-            let point = &truth[arm * dimension..(arm + 1) * dimension];
-            self.distances_squared[arm] = ridge.distance_squared(point, &mut self.scratch);
+    fn follow(&mut self, policy: &dyn Policy, world: &dyn World, noise: f64) {
+        self.room -= noise * noise;
+        if self.truth.is_some() && !(self.room > 0.0) {
+            self.look(policy, world);
         }
     }
 
-    #[inline]
-    fn follow(&mut self, policy: &dyn Policy, world: &dyn World, decision: &Decision) {
-        let Some(truth) = &mut self.truth else { return };
+    fn look(&mut self, policy: &dyn Policy, world: &dyn World) {
         if world.drifts() {
-            truth.copy_from_slice(world.truth().unwrap_or(&[]));
-            self.measure_all(policy);
-        } else {
-            self.measure(policy, decision.arm.index());
+            self.truth = world.truth().and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
         }
-        if let Some(learner) = policy.learner() {
-            self.outside += u64::from(!learner.set().contains_at(&self.distances_squared));
-        }
+        let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) else { return };
+        let set = learner.set();
+        self.outside += u64::from(!set.contains(truth));
+        let confidence = learner.confidence();
+        let steady = confidence.profile == Profile::Rigorous && confidence.sets == Sets::Joint && !world.drifts();
+        self.room = if steady { set.radius().powi(2) - set.distance_squared(truth) } else { 0.0 };
     }
 
     fn rounds_outside(&self) -> Option<u64> {

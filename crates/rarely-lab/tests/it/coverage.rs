@@ -49,3 +49,37 @@ fn understated_noise_is_found() {
     let share = share_that_left(Algorithm::LinUcb, Sets::Joint, 500, 0.5 / 3.0);
     assert!(share > allowed(500), "{share}");
 }
+
+/// The loop looks at the set only when it must; looking in every round finds the same rounds, also where the truth does leave.
+#[test]
+fn looking_seldom_finds_what_looking_always_finds() {
+    use rarely_core::{Context, Parameters, Rng};
+    use rarely_lab::{Environment as _, Judge, Round, play};
+    let shape = Shape::new(3, 2).expect("a shape");
+    let environment = Linear { shape, noise: 0.5 };
+    let (mut looked, mut left) = (0, 0);
+    for (run, declared) in (0..60).zip([0.5, 0.17, 0.1].into_iter().cycle()) {
+        let mut contestant = Contestant::new(Algorithm::LinUcb, Profile::Rigorous);
+        contestant.declared.noise = Some(declared);
+        let mut world = environment.world(3, run);
+        let judge = Judge::new(&*world, shape, 10);
+        let build = || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
+        let (mut policy, mut again) = (build(), build());
+        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1)).expect("it plays");
+
+        let mut world = environment.world(3, run);
+        let truth = Parameters::new(shape, world.truth().expect("linear").to_vec()).expect("parameters");
+        let (mut rng, mut round, mut outside) = (Rng::new(1, 1), Round::new(shape), 0);
+        for _ in 0..400 {
+            world.next(&mut round);
+            let context = Context::new(&round.context).expect("a context");
+            let decision = again.decide(context, &mut rng).expect("a decision");
+            let _ = again.observe(context, &decision, round.rewards[decision.arm.index()]).expect("an outcome");
+            outside += u64::from(!again.learner().expect("it learns").set().contains(&truth));
+        }
+        assert_eq!(played.rounds_outside, Some(outside), "run {run}");
+        looked += 1;
+        left += u64::from(outside > 0);
+    }
+    assert!(looked == 60 && (10..50).contains(&left), "{left} of {looked} left");
+}
