@@ -162,7 +162,7 @@ h3 { font-size: 1.05rem; margin-top: 1.5rem; }
 nav ol { columns: 16rem; padding-left: 1.4rem; font-size: .9rem; }
 a { color: #00568a; }
 figure { margin: 1.5rem 0; }
-figure svg { display: block; width: 100%; min-width: 34rem; height: auto; }
+figure svg { display: block; max-width: 100%; min-width: 34rem; height: auto; }
 figcaption { font-size: .9rem; color: #444; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0; min-width: 100%; }

@@ -14,6 +14,8 @@ pub struct Judge {
     best_fixed_arm: usize,
     truth: Option<Vec<f64>>,
     fit: OnceLock<Vec<f64>>,
+    /// What the first rule that was asked about plays: every algorithm of a run starts with the same one.
+    start: OnceLock<(Parameters, Vec<Arm>)>,
 }
 
 impl Judge {
@@ -27,7 +29,7 @@ impl Judge {
         }
         let best_fixed_arm = (1..arms).fold(0, |best, arm| if totals[arm] > totals[best] { arm } else { best });
         let truth = world.truth().map(<[f64]>::to_vec);
-        Self { shape, sample, best_fixed_arm, truth, fit: OnceLock::new() }
+        Self { shape, sample, best_fixed_arm, truth, fit: OnceLock::new(), start: OnceLock::new() }
     }
 
     /// Arms and context variables.
@@ -72,7 +74,14 @@ impl Judge {
     /// # Errors
     /// [`DecideError`] if the shapes differ.
     pub fn decisions_of(&self, parameters: &Parameters) -> Result<Vec<Arm>, DecideError> {
-        Ok(Rule::new(parameters.clone()).choose_many(self.contexts()?)?)
+        if let Some((_, arms)) = self.start.get().filter(|(known, _)| known == parameters) {
+            return Ok(arms.clone());
+        }
+        let arms = Rule::new(parameters.clone()).choose_many(self.contexts()?)?;
+        if self.start.get().is_none() {
+            let _ = self.start.set((parameters.clone(), arms.clone()));
+        }
+        Ok(arms)
     }
 
     /// What a change from `before` to `after` gains a decision, and the share of the sample whose arm changes; with the mean
@@ -104,5 +113,5 @@ impl Judge {
 
 /// The largest of the arms' mean rewards.
 pub(crate) fn largest(means: &[f64]) -> f64 {
-    means.iter().fold(f64::NEG_INFINITY, |best, &mean| best.max(mean))
+    means.iter().fold(f64::NEG_INFINITY, |best, &mean| if mean > best { mean } else { best })
 }

@@ -79,7 +79,8 @@ pub(crate) fn table(points: &[Point], runs: usize) -> String {
         let key = |point: &Point| (!point.on_frontier, point.summary.changes.mean);
         key(one).partial_cmp(&key(other)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let mut table = plain_table(&["contestant", "on the frontier", "changes", "regret a step", "that improve, %"], &[1]);
+    let mut table =
+        plain_table(&["contestant", "on the frontier", "changes", "regret a step", "that improve, %"], &[1]);
     for point in rows {
         let row = &point.summary;
         table.add_row([

@@ -165,7 +165,8 @@ impl Assumptions {
 
     /// As plain data; what is not set is the profile's own.
     pub(crate) fn describe(&self) -> Value {
-        let explore = self.explore.map(|explore| json!({ "pilot": explore.0.pilot, "equipoise": explore.0.equipoise.get() }));
+        let explore =
+            self.explore.map(|explore| json!({ "pilot": explore.0.pilot, "equipoise": explore.0.equipoise.get() }));
         let norm_bound = match self.norm_bound {
             Some(Bound(NormBound::Value(value))) => json!(value),
             Some(Bound(NormBound::Auto)) => json!("auto"),

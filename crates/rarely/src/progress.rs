@@ -29,7 +29,9 @@ impl Session {
         let kept = folder.as_ref().map(|folder| folder.path().display().to_string());
         ctrlc::set_handler(move || {
             match &kept {
-                Some(path) => eprintln!("\nstopped; finished runs are kept in {path}: the same command goes on from there"),
+                Some(path) => {
+                    eprintln!("\nstopped; finished runs are kept in {path}: the same command goes on from there")
+                }
                 None => eprintln!("\nstopped; with --out DIR a command can be stopped and goes on where it was"),
             }
             std::process::exit(130);

@@ -96,12 +96,8 @@ fn extent(arguments: &Arguments) -> String {
 fn judge(findings: Findings, children: Vec<Counterfactuals>) -> Result<Reproduced, Report> {
     let size = findings.size;
     let counter = counter_example(size.seed, EQUIPOISE).into_diagnostic()?;
-    let looked_at = [
-        Algorithm::BoundaryGreedy,
-        Algorithm::BoundaryConservative,
-        Algorithm::RsGreedy,
-        Algorithm::RsConservative,
-    ];
+    let looked_at =
+        [Algorithm::BoundaryGreedy, Algorithm::BoundaryConservative, Algorithm::RsGreedy, Algorithm::RsConservative];
     let feasible: Result<Vec<TheoremTwo>, _> = looked_at
         .into_iter()
         .map(|algorithm| theorem_two(algorithm, size.seed, size.at_most.min(20), size.rounds.min(2_000)))
@@ -128,7 +124,14 @@ fn write(session: &Session, arguments: &Arguments, reproduced: &Reproduced) -> R
     for figure in &all {
         write_figure(folder, &format!("figures/{}", figure.name), &figure.figure)?;
     }
-    for id in ["main/published", "main/rigorous", "ihdp/authors", "ihdp/published", "ihdp/rigorous", "ihdp/rigorous-intercept"] {
+    for id in [
+        "main/published",
+        "main/rigorous",
+        "ihdp/authors",
+        "ihdp/published",
+        "ihdp/rigorous",
+        "ihdp/rigorous-intercept",
+    ] {
         let outcomes = reproduced.findings.outcomes(id);
         if !outcomes.is_empty() {
             let name = format!("tables/{}.csv", id.replace('/', "-"));
@@ -174,9 +177,8 @@ fn summary(reproduced: &Reproduced) -> String {
         let close = if claim.close { ", close" } else { "" };
         table.add_row([&format!("{}{close}", claim.verdict.words()), claim.figure, claim.text]);
     }
-    let count = |verdict: Verdict| {
-        reproduced.claims.iter().filter(|claim| !claim.ours && claim.verdict == verdict).count()
-    };
+    let count =
+        |verdict: Verdict| reproduced.claims.iter().filter(|claim| !claim.ours && claim.verdict == verdict).count();
     format!(
         "{}\nOf the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
         render(&table),

@@ -57,7 +57,8 @@ pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParse
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let Arguments { environment, strength, arms, dim, noise, rounds, runs, algorithms, assumptions, size, .. } = arguments;
+    let Arguments { environment, strength, arms, dim, noise, rounds, runs, algorithms, assumptions, size, .. } =
+        arguments;
     let (source, true_noise) = match &arguments.table {
         Some(path) => {
             let table = rarely_data::table::read(path).into_diagnostic()?;
@@ -117,9 +118,7 @@ pub(crate) fn write_figure(folder: &Folder, name: &str, figure: &rarely_figures:
 pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> Result<(), Report> {
     match format {
         Format::Table => print(&format!("{}\n{}\n\n{}", title(settings), note(settings), table(outcomes))),
-        Format::Json => {
-            print(&(serde_json::to_string_pretty(&object(settings, outcomes)?).into_diagnostic()? + "\n"))
-        }
+        Format::Json => print(&(serde_json::to_string_pretty(&object(settings, outcomes)?).into_diagnostic()? + "\n")),
         Format::Csv => print(&rarely_lab::results::summary(outcomes).to_csv()),
     }
 }

@@ -74,7 +74,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let session = Session::start(size.threads, size.out.as_deref())?;
     let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
-    let total: u64 = vary.iter().map(|axis| axis.values.len() as u64).product::<u64>() * runs * contestants.len() as u64;
+    let total: u64 =
+        vary.iter().map(|axis| axis.values.len() as u64).product::<u64>() * runs * contestants.len() as u64;
     let cells = session.watch("sweeping", total, |bench| sweep::sweep(&task, &contestants, vary, bench));
     let cells = cells.into_diagnostic()?;
     let settings = json!({

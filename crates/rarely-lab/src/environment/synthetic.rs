@@ -167,8 +167,12 @@ pub(super) fn draw(shape: Shape, seed: u64, run: u64) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// `sᵀθ_a` of every arm.
+#[inline]
 pub(super) fn linear_means(parameters: &[f64], context: &[f64], means: &mut [f64]) {
-    for (mean, arm) in means.iter_mut().zip(parameters.chunks_exact(context.len())) {
+    let mut rest = parameters;
+    for mean in means {
+        let (arm, others) = rest.split_at(context.len());
+        rest = others;
         *mean = context.iter().zip(arm).map(|(s, t)| s * t).sum();
     }
 }

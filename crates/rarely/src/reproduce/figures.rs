@@ -23,21 +23,58 @@ pub(super) struct Shown {
 pub(super) fn all(reproduced: &Reproduced) -> Vec<Shown> {
     let findings = &reproduced.findings;
     let mut figures = Vec::new();
-    let mut show = |name, figure: Figure, caption: &str| figures.push(Shown { name, figure, caption: caption.to_owned() });
+    let mut show =
+        |name, figure: Figure, caption: &str| figures.push(Shown { name, figure, caption: caption.to_owned() });
     if let Some(moment) = &reproduced.threshold {
-        show("figure-1b-threshold", threshold(moment), "The paper's Figure 1b from a real run: boundary-conservative moves the cutoff just to the edge of what the data allow.");
+        show(
+            "figure-1b-threshold",
+            threshold(moment),
+            "The paper's Figure 1b from a real run: boundary-conservative moves the cutoff just to the edge of what the data allow.",
+        );
     }
     if let Some(moment) = &reproduced.cone {
-        show("figure-2-cones", cones(moment), "The paper's Figure 2 from a real run: parameters and their hull, the policy, their uncertainty, and the boundaries that the data allow, before and after a change.");
+        show(
+            "figure-2-cones",
+            cones(moment),
+            "The paper's Figure 2 from a real run: parameters and their hull, the policy, their uncertainty, and the boundaries that the data allow, before and after a change.",
+        );
     }
     let main = |id: &str| chosen(findings.outcomes(id), &FIGURE_THREE);
-    show("figure-3-published", four_panels("Figure 3, as published", &main("main/published"), None), "Figure 3 under the published profile: what the authors ran, their sets, prior and solver. Bands: one standard error; whiskers: 95 % intervals.");
-    show("figure-3-rigorous", four_panels("Figure 3, valid sets", &main("main/rigorous"), None), "Figure 3 with valid confidence sets, exact updates and no exploration: algorithms that only follow their own estimate get stuck in some runs.");
+    show(
+        "figure-3-published",
+        four_panels("Figure 3, as published", &main("main/published"), None),
+        "Figure 3 under the published profile: what the authors ran, their sets, prior and solver. Bands: one standard error; whiskers: 95 % intervals.",
+    );
+    show(
+        "figure-3-rigorous",
+        four_panels("Figure 3, valid sets", &main("main/rigorous"), None),
+        "Figure 3 with valid confidence sets, exact updates and no exploration: algorithms that only follow their own estimate get stuck in some runs.",
+    );
     let ours = chosen(findings.outcomes("main/rigorous"), &OURS);
-    show("figure-3-ours", four_panels("Figure 3, our algorithms, valid sets", &ours, None), "The same experiment with our algorithms beside LinUCB and RS-LinUCB. `rarely` is boundary-greedy with a pilot and equipoise.");
-    show("schedule-published", two_panels("Deterministic schedule, as published", &chosen(findings.outcomes("main/published"), &SCHEDULE), None), "Changing to the estimate at every perfect square against the rarely-switching algorithms.");
-    show("grid-published", grid_figure(findings, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"), "The supplement's grid: regret a step above, changes below, for every number of arms and context variables.");
-    show("grid-house", grid_figure(findings, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"), "Our default beside LinUCB with the same valid sets.");
+    show(
+        "figure-3-ours",
+        four_panels("Figure 3, our algorithms, valid sets", &ours, None),
+        "The same experiment with our algorithms beside LinUCB and RS-LinUCB. `rarely` is boundary-greedy with a pilot and equipoise.",
+    );
+    show(
+        "schedule-published",
+        two_panels(
+            "Deterministic schedule, as published",
+            &chosen(findings.outcomes("main/published"), &SCHEDULE),
+            None,
+        ),
+        "Changing to the estimate at every perfect square against the rarely-switching algorithms.",
+    );
+    show(
+        "grid-published",
+        grid_figure(findings, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"),
+        "The supplement's grid: regret a step above, changes below, for every number of arms and context variables.",
+    );
+    show(
+        "grid-house",
+        grid_figure(findings, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
+        "Our default beside LinUCB with the same valid sets.",
+    );
     for (name, id, title) in [
         ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),
         ("figure-4-published", "ihdp/published", "Figure 4, as published, pairing repaired, all realisations"),
@@ -45,7 +82,11 @@ pub(super) fn all(reproduced: &Reproduced) -> Vec<Shown> {
         ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),
     ] {
         let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
-        let caption = if findings.synthetic { "Synthetic children, not the IHDP data. “fixed” is one treatment for everyone." } else { "IHDP. “fixed” is one treatment for everyone, the better one." };
+        let caption = if findings.synthetic {
+            "Synthetic children, not the IHDP data. “fixed” is one treatment for everyone."
+        } else {
+            "IHDP. “fixed” is one treatment for everyone, the better one."
+        };
         show(name, two_panels(&title, findings.outcomes(id), None), caption);
     }
     for (name, setting, profile, title) in [
@@ -58,9 +99,17 @@ pub(super) fn all(reproduced: &Reproduced) -> Vec<Shown> {
         let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
         show(name, sweep_figure(&title, &axes, &cells, None), "The supplement's sweep.");
     }
-    show("theorem-1", counter_example(reproduced), "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound; with equipoise it does not.");
+    show(
+        "theorem-1",
+        counter_example(reproduced),
+        "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound; with equipoise it does not.",
+    );
     let points = rarely_lab::frontier::points(findings.outcomes("frontier"));
-    show("frontier", frontier("Regret against number of changes, valid sets", &points, None), "Every point is an algorithm with one setting; no point is better in both regret and changes than a filled one.");
+    show(
+        "frontier",
+        frontier("Regret against number of changes, valid sets", &points, None),
+        "Every point is an algorithm with one setting; no point is better in both regret and changes than a filled one.",
+    );
     figures
 }
 
@@ -99,7 +148,13 @@ fn threshold(moment: &PlanarMoment) -> Figure {
 fn cones(moment: &PlanarMoment) -> Figure {
     let Some(learner) = moment.policy.learner() else { return Figure::default() };
     let next: Option<&Parameters> = Some(&moment.to);
-    cone_picture(&ConeState { set: learner.set(), deployed: &moment.from, next, truth: Some(&moment.truth), arms: Vec::new() })
+    cone_picture(&ConeState {
+        set: learner.set(),
+        deployed: &moment.from,
+        next,
+        truth: Some(&moment.truth),
+        arms: Vec::new(),
+    })
 }
 
 fn counter_example(reproduced: &Reproduced) -> Figure {
@@ -113,7 +168,12 @@ fn counter_example(reproduced: &Reproduced) -> Figure {
         line("Theorem 1's bound", Style::dashed(Colour::BLACK), |row| row.bound),
     ];
     let panel = Panel { x: Axis::log("rounds"), y: Axis::log("total regret"), marks, ..Panel::default() };
-    Figure { title: "Theorem 1 does not hold".to_owned(), panels: vec![panel], legend: Legend::LineEnds, ..Figure::default() }
+    Figure {
+        title: "Theorem 1 does not hold".to_owned(),
+        panels: vec![panel],
+        legend: Legend::LineEnds,
+        ..Figure::default()
+    }
 }
 
 fn grid_figure(findings: &Findings, family: &str, dimensions: &[usize], title: &str) -> Figure {

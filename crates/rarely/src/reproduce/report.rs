@@ -59,7 +59,9 @@ pub(super) fn page(extent: &str, reproduced: &Reproduced, figures: &[Shown]) -> 
     errata(&mut page, reproduced);
     page.heading("Run it again");
     page.command("cargo run --release -- reproduce --full --data DIR --out reproduction");
-    page.paragraph("Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.");
+    page.paragraph(
+        "Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.",
+    );
     page.html()
 }
 

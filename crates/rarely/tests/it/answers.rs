@@ -76,7 +76,9 @@ fn simulate_with_every_option() {
     let options = "--environment quadratic --strength 0.5 --arms 3 --dim 2 --noise 0.2 --profile published \
         --explore pilot:3+equipoise:0.1 --penalty 0.5 --declared-noise 0.3 --norm-bound 2 --prior-mean -1 \
         --error-probability 0.05 --tolerance 0.02 --seed 7 --threads 1";
-    assert_snapshot_of!(Place::new().rarely(&format!("simulate --runs 2 --rounds 100 --algorithms rs-greedy {options}")));
+    assert_snapshot_of!(
+        Place::new().rarely(&format!("simulate --runs 2 --rounds 100 --algorithms rs-greedy {options}"))
+    );
 }
 
 const PEOPLE: &str = "age,outcome:call,outcome:letter\n0.1,0.9,0.2\n0.5,0.4,0.6\n0.7,0.3,0.8\n0.2,0.8,0.3\n";
@@ -90,7 +92,9 @@ fn simulate_with_a_table_of_people() {
 
 #[test]
 fn sweep_of_one_setting() {
-    assert_snapshot_of!(Place::new().rarely("sweep --vary penalty=0.01,1 --runs 2 --rounds 100 --algorithms rarely,linucb"));
+    assert_snapshot_of!(
+        Place::new().rarely("sweep --vary penalty=0.01,1 --runs 2 --rounds 100 --algorithms rarely,linucb")
+    );
 }
 
 #[test]
@@ -109,7 +113,9 @@ fn sweep_as_csv_and_json() {
     let cells = answer["cells"].as_array().expect("cells");
     let values: Vec<&Value> = cells.iter().map(|cell| &cell["values"][0]).collect();
     assert_eq!(values, [0.01, 0.1]);
-    cells.iter().for_each(|cell| check_rows(&cell["algorithms"], &["rs-greedy", "rarely"]));
+    for cell in cells {
+        check_rows(&cell["algorithms"], &["rs-greedy", "rarely"]);
+    }
 }
 
 /// Every setting that the help names can be varied.
@@ -154,7 +160,9 @@ fn frontier() {
     let on_frontier: Vec<(f64, f64)> = points
         .iter()
         .filter(|point| point["on_frontier"] == true)
-        .map(|point| (point["summary"]["changes"]["mean"].as_f64(), point["summary"]["regret_per_step"]["mean"].as_f64()))
+        .map(|point| {
+            (point["summary"]["changes"]["mean"].as_f64(), point["summary"]["regret_per_step"]["mean"].as_f64())
+        })
         .map(|(changes, regret)| (changes.expect("changes"), regret.expect("regret")))
         .collect();
     assert!(!on_frontier.is_empty());
@@ -194,7 +202,9 @@ fn ihdp_as_csv_is_one_table() {
 #[test]
 fn ihdp_with_and_without_an_intercept_only() {
     let place = Place::new();
-    for (choice, said, not_said) in [("yes", "with an intercept", "without an "), ("no", "without an intercept", "with an ")] {
+    for (choice, said, not_said) in
+        [("yes", "with an intercept", "without an "), ("no", "without an intercept", "with an ")]
+    {
         let arguments = format!("ihdp --synthetic --runs 1 --rounds 30 --algorithms fixed --intercept {choice}");
         let text = data(&place.done(&arguments));
         assert!(text.contains(said) && !text.contains(not_said), "{text}");

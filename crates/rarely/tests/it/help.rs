@@ -57,3 +57,17 @@ fn the_version_is_that_of_the_crate() {
     let said = data(&Place::new().done("--version"));
     assert_eq!(said, format!("rarely {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+/// What everybody is told about where results go is not under the heading of what the algorithms are told.
+#[test]
+fn the_seed_is_not_told_to_the_algorithms() {
+    for command in ["simulate", "ihdp", "sweep"] {
+        let said = data(&Place::new().done(&format!("{command} -h")));
+        let (before, told) = said.split_once("What the algorithms are told:").expect("the heading");
+        let told = told.split("\n\n").next().unwrap_or_default();
+        for option in ["--seed", "--threads", "--out", "--format"] {
+            assert!(!told.contains(option), "{command}: {option} is under the wrong heading");
+        }
+        assert!(before.contains("--runs") && told.contains("--penalty"), "{said}");
+    }
+}

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::program::{Place, assert_same_files, data, talk};
 
 /// A few seconds of work in 80 runs.
-const COMMAND: &str = "simulate --runs 20 --rounds 4000 --algorithms rarely,rs-conservative,linucb,thompson --format csv";
+const COMMAND: &str =
+    "simulate --runs 20 --rounds 4000 --algorithms rarely,rs-conservative,linucb,thompson --format csv";
 const JOURNAL: &str = "unfinished.ndjson";
 
 fn start(place: &Place, arguments: &str) -> Child {
@@ -25,7 +26,7 @@ fn interrupt(child: Child) -> Output {
 /// Runs that are in the journal as whole lines.
 fn kept(place: &Place, folder: &str) -> usize {
     let journal = fs::read(place.path(folder).join(JOURNAL)).unwrap_or_default();
-    journal.iter().filter(|&&byte| byte == b'\n').count()
+    journal.split(|&byte| byte == b'\n').count() - 1
 }
 
 /// Starts a command and stops it once `runs` runs are finished.
@@ -57,7 +58,10 @@ struct Uninterrupted {
 fn goes_on(place: &Place, folder: &str, expected: usize, threads: u16, whole: &Uninterrupted) {
     let output = place.done(&format!("{COMMAND} --out {folder} --threads {threads}"));
     let said = talk(&output);
-    assert!(said.contains(&format!("going on: {expected} runs were finished before")), "{expected} in {folder}: {said}");
+    assert!(
+        said.contains(&format!("going on: {expected} runs were finished before")),
+        "{expected} in {folder}: {said}"
+    );
     assert_same_files(&whole.files, &place.files(folder));
     assert_eq!(data(&output), whole.answer);
 }
@@ -77,18 +81,11 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     assert!(runs >= 50);
     goes_on(&place, "stopped", runs, 1, &whole);
 
-    // What a crash may leave: the last line cut in its middle, or only its end of line lost.
-    let lines = journal.iter().filter(|&&byte| byte == b'\n').count();
+    // What a crash may leave: the last line cut in its middle.
     let ends: Vec<usize> = (0..journal.len()).filter(|&at| journal[at] == b'\n').collect();
-    let (last, end) = (ends[lines - 2] + 1, ends[lines - 1]);
+    let (last, end) = (ends[runs - 2] + 1, ends[runs - 1]);
     copy(&place, &journal[..usize::midpoint(last, end)], "cut");
     goes_on(&place, "cut", runs - 1, 3, &whole);
-    copy(&place, &journal[..end], "no-end-of-line");
-    let output = stopped(&place, COMMAND, "no-end-of-line", runs + 3);
-    assert!(talk(&output).contains(&format!("going on: {runs} runs were finished before")), "{}", talk(&output));
-    assert_eq!(place.names("no-end-of-line"), [JOURNAL]);
-    let lines = kept(&place, "no-end-of-line");
-    goes_on(&place, "no-end-of-line", lines, 2, &whole);
 
     // Rubbish among the lines, and a line of zeros, as some file systems leave them.
     let mut rubbish = journal[..=ends[0]].to_vec();
@@ -98,6 +95,14 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     rubbish.extend_from_slice(&journal[ends[0] + 1..]);
     copy(&place, &rubbish, "rubbish");
     goes_on(&place, "rubbish", runs, 2, &whole);
+
+    // A line that lost its end is whole, and so is the one that is written after it.
+    copy(&place, &journal[..end], "no-end-of-line");
+    let output = stopped(&place, COMMAND, "no-end-of-line", runs + 3);
+    assert!(talk(&output).contains(&format!("going on: {runs} runs were finished before")), "{}", talk(&output));
+    assert_eq!(place.names("no-end-of-line"), [JOURNAL]);
+    let lines = kept(&place, "no-end-of-line");
+    goes_on(&place, "no-end-of-line", lines, 2, &whole);
 }
 
 /// Runs of another seed are no part of this command: they are not used, and not said to be.
@@ -118,7 +123,7 @@ fn finished_runs_of_another_command_are_not_used() {
 fn a_command_without_a_folder_stops_too() {
     let place = Place::new();
     let child = start(&place, "simulate --runs 1000 --rounds 20000");
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(1_500));
     let output = interrupt(child);
     assert_eq!(output.status.code(), Some(130));
     assert!(output.stdout.is_empty());
@@ -140,4 +145,18 @@ fn sweep_and_ihdp_go_on_too() {
         let _ = place.done(&format!("{command} --out whole"));
         assert_same_files(&place.files("whole"), &place.files("stopped"));
     }
+}
+
+/// Also the whole reproduction, whatever it is interrupted in and however many threads go on.
+#[test]
+fn reproduce_goes_on_too_and_gives_the_same_bytes_for_any_number_of_threads() {
+    let place = Place::new();
+    let command = "reproduce --runs 1 --rounds 10";
+    let _ = stopped(&place, &format!("{command} --threads 2"), "stopped", 150);
+    assert_eq!(place.names("stopped"), [JOURNAL]);
+    let output = place.done(&format!("{command} --threads 1 --out stopped"));
+    assert!(talk(&output).contains("going on"), "{}", talk(&output));
+    let whole = place.done(&format!("{command} --threads 3 --out whole"));
+    assert_eq!(data(&whole), data(&output));
+    assert_same_files(&place.files("whole"), &place.files("stopped"));
 }

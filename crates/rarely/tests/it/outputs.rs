@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::program::{Place, assert_same_files, data, talk};
 
-const SIMULATE: &str = "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
+const SIMULATE: &str =
+    "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
 const OF_SIMULATE: [&str; 6] =
     ["changes.parquet", "figure.png", "figure.svg", "run.json", "summary.csv", "traces.parquet"];
 
@@ -38,7 +39,9 @@ fn table(text: &[u8]) -> Vec<BTreeMap<String, String>> {
     let text = std::str::from_utf8(text).expect("text");
     let mut lines = text.lines().map(|line| line.split(','));
     let header: Vec<&str> = lines.next().expect("a header").collect();
-    lines.map(|fields| header.iter().map(|name| (*name).to_owned()).zip(fields.map(ToOwned::to_owned)).collect()).collect()
+    lines
+        .map(|fields| header.iter().map(|name| (*name).to_owned()).zip(fields.map(ToOwned::to_owned)).collect())
+        .collect()
 }
 
 fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
@@ -77,7 +80,10 @@ fn traces_end_where_the_summary_is() {
         let algorithm = &expected["algorithm"];
         let trace: Vec<&Row> = rows.iter().filter(|row| row.get_string(0).expect("a name") == algorithm).collect();
         let rounds: Vec<i64> = trace.iter().map(|row| row.get_long(1).expect("a round")).collect();
-        assert!(rounds.is_sorted() && rounds.first() == Some(&1) && rounds.last() == Some(&300), "{algorithm}: {rounds:?}");
+        assert!(
+            rounds.is_sorted() && rounds.first() == Some(&1) && rounds.last() == Some(&300),
+            "{algorithm}: {rounds:?}"
+        );
         let last = trace.last().expect("a last point");
         for (at, column) in columns.iter().enumerate().skip(2) {
             assert_eq!(last.get_double(at).expect("a number"), number(expected, column), "{algorithm}: {column}");
@@ -115,7 +121,11 @@ fn every_change_is_in_the_table_of_changes() {
             assert!(follows && (0..4).contains(&run) && (1..=300).contains(&round), "{row}");
             assert!(!row.get_string(4).expect("a cause").is_empty() && row.get_double(gain).is_ok(), "{row}");
             let certified = row.get_string(digest).expect("a digest");
-            assert_eq!(certified.is_empty(), algorithm == "rs-linucb", "{algorithm}: a held policy's changes are certified");
+            assert_eq!(
+                certified.is_empty(),
+                algorithm == "rs-linucb",
+                "{algorithm}: a held policy's changes are certified"
+            );
         }
     }
     let changed = |name: &str| summary.iter().any(|row| row["algorithm"] == name && number(row, "changes") > 0.0);

@@ -7,8 +7,7 @@ use crate::program::{Place, data, talk};
 
 /// Nobody reads what the program writes to stdout.
 fn unread(place: &Place, arguments: &str) -> Output {
-    let mut child =
-        place.rarely(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = place.rarely(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
     child.wait_with_output().expect("it ends")
 }

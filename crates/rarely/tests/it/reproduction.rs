@@ -91,7 +91,11 @@ fn files(place: &Place) {
     for name in TABLES {
         let text = place.text(&format!("out/tables/{name}.csv"));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.len() > 1 && lines[0].contains("algorithm") | lines[0].contains("contestant"), "{name}: {}", lines[0]);
+        assert!(
+            lines.len() > 1 && lines[0].contains("algorithm") | lines[0].contains("contestant"),
+            "{name}: {}",
+            lines[0]
+        );
         let fields = lines[0].split(',').count();
         assert!(lines.iter().all(|line| line.contains('"') || line.split(',').count() == fields), "{name}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
@@ -144,7 +148,10 @@ fn claims(document: &Value) {
         assert_eq!(erratum["number"], at + 1);
         assert!(erratum["text"].as_str().is_some_and(|text| !text.is_empty()), "{erratum}");
         assert!(["paper", "program"].contains(&erratum["origin"].as_str().unwrap_or_default()), "{erratum}");
-        assert!(erratum["shown"].is_null() || erratum["shown"].as_str().is_some_and(|text| !text.is_empty()), "{erratum}");
+        assert!(
+            erratum["shown"].is_null() || erratum["shown"].as_str().is_some_and(|text| !text.is_empty()),
+            "{erratum}"
+        );
     }
 }
 
@@ -152,7 +159,9 @@ fn claims(document: &Value) {
 fn self_contained(page: &str) {
     let lower = page.to_lowercase();
     assert!(lower.starts_with("<!doctype html>"));
-    for absent in ["<script", "<link", "<img", "<iframe", "<object", "<embed", " src=", "@import", "url(http", "javascript:"] {
+    for absent in
+        ["<script", "<link", "<img", "<iframe", "<object", "<embed", " src=", "@import", "url(http", "javascript:"]
+    {
         assert!(!lower.contains(absent), "the page has {absent}");
     }
     for (at, _) in lower.match_indices("href=") {
@@ -173,7 +182,8 @@ fn complete(page: &str, document: &Value) {
     assert_eq!(page.matches("<svg").count(), FIGURES.len(), "every figure is inline");
     assert_eq!(page.matches("</svg>").count(), FIGURES.len());
     assert!(page.trim_end().ends_with("</html>"));
-    let mut ids: Vec<&str> = page.match_indices(" id=\"").filter_map(|(at, _)| page[at + 5..].split('"').next()).collect();
+    let mut ids: Vec<&str> =
+        page.match_indices(" id=\"").filter_map(|(at, _)| page[at + 5..].split('"').next()).collect();
     let count = ids.len();
     ids.sort_unstable();
     ids.dedup();
