@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::algorithm::Algorithm;
 use crate::arm::Arm;
 use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
@@ -38,6 +39,11 @@ impl Exploration {
     pub const NONE: Self = Self { pilot: 0, equipoise: Share::ZERO };
     /// The house default: `pilot(6)` and `equipoise(0.02)`.
     pub const HOUSE: Self = Self { pilot: 6, equipoise: Share::constant(0.02) };
+
+    /// What an algorithm does unless told otherwise.
+    pub fn of(algorithm: Algorithm) -> Self {
+        if algorithm == Algorithm::Rarely { Self::HOUSE } else { Self::NONE }
+    }
 
     /// Whether the policy alone decides from now on.
     #[inline]

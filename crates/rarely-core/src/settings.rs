@@ -372,10 +372,7 @@ impl Settings {
     }
 
     pub(crate) fn parts(self) -> Parts {
-        let exploration = self.exploration.unwrap_or(match self.algorithm {
-            Algorithm::Rarely => Exploration::HOUSE,
-            _ => Exploration::NONE,
-        });
+        let exploration = self.exploration.unwrap_or(Exploration::of(self.algorithm));
         Parts {
             algorithm: self.algorithm,
             confidence: self.confidence,

@@ -50,11 +50,7 @@ pub struct Round {
 impl Round {
     /// Zeros.
     pub fn new(shape: Shape) -> Self {
-        Self {
-            context: vec![0.0; shape.dimension()],
-            means: vec![0.0; shape.arms()],
-            rewards: vec![0.0; shape.arms()],
-        }
+        Self { context: vec![0.0; shape.dimension()], means: vec![0.0; shape.arms()], rewards: vec![0.0; shape.arms()] }
     }
 }
 
@@ -129,7 +125,7 @@ pub fn named(name: &str, shape: Shape, noise: f64, strength: f64) -> Result<Box<
     let entry = REGISTRY.iter().find(|entry| entry.name == name);
     let entry = entry.ok_or_else(|| EnvironmentError::Unknown { name: name.to_owned() })?;
     for (what, value) in [("noise", noise), ("strength", strength)] {
-        if !(value >= 0.0 && value <= 1e6) {
+        if !(0.0..=1e6).contains(&value) {
             return Err(EnvironmentError::OutOfRange { what, value });
         }
     }

@@ -90,13 +90,12 @@ impl Experiment<'_> {
                 let judge = std::sync::OnceLock::new();
                 let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), self.judged_on));
                 let played = contestants.par_iter().zip(&keys).map(|(contestant, key)| {
-                    let finished = match bench.journal.take(key, run) {
-                        Some(finished) => finished,
-                        None => {
-                            let finished = self.play_one(contestant, run, judge())?;
-                            bench.journal.keep(key, run, &finished)?;
-                            finished
-                        }
+                    let finished = if let Some(finished) = bench.journal.take(key, run) {
+                        finished
+                    } else {
+                        let finished = self.play_one(contestant, run, judge())?;
+                        bench.journal.keep(key, run, &finished)?;
+                        finished
                     };
                     (bench.progress)();
                     Ok(finished)

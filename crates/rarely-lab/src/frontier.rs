@@ -25,16 +25,17 @@ pub struct Point {
 pub fn candidates() -> Vec<Contestant> {
     const NONE: (u32, f64) = (0, 0.0);
     let mut all = Vec::new();
-    let mut add = |algorithm: Algorithm, setting: String, (pilot, equipoise): (u32, f64), tune: &dyn Fn(&mut Contestant)| {
-        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-        if algorithm.is_switching() {
-            let equipoise = Share::new(equipoise).expect("a share");
-            contestant.explore = Some(Exploration { pilot, equipoise });
-        }
-        tune(&mut contestant);
-        contestant.name = format!("{algorithm} {setting}").trim_end().to_owned();
-        all.push(contestant);
-    };
+    let mut add =
+        |algorithm: Algorithm, setting: String, (pilot, equipoise): (u32, f64), tune: &dyn Fn(&mut Contestant)| {
+            let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
+            if algorithm.is_switching() {
+                let equipoise = Share::new(equipoise).expect("a share");
+                contestant.explore = Some(Exploration { pilot, equipoise });
+            }
+            tune(&mut contestant);
+            contestant.name = if setting.is_empty() { algorithm.to_string() } else { format!("{algorithm} {setting}") };
+            all.push(contestant);
+        };
     let explorations = [(6, 0.0), (6, 0.02), (6, 0.05), (20, 0.02), (20, 0.1)];
     let switching = [
         Algorithm::BoundaryGreedy,
@@ -100,5 +101,8 @@ pub fn frame(points: &[Point]) -> Frame {
         .numbers("changes_se", number(|row| row.changes.standard_error))
         .numbers("regret_per_step", number(|row| row.regret_per_step.mean))
         .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
-        .optional("improving_percent", points.iter().map(|point| point.summary.improving_percent.map(|share| share.mean)))
+        .optional(
+            "improving_percent",
+            points.iter().map(|point| point.summary.improving_percent.map(|share| share.mean)),
+        )
 }

@@ -105,7 +105,12 @@ impl Journal {
 /// The digest of everything that a result depends on.
 pub(crate) fn key(description: &Value) -> String {
     let hash = Sha256::digest(format!("{} {description}", env!("CARGO_PKG_VERSION")).as_bytes());
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash[..16])
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -162,7 +162,11 @@ impl Outcome {
     /// Regret and changes by round, thinned.
     pub fn trace(&self) -> Vec<TracePoint> {
         let changes_by = |run: &Run, round: u64| {
-            if self.every_round() { round as f64 } else { run.changes.partition_point(|change| change.round <= round) as f64 }
+            if self.every_round() {
+                round as f64
+            } else {
+                run.changes.partition_point(|change| change.round <= round) as f64
+            }
         };
         let points = self.checkpoints.iter().enumerate();
         points

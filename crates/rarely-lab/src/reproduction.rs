@@ -209,10 +209,10 @@ fn grids(size: Size) -> Vec<Trial> {
 fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
     let tables = |children: Vec<Counterfactuals>| CounterfactualTable::new(children).ok().map(Arc::new);
     let task = |tables: &Arc<CounterfactualTable>, runs| Task::new(Source::Tables(Arc::clone(tables)), runs, size.seed);
-    let as_run: Vec<Counterfactuals> = children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
+    let as_run: Vec<Counterfactuals> =
+        children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
     let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
-    let with_intercept: Vec<Counterfactuals> =
-        children.iter().cloned().map(Counterfactuals::with_intercept).collect();
+    let with_intercept: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::with_intercept).collect();
     let everyone: Vec<Algorithm> = PAPER
         .into_iter()
         .filter(|&algorithm| algorithm != Algorithm::Clucb)
@@ -291,7 +291,9 @@ fn variants(size: Size) -> Result<Vec<Trial>, SettingsError> {
     for (name, solver) in [("exact", Solver::Exact), ("projected gradient", Solver::PAPER)] {
         for algorithm in [Algorithm::RsGreedy, Algorithm::RsConservative] {
             let base = Contestant::new(algorithm, Profile::Rigorous);
-            add(&format!("{algorithm}, valid sets, {name}"), base, &|contestant| contestant.tuned.solver = Some(solver));
+            add(&format!("{algorithm}, valid sets, {name}"), base, &|contestant| {
+                contestant.tuned.solver = Some(solver);
+            });
         }
     }
     for (what, pilot, equipoise) in [("pilot 6 and equipoise 0.02", 6, 0.02), ("equipoise 0.05", 0, 0.05)] {

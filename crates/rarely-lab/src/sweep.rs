@@ -176,7 +176,7 @@ pub fn sweep(
 fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Contestant]) -> Result<(), SweepError> {
     let refuse = |remedy| SweepError::Value { setting, value: value.to_string(), remedy };
     let whole = || {
-        let is_whole = value >= 0.0 && value <= 1e6 && value.fract() == 0.0;
+        let is_whole = (0.0..=1e6).contains(&value) && value.fract() == 0.0;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         is_whole.then_some(value as u32).ok_or_else(|| refuse("it must be a whole number"))
     };
@@ -197,11 +197,7 @@ fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Conte
         _ => {}
     }
     for contestant in contestants {
-        let explore = contestant.explore.unwrap_or(if contestant.algorithm == rarely_core::Algorithm::Rarely {
-            Exploration::HOUSE
-        } else {
-            Exploration::NONE
-        });
+        let explore = contestant.explore.unwrap_or(Exploration::of(contestant.algorithm));
         match setting {
             Setting::Tolerance => contestant.tuned.tolerance = Some(value),
             Setting::Penalty => contestant.declared.penalty = Some(value),

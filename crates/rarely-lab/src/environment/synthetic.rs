@@ -148,7 +148,9 @@ impl<S: Surface> World for Synthetic<S> {
 fn fill(context: &mut [f64], rng: &mut Rng) {
     if let Some((first, rest)) = context.split_first_mut() {
         *first = 1.0;
-        rest.iter_mut().for_each(|value| *value = rng.uniform());
+        for value in rest {
+            *value = rng.uniform();
+        }
     }
 }
 

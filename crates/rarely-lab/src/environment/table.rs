@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Environment, Round, Sample, Stream, World, stream};
+use crate::journal::hex;
 
 /// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ impl Table {
                 hash.update(value.to_le_bytes());
             }
         }
-        let digest = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&hash.finalize()[..8]);
         Ok(Self { shape, realisations: realisations.into_iter().map(Arc::new).collect(), digest })
     }
 

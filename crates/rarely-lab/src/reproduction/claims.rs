@@ -179,6 +179,15 @@ impl<'a> Look<'a> {
         self.is(format!("changes of {one} minus those of {other}"), between, Is::Above(0.0))
     }
 
+    /// The ratio of two mean regrets over the same worlds; its error to first order.
+    fn regret_ratio(&self, one: &str, other: &str) -> Option<Between> {
+        let (one, other) = (self.find(one)?.regrets(), self.find(other)?.regrets());
+        let (a, b) = (Estimate::of(&one).mean, Estimate::of(&other).mean);
+        let parts: Vec<f64> = one.iter().zip(&other).map(|(one, other)| (one - a / b * other) / b).collect();
+        let Between { mean, low, high } = Estimate::of(&parts).between(parts.len());
+        Some(Between { mean: a / b, low: a / b + low - mean, high: a / b + high - mean })
+    }
+
     fn changes(&self, name: &str) -> Option<Between> {
         let counts = self.find(name)?.change_counts();
         Some(Estimate::of(&counts).between(counts.len()))
@@ -207,7 +216,9 @@ impl<'a> Look<'a> {
 /// Everything the paper claims, and what of it we found.
 pub fn claims(evidence: &Evidence<'_>) -> Vec<Claim> {
     let findings = evidence.findings;
-    let mut all = figure_three(findings);
+    let mut all = figure_three_regret(findings);
+    all.extend(figure_three_safety(findings));
+    all.extend(figure_three_changes(findings));
     all.extend(supplement(findings));
     all.extend(figure_four(findings));
     all.extend(theorems(evidence));
@@ -222,20 +233,16 @@ fn both<'a>(findings: &'a Findings, published: &str, rigorous: &str) -> [Look<'a
     ]
 }
 
-fn figure_three(findings: &Findings) -> Vec<Claim> {
+fn gather(looks: &[Look<'_>], measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>) -> Vec<Measurement> {
+    looks.iter().flat_map(|&look| measure(look)).flatten().collect()
+}
+
+/// Figure 3a, and the schedule of the supplement.
+fn figure_three_regret(findings: &Findings) -> Vec<Claim> {
     let looks = both(findings, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| -> Vec<Measurement> {
-        looks.iter().flat_map(|&look| measure(look)).flatten().collect()
-    };
-    let rest = ["linucb", "rs-linucb", "rs-greedy", "rs-conservative", "feasible-greedy", "feasible-conservative", "clucb"];
-    let below = |look: Look<'_>, name: &str, is: Is| {
-        let share = look.find(name).map(|outcome| outcome.summary().below_baseline_percent);
-        look.is(format!("% of rounds of {name} below the best fixed arm"), share, is)
-    };
-    let as_counted = |look: Look<'_>, name: &str, is: Is| {
-        let share = look.find(name).map(|outcome| outcome.summary().below_nine_tenths_percent);
-        look.is(format!("% of rounds of {name} below 0.9 × the best fixed arm"), share, is)
-    };
+    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    let rest =
+        ["linucb", "rs-linucb", "rs-greedy", "rs-conservative", "feasible-greedy", "feasible-conservative", "clucb"];
     vec![
         claim(
             ("greedy-lowest", "Figure 3a"),
@@ -277,17 +284,32 @@ fn figure_three(findings: &Findings) -> Vec<Claim> {
             }),
         ),
         claim(
-            ("fewer-than-rs-linucb", "Figure 3b"),
-            "Both rarely-switching algorithms change far less often than RS-LinUCB.",
-            "about 250 changes for RS-LinUCB",
+            ("schedule-worse", "Suppl. figure, deterministic schedule"),
+            "Changing to the estimate on a fixed √t schedule has higher regret than the rarely-switching algorithms, with more changes.",
+            "higher regret, more changes",
             gather(&|look| {
-                vec![
-                    look.changes_above("rs-linucb", "rs-greedy"),
-                    look.changes_above("rs-linucb", "rs-conservative"),
-                    look.is("changes of rs-linucb", look.changes("rs-linucb"), Is::Within(150.0, 400.0)),
-                ]
+                ["rs-greedy", "rs-conservative"]
+                    .iter()
+                    .flat_map(|rs| [look.regret_above("scheduled", rs), look.changes_above("scheduled", rs)])
+                    .collect()
             }),
         ),
+    ]
+}
+
+/// Figure 3c.
+fn figure_three_safety(findings: &Findings) -> Vec<Claim> {
+    let looks = both(findings, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    let below = |look: Look<'_>, name: &str, is: Is| {
+        let share = look.find(name).map(|outcome| outcome.summary().below_baseline_percent);
+        look.is(format!("% of rounds of {name} below the best fixed arm"), share, is)
+    };
+    let as_counted = |look: Look<'_>, name: &str, is: Is| {
+        let share = look.find(name).map(|outcome| outcome.summary().below_nine_tenths_percent);
+        look.is(format!("% of rounds of {name} below 0.9 × the best fixed arm"), share, is)
+    };
+    vec![
         claim(
             ("seldom-below-baseline", "Figure 3c"),
             "The rarely-switching algorithms are seldom below the cumulative reward of the best fixed arm.",
@@ -313,6 +335,26 @@ fn figure_three(findings: &Findings) -> Vec<Claim> {
             "CLUCB essentially never falls below (1−α) of the baseline.",
             "0 %",
             gather(&|look| vec![as_counted(look, "clucb", Is::AtMost(1.0))]),
+        ),
+    ]
+}
+
+/// Figures 3b and 3d.
+fn figure_three_changes(findings: &Findings) -> Vec<Claim> {
+    let looks = both(findings, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    vec![
+        claim(
+            ("fewer-than-rs-linucb", "Figure 3b"),
+            "Both rarely-switching algorithms change far less often than RS-LinUCB.",
+            "about 250 changes for RS-LinUCB",
+            gather(&|look| {
+                vec![
+                    look.changes_above("rs-linucb", "rs-greedy"),
+                    look.changes_above("rs-linucb", "rs-conservative"),
+                    look.is("changes of rs-linucb", look.changes("rs-linucb"), Is::Within(150.0, 400.0)),
+                ]
+            }),
         ),
         claim(
             ("conservative-improves-more", "Figure 3d"),
@@ -352,17 +394,6 @@ fn figure_three(findings: &Findings) -> Vec<Claim> {
             "Feasible-conservative's changes are less often improvements than RS-conservative's.",
             "clearly lower",
             gather(&|look| vec![look.improving_above("rs-conservative", "feasible-conservative")]),
-        ),
-        claim(
-            ("schedule-worse", "Suppl. figure, deterministic schedule"),
-            "Changing to the estimate on a fixed √t schedule has higher regret than the rarely-switching algorithms, with more changes.",
-            "higher regret, more changes",
-            gather(&|look| {
-                ["rs-greedy", "rs-conservative"]
-                    .iter()
-                    .flat_map(|rs| [look.regret_above("scheduled", rs), look.changes_above("scheduled", rs)])
-                    .collect()
-            }),
         ),
     ]
 }
@@ -439,13 +470,12 @@ fn supplement(findings: &Findings) -> Vec<Claim> {
 
 fn figure_four(findings: &Findings) -> Vec<Claim> {
     let looks = both(findings, "ihdp/authors", "ihdp/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| -> Vec<Measurement> {
-        looks.iter().flat_map(|&look| measure(look)).flatten().collect()
-    };
+    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
     let learners =
         ["greedy", "linucb", "rs-linucb", "feasible-greedy", "feasible-conservative", "rs-greedy", "rs-conservative"];
     let late = |look: Look<'_>, name: &str| -> Option<Measurement> {
-        let share = Estimate::of(&look.find(name)?.late_regrets()).mean / Estimate::of(&look.find("random")?.late_regrets()).mean;
+        let share = Estimate::of(&look.find(name)?.late_regrets()).mean
+            / Estimate::of(&look.find("random")?.late_regrets()).mean;
         let what = format!("regret of {name} in the last tenth over that of a randomised trial");
         look.is(what, Some(exactly(share)), Is::AtMost(0.1))
     };
@@ -486,21 +516,28 @@ fn figure_four(findings: &Findings) -> Vec<Claim> {
                 vec![
                     look.changes_above("feasible-greedy", "rs-greedy"),
                     look.changes_above("feasible-conservative", "rs-conservative"),
+                    look.is(RATIO, look.regret_ratio("feasible-greedy", "rs-greedy"), Is::Within(0.67, 1.5)),
                 ]
             }),
         ),
     ]
 }
 
+const RATIO: &str = "regret a step of feasible-greedy over that of rs-greedy";
+
 fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
     let Evidence { findings, counter, feasible, gap, .. } = *evidence;
     let ratio = counter.iter().find(|row| row.rounds == 10_000).map_or(f64::NAN, |row| row.regret / row.bound);
     let share = |count: u64, found: &TheoremTwo| {
-        let (count, rounds) = (usize::try_from(count).unwrap_or(usize::MAX), usize::try_from(found.rounds).unwrap_or(1));
+        let (count, rounds) =
+            (usize::try_from(count).unwrap_or(usize::MAX), usize::try_from(found.rounds).unwrap_or(1));
         Between::share(&[(count, rounds)]).map_or(exactly(0.0), |share| if count == 0 { exactly(0.0) } else { share })
     };
     let two = feasible.iter().map(|found| {
-        let what = format!("% of rounds in which {} plays an excluded arm although all its boundaries are plausible", found.algorithm);
+        let what = format!(
+            "% of rounds in which {} plays an excluded arm although all its boundaries are plausible",
+            found.algorithm
+        );
         measurement("exact", what, share(found.despite_plausible, found), Is::AtMost(0.0))
     });
     let as_run = feasible.iter().filter(|found| found.algorithm.name().starts_with("rs-")).map(|found| {
@@ -532,7 +569,12 @@ fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
             ("theorem-1", "Theorem 1"),
             "Every feasible algorithm has a regret of order d√T, with an explicit bound.",
             "regret at most the printed bound",
-            vec![measurement("exact", "regret over the printed bound in the counter-example, T = 10,000", exactly(ratio), Is::AtMost(1.0))],
+            vec![measurement(
+                "exact",
+                "regret over the printed bound in the counter-example, T = 10,000",
+                exactly(ratio),
+                Is::AtMost(1.0),
+            )],
         ),
         claim(
             ("theorem-2", "Theorem 2"),
@@ -578,18 +620,18 @@ fn house(findings: &Findings) -> Claim {
     for arms in GRID_ARMS {
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
             let look = Look { profile: "rigorous", outcomes: findings.outcomes(&grid_id("house", arms, dimension)) };
-            let ratio = || {
-                let (own, theirs) = (look.find("rarely")?.regrets(), look.find("linucb")?.regrets());
-                // The ratio of two means over the same worlds: its error to first order.
-                let (a, b) = (Estimate::of(&own).mean, Estimate::of(&theirs).mean);
-                let parts: Vec<f64> = own.iter().zip(&theirs).map(|(own, theirs)| (own - a / b * theirs) / b).collect();
-                let half = Estimate::of(&parts).between(parts.len());
-                Some(Between { mean: a / b, low: a / b + half.low - half.mean, high: a / b + half.high - half.mean })
-            };
             let at = format!("k={arms}, d={dimension}");
-            measured.extend(look.is(format!("{at}: regret of rarely over LinUCB's"), ratio(), Is::AtMost(1.1)));
+            measured.extend(look.is(
+                format!("{at}: regret of rarely over LinUCB's"),
+                look.regret_ratio("rarely", "linucb"),
+                Is::AtMost(1.1),
+            ));
             measured.extend(look.is(format!("{at}: changes of rarely"), look.changes("rarely"), Is::AtMost(10.0)));
-            measured.extend(look.is(format!("{at}: % of them that improve"), look.improving("rarely"), Is::Above(90.0)));
+            measured.extend(look.is(
+                format!("{at}: % of them that improve"),
+                look.improving("rarely"),
+                Is::Above(90.0),
+            ));
         }
     }
     let text = "The house default reaches LinUCB's regret with a handful of changes, nearly all of them improvements, over the whole grid.";

@@ -1,6 +1,8 @@
 //! What is wrong in the paper and in its program, each with the experiment that shows it where one can.
 
-use rarely_core::{Algorithm, Certificates, Context, Parameters, Profile, SettingsError, Shape, cosine, cosine_gradient};
+use rarely_core::{
+    Algorithm, Certificates, Context, Parameters, Profile, SettingsError, Shape, cosine, cosine_gradient,
+};
 use serde::Serialize;
 
 use super::{Evidence, Findings, TheoremTwo};
@@ -44,14 +46,18 @@ pub fn errata(evidence: &Evidence<'_>) -> Result<Vec<Erratum>, SettingsError> {
         (Origin::Paper, TEXTS[1], gradient_sign()?),
         (Origin::Paper, TEXTS[2], shown.coverage()),
         (Origin::Paper, TEXTS[3], shown.solver()?),
-        (Origin::Paper, TEXTS[4], shown.not_feasible(evidence.feasible)),
+        (Origin::Paper, TEXTS[4], Shown::not_feasible(evidence.feasible)),
         (Origin::Paper, TEXTS[5], Some(angles())),
         (Origin::Paper, TEXTS[6], shown.theorem_three(&evidence.gap)),
         (Origin::Program, TEXTS[7], shown.start_at_ones()),
         (Origin::Program, TEXTS[8], shown.widths()),
         (Origin::Program, TEXTS[9], shown.coverage()),
         (Origin::Program, TEXTS[10], Some(projection(evidence.findings.size.seed)?)),
-        (Origin::Program, TEXTS[11], evidence.children.map(|children| radius(children, evidence.findings)).transpose()?),
+        (
+            Origin::Program,
+            TEXTS[11],
+            evidence.children.map(|children| radius(children, evidence.findings)).transpose()?,
+        ),
         (Origin::Program, TEXTS[12], shown.pairing()),
         (Origin::Program, TEXTS[13], None),
         (Origin::Program, TEXTS[14], shown.penalty()),
@@ -151,12 +157,12 @@ impl Shown<'_> {
         )))
     }
 
-    fn not_feasible(&self, feasible: &[TheoremTwo]) -> Option<String> {
-        let line = |found: &TheoremTwo| {
-            format!("{}: {} of {} rounds", found.algorithm, found.excluded, found.rounds)
-        };
+    fn not_feasible(feasible: &[TheoremTwo]) -> Option<String> {
+        let line = |found: &TheoremTwo| format!("{}: {} of {} rounds", found.algorithm, found.excluded, found.rounds);
         let lines: Vec<String> = feasible.iter().map(line).collect();
-        (!lines.is_empty()).then(|| format!("Rounds in which an excluded arm was played (k=4, d=3, valid sets). {}.", lines.join("; ")))
+        (!lines.is_empty()).then(|| {
+            format!("Rounds in which an excluded arm was played (k=4, d=3, valid sets). {}.", lines.join("; "))
+        })
     }
 
     fn theorem_three(&self, gap: &TheoremThreeGap) -> Option<String> {
@@ -197,7 +203,10 @@ impl Shown<'_> {
     }
 
     fn penalty(&self) -> Option<String> {
-        Some(format!("Regret a step as published (λ = 1e-4·T = 1 at T = 10,000) and with λ = 1e-4: {}.", self.pair("λ = 1e-4")?))
+        Some(format!(
+            "Regret a step as published (λ = 1e-4·T = 1 at T = 10,000) and with λ = 1e-4: {}.",
+            self.pair("λ = 1e-4")?
+        ))
     }
 
     fn widths(&self) -> Option<String> {
@@ -301,7 +310,9 @@ fn gradient_sign() -> Result<Option<String>, SettingsError> {
 
 fn projection(seed: u64) -> Result<String, SettingsError> {
     let ratio = projection_gap(seed, 500)?;
-    Ok(format!("After 500 rounds the initial policy is “projected” to a squared distance of {ratio:.4} × that of the edge."))
+    Ok(format!(
+        "After 500 rounds the initial policy is “projected” to a squared distance of {ratio:.4} × that of the edge."
+    ))
 }
 
 /// Rounds in which the authors' radius is the root of a negative number.

@@ -2,8 +2,8 @@
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, ErrorProbability, Exploration, Noise,
-    NormBound, Parameters, Penalty, Policy, Profile, Rule, SettingsError, Sets, Shape, Solver, Statistics, TheoremThree,
-    cosine,
+    NormBound, Parameters, Penalty, Policy, Profile, Rule, Sets, SettingsError, Shape, Solver, Statistics,
+    TheoremThree, cosine,
 };
 
 use crate::contestant::Contestant;
@@ -180,8 +180,12 @@ pub fn solver_gap(seed: u64, runs: u64, rounds: u64) -> Result<Vec<f64>, Setting
         let judge = Judge::new(&*world, shape, 100);
         let contestant = Contestant::new(Algorithm::Random, Profile::Rigorous);
         let mut chooser = contestant.build(&*world, &judge, rounds, Certificates::Brief)?;
-        let mut learner =
-            Contestant::new(Algorithm::Greedy, Profile::Rigorous).build(&*world, &judge, rounds, Certificates::Brief)?;
+        let mut learner = Contestant::new(Algorithm::Greedy, Profile::Rigorous).build(
+            &*world,
+            &judge,
+            rounds,
+            Certificates::Brief,
+        )?;
         let policy = Parameters::new(shape, world.initial().to_vec())?;
         let mut rng = policy_stream(seed, run);
         let mut round = Round::new(shape);
@@ -215,12 +219,8 @@ pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
     let shape = Shape::new(4, 5)?;
     let mut world = Linear { shape, noise: 0.1 }.world(seed, 0);
     let judge = Judge::new(&*world, shape, 100);
-    let mut policy = Contestant::new(Algorithm::Greedy, Profile::Published).build(
-        &*world,
-        &judge,
-        rounds,
-        Certificates::Brief,
-    )?;
+    let mut policy =
+        Contestant::new(Algorithm::Greedy, Profile::Published).build(&*world, &judge, rounds, Certificates::Brief)?;
     let initial = Parameters::new(shape, world.initial().to_vec())?;
     let (mut rng, mut round) = (policy_stream(seed, 0), Round::new(shape));
     for _ in 0..rounds {

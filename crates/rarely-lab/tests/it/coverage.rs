@@ -63,7 +63,8 @@ fn looking_seldom_finds_what_looking_always_finds() {
         contestant.declared.noise = Some(declared);
         let mut world = environment.world(3, run);
         let judge = Judge::new(&*world, shape, 10);
-        let build = || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
+        let build =
+            || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
         let (mut policy, mut again) = (build(), build());
         let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1)).expect("it plays");
 

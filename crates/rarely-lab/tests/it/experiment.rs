@@ -167,9 +167,8 @@ fn integral(truth: &[f64], rule: &[f64]) -> f64 {
     places.sort_by(f64::total_cmp);
     let pieces = places.windows(2).map(|piece| {
         let middle = f64::midpoint(piece[0], piece[1]);
-        let arm = (1..4).fold(0, |best, arm| {
-            if score(rule, arm, middle) > score(rule, best, middle) { arm } else { best }
-        });
+        let arm =
+            (1..4).fold(0, |best, arm| if score(rule, arm, middle) > score(rule, best, middle) { arm } else { best });
         (piece[1] - piece[0]) * score(truth, Arm::new(arm).index(), middle)
     });
     pieces.sum()

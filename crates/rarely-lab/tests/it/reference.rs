@@ -15,7 +15,10 @@ fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
 fn near(what: &str, ours: Estimate, (mean, standard_error): (f64, f64)) {
     let combined = ours.standard_error.hypot(standard_error);
     let apart = (ours.mean - mean).abs() / combined;
-    println!("{what}: {:.4} ± {:.4}, theirs {mean} ± {standard_error}: {apart:.1} apart", ours.mean, ours.standard_error);
+    println!(
+        "{what}: {:.4} ± {:.4}, theirs {mean} ± {standard_error}: {apart:.1} apart",
+        ours.mean, ours.standard_error
+    );
     assert!(apart <= 4.0, "{what}: {ours:?} is {apart:.1} standard errors from {mean} ± {standard_error}");
 }
 

@@ -11,14 +11,8 @@ fn changes(equipoise: f64) -> Vec<ChangeRecord> {
     contestant.declared.error_probability = Some(0.01);
     contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise).expect("a share") });
     let certificates = Certificates::Full;
-    let experiment = Experiment {
-        environment: &environment,
-        rounds: 300,
-        runs: 1_000,
-        seed: 3,
-        judged_on: 2_000,
-        certificates,
-    };
+    let experiment =
+        Experiment { environment: &environment, rounds: 300, runs: 1_000, seed: 3, judged_on: 2_000, certificates };
     let outcome = experiment.run(&[contestant], &Bench::quiet()).expect("it runs").remove(0);
     let coverage = outcome.coverage().expect("a linear truth");
     assert!(coverage > 0.98, "{coverage}");
