@@ -130,7 +130,10 @@ impl Share {
     pub const ZERO: Self = Self(0.0);
 
     /// A share with a name of its own in the error.
-    pub(crate) fn named(name: &'static str, value: f64) -> Result<Self, SettingsError> {
+    ///
+    /// # Errors
+    /// [`SettingsError::OutOfRange`].
+    pub fn named(name: &'static str, value: f64) -> Result<Self, SettingsError> {
         in_range(name, value, 0.0..=1.0, "a share lies between 0 and 1").map(Self)
     }
 }

@@ -140,7 +140,8 @@ impl Settings {
             .penalty(penalty)?
             .noise(1.0)?
             .norm_bound(1.0)?
-            .error_probability(1.0 / rounds as f64)?
+            // Theirs is 1/T; a probability of 1 would say nothing.
+            .error_probability(1.0 / rounds.max(2) as f64)?
             .constant_prior_mean(1.0 / penalty)?;
         settings.confidence.profile = Profile::Published;
         settings.tuning.solver = Solver::PAPER;

@@ -45,7 +45,7 @@ pub enum DataError {
         file: PathBuf,
     },
     /// The operating system would not open or read a file.
-    #[error("{}: cannot be read ({source}); check the path and that you may read it", file.display())]
+    #[error("{}: cannot be read; check the path and that you may read it", file.display())]
     Io {
         /// The file or folder.
         file: PathBuf,

@@ -130,8 +130,10 @@ impl Page {
     /// The whole page.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
-        let contents: String =
-            self.contents.iter().map(|(id, text)| format!("<li><a href=\"#{id}\">{}</a></li>", escape(text))).collect();
+        let entry = |list: String, (id, text): &(String, String)| {
+            list + &format!("<li><a href=\"#{id}\">{}</a></li>", escape(text))
+        };
+        let contents = self.contents.iter().fold(String::new(), entry);
         let body = &self.body;
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -144,13 +144,13 @@ impl Contestant {
         let Tuned { tolerance, growth, excluded_share, solver, .. } = self.tuned;
         let mut tuning = settings.tuning();
         if let Some(tolerance) = tolerance {
-            tuning.tolerance = Share::new(tolerance)?;
+            tuning.tolerance = Share::named("tolerance", tolerance)?;
         }
         if let Some(growth) = growth {
             tuning.growth = Growth::new(growth)?;
         }
         if let Some(share) = excluded_share {
-            tuning.excluded_share = Share::new(share)?;
+            tuning.excluded_share = Share::named("excluded share", share)?;
         }
         if let Some(solver) = solver {
             tuning.solver = solver;

@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Instant;
 
-use rarely_core::{Certificates, SettingsError};
+use rarely_core::{Certificates, Policy, SettingsError};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::contestant::Contestant;
-use crate::environment::{Environment, policy_stream};
+use crate::environment::{Environment, World, policy_stream};
 use crate::journal::{self, Finished, Journal};
 use crate::judge::Judge;
 use crate::outcome::Outcome;
@@ -53,7 +53,7 @@ impl Bench<'static> {
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
     /// A contestant could not be built.
-    #[error("{name}: {source}")]
+    #[error("{name} cannot be built")]
     Settings {
         /// The contestant.
         name: String,
@@ -61,7 +61,7 @@ pub enum ExperimentError {
         source: SettingsError,
     },
     /// A run could not go on.
-    #[error("{name}, run {run}: {source}")]
+    #[error("{name} could not go on in run {run}")]
     Play {
         /// The contestant.
         name: String,
@@ -71,7 +71,7 @@ pub enum ExperimentError {
         source: PlayError,
     },
     /// A finished run could not be kept.
-    #[error("could not keep a finished run: {0}; free some space, or name another --out")]
+    #[error("could not keep a finished run; free some space, or name another --out")]
     Journal(#[from] io::Error),
 }
 
@@ -111,6 +111,36 @@ impl Experiment<'_> {
         Ok(outcomes)
     }
 
+    /// Tries whether every contestant can be built, in their order, before anything is run.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Settings`] of the first that cannot.
+    pub fn check(&self, contestants: &[Contestant]) -> Result<(), ExperimentError> {
+        const FEW: usize = 200;
+        let world = self.environment.world(self.seed, 0);
+        let judge = Judge::new(&*world, self.environment.shape(), FEW);
+        for contestant in contestants {
+            self.build(contestant, &*world, &judge)?;
+        }
+        Ok(())
+    }
+
+    /// How many of its runs a journal has.
+    pub fn finished(&self, contestants: &[Contestant], journal: &Journal) -> usize {
+        let count = |contestant| journal.count(&journal::key(&self.describe(contestant)), self.runs);
+        contestants.iter().map(count).sum()
+    }
+
+    fn build(
+        &self,
+        contestant: &Contestant,
+        world: &dyn World,
+        judge: &Judge,
+    ) -> Result<Box<dyn Policy>, ExperimentError> {
+        let built = contestant.build(world, judge, self.rounds, self.certificates);
+        built.map_err(|source| ExperimentError::Settings { name: contestant.name.clone(), source })
+    }
+
     /// The rounds at which regret is recorded: about 200, evenly on a linear and on a logarithmic scale, the last the end.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn checkpoints(&self) -> Vec<u64> {
@@ -138,9 +168,7 @@ impl Experiment<'_> {
 
     fn play_one(&self, contestant: &Contestant, run: u64, judge: &Judge) -> Result<Finished, ExperimentError> {
         let mut world = self.environment.world(self.seed, run);
-        let mut policy = contestant
-            .build(&*world, judge, self.rounds, self.certificates)
-            .map_err(|source| ExperimentError::Settings { name: contestant.name.clone(), source })?;
+        let mut policy = self.build(contestant, &*world, judge)?;
         let mut rng = policy_stream(self.seed, run);
         let started = Instant::now();
         let run_played = play(policy.as_mut(), &mut *world, judge, &self.checkpoints(), &mut rng)

@@ -16,7 +16,7 @@ pub struct Folder {
 
 /// Why a folder cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {action} {}: {source}; name a folder that you may write to with --out", path.display())]
+#[error("could not {action} {}; name a folder that you may write to with --out", path.display())]
 pub struct FolderError {
     action: &'static str,
     path: PathBuf,
@@ -34,8 +34,8 @@ impl Folder {
             move |source| FolderError { action, path, source }
         };
         fs::create_dir_all(path).map_err(fail("make the folder", path))?;
-        let trial = path.join(".trial");
-        fs::write(&trial, []).map_err(fail("write to the folder", path))?;
+        let trial = path.join(format!(".rarely-trial-{}", std::process::id()));
+        File::create_new(&trial).map_err(fail("write to the folder", path))?;
         fs::remove_file(&trial).map_err(fail("write to the folder", path))?;
         Ok(Self { path: path.to_owned() })
     }

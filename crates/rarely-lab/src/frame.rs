@@ -57,6 +57,14 @@ impl Frame {
         self
     }
 
+    /// The same with a first column that says one thing in every row.
+    #[must_use]
+    pub fn labelled(mut self, name: &str, value: &str) -> Self {
+        let column = Column::Text(vec![value.to_owned(); self.rows()]);
+        self.columns.insert(0, (name.to_owned(), column));
+        self
+    }
+
     /// Adds numbers.
     #[must_use]
     pub fn numbers(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,7 +34,9 @@ struct Line {
 /// Where finished runs are kept; or nowhere.
 #[derive(Default)]
 pub struct Journal {
-    file: Option<(PathBuf, Mutex<File>)>,
+    path: Option<PathBuf>,
+    /// Opened when the first run is kept.
+    file: Mutex<Option<File>>,
     known: Mutex<HashMap<(String, u64), Finished>>,
 }
 
@@ -44,34 +46,30 @@ impl Journal {
         Self::default()
     }
 
-    /// Opens or creates a file, and reads what it has.
+    /// Reads what a file has, if there is one; runs will be kept in it.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// If the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut known = HashMap::new();
-        let mut torn = false;
         if path.exists() {
             for line in BufReader::new(File::open(path)?).split(b'\n') {
-                let line = line?;
-                torn = false;
-                if let Ok(line) = serde_json::from_slice::<Line>(&line) {
+                if let Ok(line) = serde_json::from_slice::<Line>(&line?) {
                     known.insert((line.key, line.run), line.finished);
-                } else {
-                    torn = true;
                 }
             }
         }
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        if torn {
-            file.write_all(b"\n")?;
-        }
-        Ok(Self { file: Some((path.to_owned(), Mutex::new(file))), known: Mutex::new(known) })
+        Ok(Self { path: Some(path.to_owned()), file: Mutex::default(), known: Mutex::new(known) })
     }
 
-    /// Runs that were found in the file.
+    /// Runs that it has and that were not taken out.
     pub fn found(&self) -> usize {
         lock(&self.known).len()
+    }
+
+    /// Of the first `runs` runs under a key, how many it has.
+    pub(crate) fn count(&self, key: &str, runs: u64) -> usize {
+        lock(&self.known).keys().filter(|(known, run)| known == key && *run < runs).count()
     }
 
     /// A finished run, if there is one; it is taken out.
@@ -81,25 +79,57 @@ impl Journal {
 
     /// Keeps a finished run.
     pub(crate) fn keep(&self, key: &str, run: u64, finished: &Finished) -> io::Result<()> {
-        let Some((_, file)) = &self.file else {
+        let Some(path) = &self.path else {
             return Ok(());
         };
-        let line = Line { key: key.to_owned(), run, finished: finished.clone() };
-        let mut bytes = serde_json::to_vec(&line)?;
-        bytes.push(b'\n');
-        lock(file).write_all(&bytes)
+        let bytes = line_of(key, run, finished)?;
+        let mut place = lock(&self.file);
+        let file = match &mut *place {
+            Some(file) => file,
+            None => place.insert(append_to(path)?),
+        };
+        file.write_all(&bytes)
     }
 
-    /// Everything is done and written elsewhere: the file is no longer needed.
+    /// Everything is done and written elsewhere: what was kept for it is no longer needed. Runs of other commands stay.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// If the file cannot be removed or written.
     pub fn finish(self) -> io::Result<()> {
-        match self.file {
-            Some((path, _)) => fs::remove_file(path),
-            None => Ok(()),
+        let Some(path) = self.path else {
+            return Ok(());
+        };
+        let others = lock(&self.known);
+        if others.is_empty() {
+            return if path.exists() { fs::remove_file(path) } else { Ok(()) };
         }
+        let mut lines =
+            others.iter().map(|((key, run), kept)| line_of(key, *run, kept)).collect::<Result<Vec<_>, _>>()?;
+        lines.sort_unstable();
+        let beside = path.with_extension("unfinished");
+        fs::write(&beside, lines.concat())?;
+        fs::rename(beside, path)
     }
+}
+
+fn line_of(key: &str, run: u64, finished: &Finished) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(&Line { key: key.to_owned(), run, finished: finished.clone() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Opens a file to append to; a last line that was cut off is ended first.
+fn append_to(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != [b'\n'] {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
 }
 
 /// The digest of everything that a result depends on.

@@ -8,6 +8,7 @@ use rarely_core::{Exploration, SettingsError, Share};
 use crate::contestant::Contestant;
 use crate::experiment::Bench;
 use crate::frame::Frame;
+use crate::journal::Journal;
 use crate::outcome::{Outcome, Summary};
 use crate::task::{Source, Task, TaskError};
 
@@ -86,7 +87,7 @@ pub enum SweepError {
         name: String,
     },
     /// Not a number that it can take.
-    #[error("{setting} cannot be {value}: {remedy}")]
+    #[error("{setting} cannot be `{value}`: {remedy}")]
     Value {
         /// The setting.
         setting: Setting,
@@ -95,11 +96,17 @@ pub enum SweepError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The same setting twice.
+    #[error("{setting} is varied twice; give all its values at once, like {setting}=0.1,0.2")]
+    Twice {
+        /// The setting.
+        setting: Setting,
+    },
     /// A number is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// A cell could not be run.
-    #[error("{cell}: {source}")]
+    #[error("at {cell}")]
     Cell {
         /// Its settings.
         cell: String,
@@ -134,42 +141,73 @@ pub struct Cell {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Runs a task for every combination of values.
-///
-/// # Errors
-/// [`SweepError`] of the first cell that cannot be run.
-pub fn sweep(
-    task: &Task,
-    contestants: &[Contestant],
-    axes: &[Axis],
-    bench: &Bench<'_>,
-) -> Result<Vec<Cell>, SweepError> {
-    let mut combinations: Vec<Vec<f64>> = vec![Vec::new()];
-    for axis in axes {
-        let extend = |values: Vec<f64>| axis.values.iter().map(move |&value| [values.clone(), vec![value]].concat());
-        combinations = combinations.into_iter().flat_map(extend).collect();
-    }
-    // Every cell is checked before the first is run.
-    let prepared: Vec<(Vec<f64>, Task, Vec<Contestant>)> = combinations
-        .into_iter()
-        .map(|values| {
+/// A task for every combination of values.
+pub struct Sweep {
+    cells: Vec<(Vec<f64>, Task, Vec<Contestant>)>,
+    axes: Vec<Axis>,
+}
+
+impl Sweep {
+    /// Prepares every cell, and tries whether it can be run, before anything is.
+    ///
+    /// # Errors
+    /// [`SweepError`] of the first cell that cannot.
+    pub fn new(task: &Task, contestants: &[Contestant], axes: &[Axis]) -> Result<Self, SweepError> {
+        if let [first, second, ..] = axes
+            && first.setting == second.setting
+        {
+            return Err(SweepError::Twice { setting: first.setting });
+        }
+        let mut combinations: Vec<Vec<f64>> = vec![Vec::new()];
+        for axis in axes {
+            let extend =
+                |values: Vec<f64>| axis.values.iter().map(move |&value| [values.clone(), vec![value]].concat());
+            combinations = combinations.into_iter().flat_map(extend).collect();
+        }
+        let prepare = |values: Vec<f64>| {
             let (mut task, mut contestants) = (task.clone(), contestants.to_vec());
             for (axis, &value) in axes.iter().zip(&values) {
                 apply(axis.setting, value, &mut task, &mut contestants)?;
             }
+            task.check(&contestants).map_err(|source| at(axes, &values, source))?;
             Ok((values, task, contestants))
-        })
-        .collect::<Result<_, SweepError>>()?;
-    prepared
-        .into_iter()
-        .map(|(values, task, contestants)| match task.run(&contestants, bench) {
-            Ok(outcomes) => Ok(Cell { values, outcomes }),
-            Err(source) => {
-                let settings = axes.iter().zip(&values).map(|(axis, value)| format!("{}={value}", axis.setting));
-                Err(SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source })
-            }
-        })
-        .collect()
+        };
+        let cells = combinations.into_iter().map(prepare).collect::<Result<_, SweepError>>()?;
+        Ok(Self { cells, axes: axes.to_vec() })
+    }
+
+    /// Runs that it takes.
+    pub fn runs(&self) -> u64 {
+        self.cells.iter().map(|(_, task, contestants)| task.runs * contestants.len() as u64).sum()
+    }
+
+    /// How many of its runs a journal has.
+    ///
+    /// # Errors
+    /// [`SweepError`] of a cell that cannot be run.
+    pub fn finished(&self, journal: &Journal) -> Result<usize, SweepError> {
+        let cells = self.cells.iter();
+        cells
+            .map(|(values, task, all)| task.finished(all, journal).map_err(|source| at(&self.axes, values, source)))
+            .sum()
+    }
+
+    /// Runs every cell.
+    ///
+    /// # Errors
+    /// [`SweepError`] of the first cell that cannot be run.
+    pub fn run(&self, bench: &Bench<'_>) -> Result<Vec<Cell>, SweepError> {
+        let run = |(values, task, contestants): &(Vec<f64>, Task, Vec<Contestant>)| {
+            let outcomes = task.run(contestants, bench).map_err(|source| at(&self.axes, values, source))?;
+            Ok(Cell { values: values.clone(), outcomes })
+        };
+        self.cells.iter().map(run).collect()
+    }
+}
+
+fn at(axes: &[Axis], values: &[f64], source: TaskError) -> SweepError {
+    let settings = axes.iter().zip(values).map(|(axis, value)| format!("{}={value}", axis.setting));
+    SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source }
 }
 
 /// Sets one setting in a task and its contestants.
@@ -187,6 +225,9 @@ fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Conte
     match (setting, &mut task.source) {
         (Setting::Arms, Source::Synthetic { arms, .. }) => *arms = whole()? as usize,
         (Setting::Dimension, Source::Synthetic { dimension, .. }) => *dimension = whole()? as usize,
+        (Setting::Curvature, Source::Synthetic { name, .. }) if name != "linear" && name != "quadratic" => {
+            return Err(refuse("the world is already an unusual one; leave out --environment"));
+        }
         (Setting::Curvature, Source::Synthetic { name, strength, .. }) => {
             "quadratic".clone_into(name);
             *strength = value;
@@ -202,7 +243,7 @@ fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Conte
             Setting::Tolerance => contestant.tuned.tolerance = Some(value),
             Setting::Penalty => contestant.declared.penalty = Some(value),
             Setting::Equipoise => {
-                contestant.explore = Some(Exploration { equipoise: Share::new(value)?, ..explore });
+                contestant.explore = Some(Exploration { equipoise: Share::named("equipoise", value)?, ..explore });
             }
             Setting::Pilot => contestant.explore = Some(Exploration { pilot: whole()?, ..explore }),
             Setting::DeclaredNoise => contestant.declared.noise = Some(value * true_noise),

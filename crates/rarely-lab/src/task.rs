@@ -7,6 +7,7 @@ use rarely_core::{Certificates, SettingsError, Shape};
 use crate::contestant::Contestant;
 use crate::environment::{self, CounterfactualTable, Environment, EnvironmentError};
 use crate::experiment::{Bench, Experiment, ExperimentError, JUDGED_ON};
+use crate::journal::Journal;
 use crate::outcome::Outcome;
 
 /// Where contexts and rewards come from.
@@ -97,25 +98,47 @@ impl Task {
         Self { source, rounds: None, runs, seed, judged_on: JUDGED_ON, certificates: Certificates::Brief }
     }
 
+    /// Tries whether it can be run, before anything is; the rounds of a run.
+    ///
+    /// # Errors
+    /// [`TaskError`] if it cannot.
+    pub fn check(&self, contestants: &[Contestant]) -> Result<u64, TaskError> {
+        self.with_experiment(|experiment| {
+            experiment.check(contestants)?;
+            Ok(experiment.rounds)
+        })
+    }
+
+    /// How many of its runs a journal has.
+    ///
+    /// # Errors
+    /// [`TaskError`] if it cannot be run.
+    pub fn finished(&self, contestants: &[Contestant], journal: &Journal) -> Result<usize, TaskError> {
+        self.with_experiment(|experiment| Ok(experiment.finished(contestants, journal)))
+    }
+
     /// Runs every contestant.
     ///
     /// # Errors
     /// [`TaskError`] if it could not be.
     pub fn run(&self, contestants: &[Contestant], bench: &Bench<'_>) -> Result<Vec<Outcome>, TaskError> {
+        self.with_experiment(|experiment| Ok(experiment.run(contestants, bench)?))
+    }
+
+    fn with_experiment<T>(&self, act: impl FnOnce(&Experiment<'_>) -> Result<T, TaskError>) -> Result<T, TaskError> {
         let environment = self.source.environment()?;
         let rounds = match (self.rounds, environment.rounds()) {
             (Some(rounds), Some(people)) if rounds > people => return Err(TaskError::Rounds { rounds, people }),
             (Some(rounds), _) => rounds,
             (None, people) => people.unwrap_or(ROUNDS),
         };
-        let experiment = Experiment {
+        act(&Experiment {
             environment: &*environment,
             rounds,
             runs: self.runs,
             seed: self.seed,
             judged_on: self.judged_on,
             certificates: self.certificates,
-        };
-        Ok(experiment.run(contestants, bench)?)
+        })
     }
 }

@@ -3,24 +3,20 @@
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
 use rarely_figures::results;
+use rarely_lab::Task;
 use rarely_lab::frontier::{self, Point};
-use rarely_lab::{Source, Task};
 use serde_json::json;
 
-use crate::options::Size;
-use crate::output::{Format, percent, plain_table, plus_minus, print, render};
+use crate::options::{Size, World, count};
+use crate::output::{self, Format, json_text, percent, plain_table, plus_minus, print, print_json, render};
 use crate::progress::Session;
-use crate::simulate::{self, count};
+use crate::simulate;
 
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Arms k
-    #[arg(long, default_value_t = 4, value_parser = count(2, 1_000))]
-    arms: u64,
-    /// Context variables d
-    #[arg(long, default_value_t = 5, value_parser = count(1, 1_000))]
-    dim: u64,
+    #[command(flatten)]
+    world: World,
     /// Rounds T of each run
     #[arg(long, default_value_t = 10_000, value_parser = count(1, 1_000_000_000))]
     rounds: u64,
@@ -32,40 +28,41 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let Arguments { arms, dim, rounds, runs, size } = arguments;
-    let (arms, dimension) = (usize::try_from(*arms).into_diagnostic()?, usize::try_from(*dim).into_diagnostic()?);
-    let session = Session::start(size.threads, size.out.as_deref())?;
+    let Arguments { world, rounds, runs, size } = arguments;
     let contestants = frontier::candidates();
-    let source = Source::linear(arms, dimension);
+    let source = world.source("linear", 0.1, 1.0)?;
     let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, size.seed) };
-    let total = runs * contestants.len() as u64;
-    let outcomes = session.watch("frontier", total, |bench| task.run(&contestants, bench)).into_diagnostic()?;
+    task.check(&contestants).into_diagnostic()?;
+    let session = Session::start(size.threads, size.out.as_deref())?;
+    let outcomes = simulate::play(&session, "frontier", &task, &contestants)?;
     let points = frontier::points(&outcomes);
     let frame = frontier::frame(&points);
     let title = format!(
-        "rarely {}: regret against changes, {arms} arms, {dimension} context variables, {rounds} rounds, {runs} runs, seed {}",
+        "rarely {}: regret against changes, {} arms, {} context variables, {rounds} rounds, {}, seed {}",
         env!("CARGO_PKG_VERSION"),
+        world.arms,
+        world.dim,
+        output::runs(*runs),
         size.seed
     );
     let settings = json!({
-        "command": "frontier", "version": env!("CARGO_PKG_VERSION"), "arms": arms, "dimension": dimension, "rounds": rounds,
-        "runs": runs, "seed": size.seed,
+        "command": "frontier", "version": env!("CARGO_PKG_VERSION"), "arms": world.arms, "dimension": world.dim,
+        "rounds": rounds, "runs": runs, "seed": size.seed,
     });
     if let Some(folder) = session.folder() {
         folder.write("frontier.csv", frame.to_csv()).into_diagnostic()?;
-        let text = serde_json::to_string_pretty(&settings).into_diagnostic()? + "\n";
-        folder.write("run.json", text).into_diagnostic()?;
+        folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
         simulate::write_figure(folder, "figure", &results::frontier(&title, &points, None))?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,
         Format::Json => {
-            let rows: Vec<_> = points
-                .iter()
-                .map(|point| json!({ "algorithm": point.algorithm.name(), "on_frontier": point.on_frontier, "summary": point.summary }))
-                .collect();
-            let object = json!({ "settings": settings, "points": rows });
-            print(&(serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"))?;
+            let row = |point: &Point| {
+                let (algorithm, summary) = (point.algorithm.name(), &point.summary);
+                json!({ "algorithm": algorithm, "on_frontier": point.on_frontier, "summary": summary })
+            };
+            let rows: Vec<_> = points.iter().map(row).collect();
+            print_json(&json!({ "settings": settings, "points": rows }))?;
         }
         Format::Table => print(&format!("{title}\n\n{}", table(&points, usize::try_from(*runs).into_diagnostic()?)))?,
     }

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
-use rarely_core::Certificates;
 use rarely_data::{Counterfactuals, ihdp};
 use rarely_figures::results;
-use rarely_lab::{CounterfactualTable, Outcome, Source, Task};
+use rarely_lab::{CounterfactualTable, Folder, Outcome, Source, Task};
 use serde_json::{Value, json};
 
-use crate::options::{Algorithms, Assumptions, Size};
-use crate::output::{Format, print};
+use crate::options::{Algorithms, Assumptions, Size, count};
+use crate::output::{Format, print, print_json};
 use crate::progress::Session;
-use crate::simulate::{self, count};
+use crate::simulate;
 
 /// Synthetic realisations, as many as there are in the CSV set.
 pub(crate) const SYNTHETIC_REALISATIONS: u64 = 10;
@@ -22,8 +21,8 @@ pub(crate) const SYNTHETIC_REALISATIONS: u64 = 10;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Folder or files of the IHDP data: ihdp_npci_*.csv or ihdp_npci_*.npz
-    #[arg(long, value_name = "DIR|FILE", num_args = 1.., env = "RARELY_IHDP")]
+    /// Folder or files of the IHDP data: ihdp_npci_*.csv or ihdp_npci_*.npz [default: $RARELY_IHDP]
+    #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
     /// Instead of the data, 747 children drawn from published marginals with Hill's response surface B
     #[arg(long, conflicts_with = "data")]
@@ -52,71 +51,95 @@ enum Choice {
     No,
 }
 
+/// The data that were named, or that the environment names.
+pub(crate) fn named(data: &[PathBuf]) -> Vec<PathBuf> {
+    let variable = std::env::var_os("RARELY_IHDP").filter(|value| !value.is_empty()).map(PathBuf::from);
+    if data.is_empty() { variable.into_iter().collect() } else { data.to_vec() }
+}
+
+/// Synthetic children, labelled as such.
+pub(crate) fn synthetic(seed: u64) -> Vec<Counterfactuals> {
+    (0..SYNTHETIC_REALISATIONS).map(|realisation| ihdp::synthetic(seed, realisation)).collect()
+}
+
 /// The data that were named, or synthetic ones if those were asked for.
-pub(crate) fn read(data: &[PathBuf], synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Report> {
-    if synthetic {
-        return Ok((0..SYNTHETIC_REALISATIONS).map(|realisation| ihdp::synthetic(seed, realisation)).collect());
+pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Report> {
+    if is_synthetic {
+        return Ok(synthetic(seed));
     }
+    let data = named(data);
     if data.is_empty() {
-        return Err(miette!(help = ihdp::HOW_TO_GET, "the IHDP data are not part of rarely: name them with --data"));
+        return Err(miette!(
+            "the IHDP data are not part of rarely: name them with --data, or try --synthetic\n\n{}",
+            ihdp::HOW_TO_GET
+        ));
     }
-    ihdp::read(data).into_diagnostic()
+    ihdp::read(&data).into_diagnostic()
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, size } = arguments;
     let tables = read(data, *synthetic, size.seed)?;
-    let session = Session::start(size.threads, size.out.as_deref())?;
-    let certificates = if session.folder().is_some() { Certificates::Full } else { Certificates::Brief };
     // σ = 1 is the noise of the response surface.
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
-    let mut objects = Vec::new();
+    let mut tasks = Vec::new();
     for with_intercept in [false, true] {
         if intercept.is_some_and(|choice| (choice == Choice::Yes) != with_intercept) {
             continue;
         }
         let tables: Vec<Counterfactuals> =
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
-        let environment = Arc::new(CounterfactualTable::new(tables).into_diagnostic()?);
-        let source = Source::Tables(environment);
-        let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
-        let what = if with_intercept { "with an intercept" } else { "without an intercept" };
-        let total = runs * contestants.len() as u64;
-        let outcomes = session.watch(what, total, |bench| task.run(&contestants, bench)).into_diagnostic()?;
-        let settings = describe(arguments, &task, &outcomes, what)?;
+        let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?));
+        let task = Task { rounds: *rounds, certificates: size.certificates(), ..Task::new(source, *runs, size.seed) };
+        let rounds = task.check(&contestants).into_diagnostic()?;
+        tasks.push((with_intercept, task, rounds));
+    }
+    let session = Session::start(size.threads, size.out.as_deref())?;
+    let mut answers = Vec::new();
+    for (with_intercept, task, rounds) in &tasks {
+        let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
+        let outcomes = simulate::play(&session, what, task, &contestants)?;
+        let mut settings = simulate::describe(task, *rounds, assumptions, &algorithms.0)?;
+        settings["command"] = json!("ihdp");
+        let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
+        settings["environment"]["label"] = json!(format!("{kind}, {what}"));
         if let Some(folder) = session.folder() {
-            let name = if with_intercept { "intercept" } else { "no-intercept" };
-            let folder = rarely_lab::Folder::create(&folder.path().join(name)).into_diagnostic()?;
+            let name = if *with_intercept { "intercept" } else { "no-intercept" };
+            let folder = Folder::create(&folder.path().join(name)).into_diagnostic()?;
             simulate::write(&folder, &settings, &outcomes)?;
             let figure = results::two_panels(&simulate::title(&settings), &outcomes, Some(simulate::note(&settings)));
             simulate::write_figure(&folder, "figure-4", &figure)?;
         }
-        match size.format {
-            Format::Json => objects.push(simulate::object(&settings, &outcomes)?),
-            format => {
-                simulate::report(format, &settings, &outcomes)?;
-                print("\n")?;
-            }
-        }
+        answers.push((*with_intercept, settings, outcomes));
     }
-    if size.format == Format::Json {
-        print(&(serde_json::to_string_pretty(&objects).into_diagnostic()? + "\n"))?;
-    }
+    print_answers(size.format, *synthetic, &answers)?;
     session.finish()
 }
 
-fn describe(arguments: &Arguments, task: &Task, outcomes: &[Outcome], what: &str) -> Result<Value, Report> {
-    let label = format!("{}, {what}", if arguments.synthetic { "IHDP-like children" } else { "IHDP" });
-    let mut environment = task.source.environment().into_diagnostic()?.describe();
-    environment["label"] = json!(label);
-    Ok(json!({
-        "command": "ihdp",
-        "version": env!("CARGO_PKG_VERSION"),
-        "environment": environment,
-        "rounds": outcomes.first().map(Outcome::rounds),
-        "runs": arguments.runs,
-        "seed": arguments.size.seed,
-        "algorithms": arguments.algorithms.0.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
-        "assumptions": arguments.assumptions.describe(),
-    }))
+fn print_answers(format: Format, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Report> {
+    match format {
+        Format::Json => {
+            let objects = answers.iter().map(|(_, settings, outcomes)| simulate::object(settings, outcomes));
+            print_json(&objects.collect::<Result<Vec<_>, Report>>()?)
+        }
+        Format::Csv => {
+            for (at, (with_intercept, _, outcomes)) in answers.iter().enumerate() {
+                let text = rarely_lab::results::summary(outcomes)
+                    .labelled("intercept", if *with_intercept { "yes" } else { "no" })
+                    .labelled("data", if synthetic { "synthetic" } else { "ihdp" })
+                    .to_csv();
+                // One table: one header.
+                let skipped = if at == 0 { 0 } else { text.find('\n').map_or(0, |end| end + 1) };
+                print(&text[skipped..])?;
+            }
+            Ok(())
+        }
+        Format::Table => {
+            for (at, (_, settings, outcomes)) in answers.iter().enumerate() {
+                print(if at == 0 { "" } else { "\n" })?;
+                simulate::report(format, settings, outcomes)?;
+            }
+            Ok(())
+        }
+    }
 }

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(report) => {
-            eprintln!("{report:?}");
+            output::say(&format!("{report:?}"));
             ExitCode::from(2)
         }
     }

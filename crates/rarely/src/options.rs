@@ -1,17 +1,20 @@
 //! Options that several commands share.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use rarely_core::{Algorithm, Exploration, Profile, Share};
-use rarely_lab::{Contestant, Declared, NormBound, Tuned};
+use miette::{IntoDiagnostic as _, Report};
+use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Share};
+use rarely_lab::{Contestant, Declared, NormBound, Source, Tuned};
 use serde_json::{Value, json};
 
 use crate::output::Format;
 
 /// How much to run, and where to put it.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How to run it")]
 pub(crate) struct Size {
     /// Seed of every random number
     #[arg(long, default_value_t = 1)]
@@ -25,6 +28,13 @@ pub(crate) struct Size {
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
+}
+
+impl Size {
+    /// Changes carry certificates where they are written down.
+    pub(crate) fn certificates(&self) -> Certificates {
+        if self.out.is_some() { Certificates::Full } else { Certificates::Brief }
+    }
 }
 
 /// Valid confidence sets, or those of the paper's authors.
@@ -62,13 +72,24 @@ impl FromStr for Explore {
             match part.trim().split_once(':').ok_or_else(form)? {
                 ("equipoise", share) => {
                     let share = share.parse().map_err(|_| form())?;
-                    exploration.equipoise = Share::new(share).map_err(|error| error.to_string())?;
+                    exploration.equipoise = Share::named("equipoise", share).map_err(|error| error.to_string())?;
                 }
                 ("pilot", count) => exploration.pilot = count.parse().map_err(|_| form())?,
                 _ => return Err(form()),
             }
         }
         Ok(Self(exploration))
+    }
+}
+
+impl fmt::Display for Explore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.pilot, self.0.equipoise.get()) {
+            (0, 0.0) => f.write_str("none"),
+            (pilot, 0.0) => write!(f, "pilot:{pilot}"),
+            (0, equipoise) => write!(f, "equipoise:{equipoise}"),
+            (pilot, equipoise) => write!(f, "pilot:{pilot}+equipoise:{equipoise}"),
+        }
     }
 }
 
@@ -110,6 +131,31 @@ impl FromStr for Algorithms {
     }
 }
 
+/// A world of the registry.
+#[derive(Debug, Args)]
+pub(crate) struct World {
+    /// Arms k
+    #[arg(long, default_value_t = 4, value_parser = count(2, MAX_ARMS as u64))]
+    pub(crate) arms: u64,
+    /// Context variables d
+    #[arg(long, default_value_t = 5, value_parser = count(1, MAX_DIMENSION as u64))]
+    pub(crate) dim: u64,
+}
+
+impl World {
+    /// The world with this name.
+    pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<Source, Report> {
+        let (arms, dimension) = (usize::try_from(self.arms), usize::try_from(self.dim));
+        let (arms, dimension) = (arms.into_diagnostic()?, dimension.into_diagnostic()?);
+        Ok(Source::Synthetic { name: name.to_owned(), arms, dimension, noise, strength })
+    }
+}
+
+/// A whole number in a range.
+pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(least..=most)
+}
+
 /// What the algorithms are told.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What the algorithms are told")]
@@ -122,22 +168,22 @@ pub(crate) struct Assumptions {
     #[arg(long)]
     explore: Option<Explore>,
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
-    #[arg(long, value_name = "λ")]
+    #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
     /// Noise σ that is declared, if it is not the true one [published: 1]
-    #[arg(long, value_name = "σ")]
+    #[arg(long, value_name = "σ", allow_negative_numbers = true)]
     declared_noise: Option<f64>,
     /// Bound L on the norm of the parameters: auto is the true norm [default: auto; published: 1]
-    #[arg(long, value_name = "auto|L")]
+    #[arg(long, value_name = "auto|L", allow_negative_numbers = true)]
     norm_bound: Option<Bound>,
     /// Prior mean θ₀, the same number everywhere [default: 0; published: 1/λ]
     #[arg(long, value_name = "θ", allow_negative_numbers = true)]
     prior_mean: Option<f64>,
     /// Probability δ that the truth ever leaves the confidence set [default: 1/rounds]
-    #[arg(long, value_name = "δ")]
+    #[arg(long, value_name = "δ", allow_negative_numbers = true)]
     error_probability: Option<f64>,
     /// Tolerance Δ of the rs algorithms [default: 0.01]
-    #[arg(long, value_name = "Δ")]
+    #[arg(long, value_name = "Δ", allow_negative_numbers = true)]
     tolerance: Option<f64>,
 }
 
@@ -165,8 +211,7 @@ impl Assumptions {
 
     /// As plain data; what is not set is the profile's own.
     pub(crate) fn describe(&self) -> Value {
-        let explore =
-            self.explore.map(|explore| json!({ "pilot": explore.0.pilot, "equipoise": explore.0.equipoise.get() }));
+        let explore = self.explore.map(|explore| explore.to_string());
         let norm_bound = match self.norm_bound {
             Some(Bound(NormBound::Value(value))) => json!(value),
             Some(Bound(NormBound::Auto)) => json!("auto"),

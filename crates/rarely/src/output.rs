@@ -18,13 +18,34 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// Writes a part of the answer as soon as it is known. A reader that has gone away ends the program, in silence.
+/// Writes a part of the answer as soon as it is known. A reader that has gone away is no reason to stop: files may be still to be
+/// written.
 pub(crate) fn print(text: &str) -> Result<(), Report> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.into_diagnostic().wrap_err("could not write to standard output"),
     }
+}
+
+/// Prints an object.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Report> {
+    print(&json_text(value)?)
+}
+
+/// An object as text that ends with a line.
+pub(crate) fn json_text(value: &impl serde::Serialize) -> Result<String, Report> {
+    Ok(serde_json::to_string_pretty(value).into_diagnostic()? + "\n")
+}
+
+/// Talks to whoever reads stderr, if anybody does.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// `1 run`, `2 runs`.
+pub(crate) fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
 /// A table with a header, plain enough for a pipe and a terminal alike; on a terminal it is as wide as that. All columns but the

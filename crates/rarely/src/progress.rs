@@ -1,20 +1,24 @@
 //! Progress on a terminal, and what happens at Ctrl-C.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
 use rarely_lab::{Bench, Folder, Journal};
+
+use crate::output::{runs, say};
 
 /// Threads, a folder for results if one was asked for, and the runs that were finished in it.
 pub(crate) struct Session {
     pool: rayon::ThreadPool,
     folder: Option<Folder>,
     journal: Journal,
+    started: Instant,
 }
 
 impl Session {
+    /// Everything that can be wrong with what was asked has been checked.
     pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Report> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
         let pool = pool.into_diagnostic().wrap_err("could not start the threads; try --threads 1")?;
@@ -23,27 +27,37 @@ impl Session {
             Some(folder) => folder.journal().into_diagnostic()?,
             None => Journal::none(),
         };
-        if journal.found() > 0 {
-            eprintln!("going on: {} runs were finished before", journal.found());
-        }
         let kept = folder.as_ref().map(|folder| folder.path().display().to_string());
         ctrlc::set_handler(move || {
-            match &kept {
+            say(&match &kept {
                 Some(path) => {
-                    eprintln!("\nstopped; finished runs are kept in {path}: the same command goes on from there")
+                    format!("\nstopped; finished runs are kept in {path}: the same command goes on from there")
                 }
-                None => eprintln!("\nstopped; with --out DIR a command can be stopped and goes on where it was"),
-            }
+                None => "\nstopped; with --out DIR a command can be stopped and goes on where it was".to_owned(),
+            });
             std::process::exit(130);
         })
         .into_diagnostic()
         .wrap_err("could not take care of Ctrl-C")?;
-        Ok(Self { pool, folder, journal })
+        Ok(Self { pool, folder, journal, started: Instant::now() })
     }
 
-    /// Shows how far `runs` runs are, while `work` is done in the session's threads.
-    pub(crate) fn watch<T: Send>(&self, what: &str, runs: u64, work: impl FnOnce(&Bench<'_>) -> T + Send) -> T {
-        let bar = ProgressBar::new(runs);
+    /// The runs that were finished before.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Shows how far `total` runs are, of which `finished` were before, while `work` is done in the session's threads.
+    pub(crate) fn watch<T: Send>(
+        &self,
+        what: &str,
+        (total, finished): (u64, usize),
+        work: impl FnOnce(&Bench<'_>) -> T + Send,
+    ) -> T {
+        if finished > 0 {
+            say(&format!("going on: {} were finished before", runs(finished as u64)));
+        }
+        let bar = ProgressBar::new(total);
         if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} runs, {eta} left") {
             bar.set_style(style);
         }
@@ -60,9 +74,10 @@ impl Session {
 
     /// All files are written: finished runs need not be kept any longer.
     pub(crate) fn finish(self) -> Result<(), Report> {
-        if let Some(folder) = &self.folder {
-            eprintln!("results are in {}", folder.path().display());
-        }
-        self.journal.finish().into_diagnostic().wrap_err("could not remove the list of finished runs")
+        self.journal.finish().into_diagnostic().wrap_err("could not remove the list of finished runs")?;
+        let place =
+            self.folder.map_or_else(String::new, |folder| format!("; results are in {}", folder.path().display()));
+        say(&format!("done in {:.1} s{place}", self.started.elapsed().as_secs_f64()));
+        Ok(())
     }
 }

@@ -4,7 +4,6 @@ mod figures;
 mod report;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
@@ -14,13 +13,14 @@ use rarely_lab::reproduction::{
     self, Claim, CounterRow, Erratum, Evidence, Findings, PlanarMoment, TheoremTwo, Verdict, claims, counter_example,
     errata, planar_moment, theorem_three_gap, theorem_two,
 };
-use rarely_lab::{CounterfactualTable, Environment, results, sweep};
+use rarely_lab::{Bench, CounterfactualTable, Environment, Frame, results, sweep};
 use serde_json::{Value, json};
 
 use crate::ihdp;
-use crate::output::{plain_table, print, render};
+use crate::options::count;
+use crate::output::{json_text, plain_table, print, render, runs, say};
 use crate::progress::Session;
-use crate::simulate::{count, write_figure};
+use crate::simulate::write_figure;
 
 const EQUIPOISE: f64 = 0.05;
 
@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
     /// The paper's size: 50 runs of everything, 100 on IHDP [default: fewer where the interval allows it]
     #[arg(long)]
     full: bool,
-    /// Folder or files of the IHDP data; without them, synthetic children stand in and are labelled so
-    #[arg(long, value_name = "DIR|FILE", num_args = 1.., env = "RARELY_IHDP")]
+    /// Folder or files of the IHDP data; without them, synthetic children stand in and are labelled so [default: $RARELY_IHDP]
+    #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
     /// Folder for the report, its figures and tables; a command that was stopped goes on from what is there
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
@@ -62,34 +62,45 @@ struct Reproduced {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let Arguments { full, runs, rounds, seed, .. } = *arguments;
-    let started = Instant::now();
-    let synthetic = arguments.data.is_empty();
-    let children = ihdp::read(&arguments.data, synthetic, seed)?;
-    let session = Session::start(arguments.threads, Some(&arguments.out))?;
+    let data = ihdp::named(&arguments.data);
+    let synthetic = data.is_empty();
+    let children = if synthetic { ihdp::synthetic(seed) } else { rarely_data::ihdp::read(&data).into_diagnostic()? };
     let size = reproduction::Size { full, at_most: runs, rounds, seed };
-    eprintln!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), extent(arguments));
-    if synthetic {
-        eprintln!("no --data: synthetic children stand in for IHDP (`rarely ihdp` says how to get the data)");
-    }
     let trials = reproduction::trials(size, &children).into_diagnostic()?;
+    for trial in &trials {
+        trial.task.check(&trial.contestants).into_diagnostic()?;
+    }
+    let session = Session::start(arguments.threads, Some(&arguments.out))?;
+    say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), extent(arguments)));
+    if synthetic {
+        say("no --data: SYNTHETIC children stand in for IHDP (`rarely ihdp` says how to get the data)");
+    }
     let total = trials.iter().map(reproduction::Trial::runs).sum();
-    let findings = session.watch("reproducing", total, |bench| Findings::of(size, synthetic, &trials, bench));
-    let findings = findings.into_diagnostic()?;
+    let finished = trials.iter().map(|trial| trial.task.finished(&trial.contestants, session.journal()));
+    let finished = finished.sum::<Result<usize, _>>().into_diagnostic()?;
+    let work = |bench: &Bench<'_>| Findings::of(size, synthetic, &trials, bench);
+    let findings = session.watch("reproducing", (total, finished), work).into_diagnostic()?;
     let reproduced = judge(findings, children)?;
 
     write(&session, arguments, &reproduced)?;
     print(&summary(&reproduced))?;
-    eprintln!("done in {:.0} s; open {}", started.elapsed().as_secs_f64(), arguments.out.join("report.html").display());
+    say(&format!("the report is {}", arguments.out.join("report.html").display()));
     session.finish()
 }
 
 /// How much was run, in words.
 fn extent(arguments: &Arguments) -> String {
-    if arguments.full {
-        "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned()
-    } else {
-        "50 runs of the main experiment, 100 of IHDP, fewer of the grids and the frontier (--full runs the paper's size)".to_owned()
-    }
+    let Arguments { full, runs: most, rounds, .. } = *arguments;
+    let how_many = match (most, full) {
+        (..50, _) => format!("at most {} of everything (the paper has 50)", runs(most)),
+        (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
+        (_, false) => {
+            "50 runs of the main experiment and 100 of IHDP as in the paper, fewer of the grids and the frontier \
+                       (--full runs the paper's size)"
+                .to_owned()
+        }
+    };
+    format!("{rounds} rounds, {how_many}")
 }
 
 /// Theorems, claims and errata.
@@ -120,6 +131,8 @@ fn judge(findings: Findings, children: Vec<Counterfactuals>) -> Result<Reproduce
 
 fn write(session: &Session, arguments: &Arguments, reproduced: &Reproduced) -> Result<(), Report> {
     let Some(folder) = session.folder() else { return Ok(()) };
+    let kind = if reproduced.findings.synthetic { "synthetic" } else { "ihdp" };
+    let labelled = |frame: Frame| frame.labelled("data", kind);
     let all = figures::all(reproduced);
     for figure in &all {
         write_figure(folder, &format!("figures/{}", figure.name), &figure.figure)?;
@@ -135,7 +148,9 @@ fn write(session: &Session, arguments: &Arguments, reproduced: &Reproduced) -> R
         let outcomes = reproduced.findings.outcomes(id);
         if !outcomes.is_empty() {
             let name = format!("tables/{}.csv", id.replace('/', "-"));
-            folder.write(&name, results::summary(outcomes).to_csv()).into_diagnostic()?;
+            let frame = results::summary(outcomes);
+            let frame = if id.starts_with("ihdp") { labelled(frame) } else { frame };
+            folder.write(&name, frame.to_csv()).into_diagnostic()?;
         }
     }
     for (family, dimensions) in [("grid", &reproduction::GRID_DIMENSIONS[..]), ("house", &[2, 5, 20, 50, 200][..])] {
@@ -146,15 +161,14 @@ fn write(session: &Session, arguments: &Arguments, reproduced: &Reproduced) -> R
         for profile in ["published", "rigorous"] {
             let (axes, cells) = figures::swept_cells(&reproduced.findings, setting, profile);
             let name = format!("tables/{setting}-{profile}.csv");
-            folder.write(&name, sweep::frame(&axes, &cells).to_csv()).into_diagnostic()?;
+            folder.write(&name, labelled(sweep::frame(&axes, &cells)).to_csv()).into_diagnostic()?;
         }
     }
     let points = rarely_lab::frontier::points(reproduced.findings.outcomes("frontier"));
     folder.write("tables/frontier.csv", rarely_lab::frontier::frame(&points).to_csv()).into_diagnostic()?;
     let variants = results::summary(reproduced.findings.outcomes("variants"));
     folder.write("tables/variants.csv", variants.to_csv()).into_diagnostic()?;
-    let text = serde_json::to_string_pretty(&document(arguments, reproduced)).into_diagnostic()? + "\n";
-    folder.write("claims.json", text).into_diagnostic()?;
+    folder.write("claims.json", json_text(&document(arguments, reproduced))?).into_diagnostic()?;
     folder.write("report.html", report::page(&extent(arguments), reproduced, &all)).into_diagnostic()
 }
 
@@ -179,8 +193,13 @@ fn summary(reproduced: &Reproduced) -> String {
     }
     let count =
         |verdict: Verdict| reproduced.claims.iter().filter(|claim| !claim.ours && claim.verdict == verdict).count();
+    let children = if reproduced.findings.synthetic {
+        "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children: give the data with --data.\n"
+    } else {
+        ""
+    };
     format!(
-        "{}\nOf the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
+        "{}\n{children}Of the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
         render(&table),
         reproduced.claims.iter().filter(|claim| !claim.ours).count(),
         count(Verdict::Holds),

@@ -1,18 +1,18 @@
 //! `rarely simulate`.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_core::Certificates;
+use rarely_core::Algorithm;
 use rarely_figures::results;
-use rarely_lab::{CounterfactualTable, Folder, Outcome, Source, Task};
+use rarely_lab::{Contestant, CounterfactualTable, Folder, Outcome, Source, Task};
 use serde_json::{Value, json};
 
-use crate::options::{Algorithms, Assumptions, Size};
-use crate::output::{Format, percent, plain_table, plus_minus, print, render, thousands};
+use crate::options::{Algorithms, Assumptions, Size, World, count};
+use crate::output::{Format, json_text, percent, plain_table, plus_minus, print, print_json, render, runs, thousands};
 use crate::progress::Session;
 
 /// What to run.
@@ -23,19 +23,15 @@ pub(crate) struct Arguments {
     environment: String,
     /// CSV file of people whose outcome under every arm is known (columns `outcome:<arm>`, optionally `mean:<arm>`), instead of
     /// a simulated world
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["arms", "dim", "noise"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["arms", "dim", "noise", "strength"])]
     table: Option<PathBuf>,
     /// Strength of what is unusual in the environment
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     strength: f64,
-    /// Arms k
-    #[arg(long, default_value_t = 4, value_parser = count(2, 1_000))]
-    arms: u64,
-    /// Context variables d
-    #[arg(long, default_value_t = 5, value_parser = count(1, 1_000))]
-    dim: u64,
+    #[command(flatten)]
+    world: World,
     /// Standard deviation σ of the world's noise, which is also declared to the algorithms
-    #[arg(long, value_name = "σ", default_value_t = 0.1)]
+    #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
     noise: f64,
     /// Rounds T of each run [default: 10000, or as many as there are people]
     #[arg(long, value_parser = count(1, 1_000_000_000))]
@@ -52,48 +48,58 @@ pub(crate) struct Arguments {
     size: Size,
 }
 
-pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParser<u64> {
-    clap::value_parser!(u64).range(least..=most)
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let Arguments { environment, strength, arms, dim, noise, rounds, runs, algorithms, assumptions, size, .. } =
+    let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, size } =
         arguments;
-    let (source, true_noise) = match &arguments.table {
-        Some(path) => {
-            let table = rarely_data::table::read(path).into_diagnostic()?;
-            (Source::Tables(Arc::new(CounterfactualTable::new(vec![table]).into_diagnostic()?)), 1.0)
-        }
-        None => {
-            let (arms, dimension) = (usize::try_from(*arms), usize::try_from(*dim));
-            let (arms, dimension) = (arms.into_diagnostic()?, dimension.into_diagnostic()?);
-            let name = environment.clone();
-            (Source::Synthetic { name, arms, dimension, noise: *noise, strength: *strength }, *noise)
-        }
+    let (source, true_noise) = if let Some(path) = table {
+        let table = rarely_data::table::read(path).into_diagnostic()?;
+        (Source::Tables(Arc::new(CounterfactualTable::new(vec![table]).into_diagnostic()?)), 1.0)
+    } else {
+        (world.source(environment, *noise, *strength)?, *noise)
     };
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let session = Session::start(size.threads, size.out.as_deref())?;
-    let certificates = if session.folder().is_some() { Certificates::Full } else { Certificates::Brief };
+    let certificates = size.certificates();
     let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
-    let started = Instant::now();
-    let total = runs * contestants.len() as u64;
-    let outcomes = session.watch("simulating", total, |bench| task.run(&contestants, bench)).into_diagnostic()?;
-    let settings = json!({
-        "command": "simulate",
-        "version": env!("CARGO_PKG_VERSION"),
-        "environment": task.source.environment().into_diagnostic()?.describe(),
-        "rounds": outcomes.first().map(Outcome::rounds),
-        "runs": runs,
-        "seed": size.seed,
-        "algorithms": algorithms.0.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
-        "assumptions": assumptions.describe(),
-    });
+    let rounds = task.check(&contestants).into_diagnostic()?;
+    let session = Session::start(size.threads, size.out.as_deref())?;
+    let outcomes = play(&session, "simulating", &task, &contestants)?;
+    let mut settings = describe(&task, rounds, assumptions, &algorithms.0)?;
+    settings["command"] = json!("simulate");
     if let Some(folder) = session.folder() {
         write(folder, &settings, &outcomes)?;
     }
     report(size.format, &settings, &outcomes)?;
-    eprintln!("done in {:.1} s", started.elapsed().as_secs_f64());
     session.finish()
+}
+
+/// Runs one task in a session.
+pub(crate) fn play(
+    session: &Session,
+    what: &str,
+    task: &Task,
+    contestants: &[Contestant],
+) -> Result<Vec<Outcome>, Report> {
+    let total = task.runs * contestants.len() as u64;
+    let finished = task.finished(contestants, session.journal()).into_diagnostic()?;
+    session.watch(what, (total, finished), |bench| task.run(contestants, bench)).into_diagnostic()
+}
+
+/// What was run, as plain data.
+pub(crate) fn describe(
+    task: &Task,
+    rounds: u64,
+    assumptions: &Assumptions,
+    algorithms: &[Algorithm],
+) -> Result<Value, Report> {
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "environment": task.source.environment().into_diagnostic()?.describe(),
+        "rounds": rounds,
+        "runs": task.runs,
+        "seed": task.seed,
+        "algorithms": algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
+        "assumptions": assumptions.describe(),
+    }))
 }
 
 /// The files of one experiment.
@@ -102,8 +108,7 @@ pub(crate) fn write(folder: &Folder, settings: &Value, outcomes: &[Outcome]) -> 
     folder.write("summary.csv", summary(outcomes).to_csv()).into_diagnostic()?;
     folder.write("traces.parquet", traces(outcomes).to_parquet().into_diagnostic()?).into_diagnostic()?;
     folder.write("changes.parquet", changes(outcomes).to_parquet().into_diagnostic()?).into_diagnostic()?;
-    let text = serde_json::to_string_pretty(settings).into_diagnostic()? + "\n";
-    folder.write("run.json", text).into_diagnostic()?;
+    folder.write("run.json", json_text(settings)?).into_diagnostic()?;
     let figure = results::four_panels(&title(settings), outcomes, Some(note(settings)));
     write_figure(folder, "figure", &figure)
 }
@@ -118,7 +123,7 @@ pub(crate) fn write_figure(folder: &Folder, name: &str, figure: &rarely_figures:
 pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> Result<(), Report> {
     match format {
         Format::Table => print(&format!("{}\n{}\n\n{}", title(settings), note(settings), table(outcomes))),
-        Format::Json => print(&(serde_json::to_string_pretty(&object(settings, outcomes)?).into_diagnostic()? + "\n")),
+        Format::Json => print_json(&object(settings, outcomes)?),
         Format::Csv => print(&rarely_lab::results::summary(outcomes).to_csv()),
     }
 }
@@ -142,13 +147,13 @@ pub(crate) fn title(settings: &Value) -> String {
     let world = &settings["environment"];
     let synthetic = if world["synthetic"] == true { "SYNTHETIC data, " } else { "" };
     format!(
-        "rarely {}: {synthetic}{}, {} arms, {} context variables, {} rounds, {} runs, seed {}",
+        "rarely {}: {synthetic}{}, {} arms, {} context variables, {} rounds, {}, seed {}",
         settings["version"].as_str().unwrap_or_default(),
         world["label"].as_str().or_else(|| world["environment"].as_str()).unwrap_or_default(),
         world["arms"],
         world["dimension"],
         settings["rounds"],
-        settings["runs"],
+        runs(settings["runs"].as_u64().unwrap_or(0)),
         settings["seed"],
     )
 }
@@ -159,11 +164,11 @@ pub(crate) fn note(settings: &Value) -> String {
     if let Some(all) = assumptions.as_object() {
         for (name, value) in all.iter().filter(|(name, value)| *name != "profile" && !value.is_null()) {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text += &format!(", {} {value}", name.replace('_', " "));
+            let _ = write!(text, ", {} {value}", name.replace('_', " "));
         }
     }
     if let Some(noise) = settings["environment"]["noise"].as_f64() {
-        text += &format!(", true noise {noise}");
+        let _ = write!(text, ", true noise {noise}");
     }
     text + ". Mean ± standard error over the runs; percentages with 95 % intervals."
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_figures::results;
-use rarely_lab::sweep::{self, Axis};
+use rarely_lab::sweep::{self, Axis, Sweep};
 use rarely_lab::{CounterfactualTable, Source, Task};
 use serde_json::json;
 
 use crate::ihdp;
-use crate::options::{Algorithms, Assumptions, Size};
-use crate::output::{Format, percent, plain_table, plus_minus, print, render};
+use crate::options::{Algorithms, Assumptions, Size, World, count};
+use crate::output::{Format, json_text, percent, plain_table, plus_minus, print, print_json, render};
 use crate::progress::Session;
-use crate::simulate::{self, count};
+use crate::simulate;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -33,14 +33,10 @@ pub(crate) struct Arguments {
     /// Synthetic IHDP data instead of a simulated world
     #[arg(long, conflicts_with = "data")]
     synthetic: bool,
-    /// Arms k
-    #[arg(long, default_value_t = 4, value_parser = count(2, 1_000))]
-    arms: u64,
-    /// Context variables d
-    #[arg(long, default_value_t = 5, value_parser = count(1, 1_000))]
-    dim: u64,
+    #[command(flatten)]
+    world: World,
     /// Standard deviation σ of the world's noise
-    #[arg(long, value_name = "σ", default_value_t = 0.1)]
+    #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
     noise: f64,
     /// Rounds T of each run [default: 10000, or as many as there are people]
     #[arg(long, value_parser = count(1, 1_000_000_000))]
@@ -58,7 +54,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let Arguments { vary, environment, data, synthetic, arms, dim, noise, rounds, runs, algorithms, assumptions, size } =
+    let Arguments { vary, environment, data, synthetic, world, noise, rounds, runs, algorithms, assumptions, size } =
         arguments;
     if vary.len() > 2 {
         return Err(miette!("--vary was given {} times; it can be given once or twice", vary.len()));
@@ -67,34 +63,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         let tables = ihdp::read(data, *synthetic, size.seed)?;
         (Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?)), 1.0)
     } else {
-        let (arms, dimension) = (usize::try_from(*arms), usize::try_from(*dim));
-        let (arms, dimension) = (arms.into_diagnostic()?, dimension.into_diagnostic()?);
-        (Source::Synthetic { name: environment.clone(), arms, dimension, noise: *noise, strength: 1.0 }, *noise)
+        (world.source(environment, *noise, 1.0)?, *noise)
     };
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let session = Session::start(size.threads, size.out.as_deref())?;
     let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
-    let total: u64 =
-        vary.iter().map(|axis| axis.values.len() as u64).product::<u64>() * runs * contestants.len() as u64;
-    let cells = session.watch("sweeping", total, |bench| sweep::sweep(&task, &contestants, vary, bench));
-    let cells = cells.into_diagnostic()?;
-    let settings = json!({
-        "command": "sweep",
-        "version": env!("CARGO_PKG_VERSION"),
-        "environment": task.source.environment().into_diagnostic()?.describe(),
-        "rounds": rounds,
-        "runs": runs,
-        "seed": size.seed,
-        "vary": vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect::<Vec<_>>(),
-        "algorithms": algorithms.0.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
-        "assumptions": assumptions.describe(),
-    });
+    let rounds = task.check(&contestants).into_diagnostic()?;
+    let sweep = Sweep::new(&task, &contestants, vary).into_diagnostic()?;
+    let session = Session::start(size.threads, size.out.as_deref())?;
+    let progress = (sweep.runs(), sweep.finished(session.journal()).into_diagnostic()?);
+    let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).into_diagnostic()?;
+    let mut settings = simulate::describe(&task, rounds, assumptions, &algorithms.0)?;
+    settings["command"] = json!("sweep");
+    settings["vary"] =
+        vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect();
     let frame = sweep::frame(vary, &cells);
-    let title = format!("rarely {}: sweep, {runs} runs, seed {}", env!("CARGO_PKG_VERSION"), size.seed);
+    let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
+    let title = simulate::title(&settings);
     if let Some(folder) = session.folder() {
         folder.write("sweep.csv", frame.to_csv()).into_diagnostic()?;
-        let text = serde_json::to_string_pretty(&settings).into_diagnostic()? + "\n";
-        folder.write("run.json", text).into_diagnostic()?;
+        folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
         let figure = results::sweep(&title, vary, &cells, Some(simulate::note(&settings)));
         simulate::write_figure(folder, "figure", &figure)?;
     }
@@ -105,8 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
                 .iter()
                 .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.outcomes)? })))
                 .collect();
-            let object = json!({ "settings": settings, "cells": cells? });
-            print(&(serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"))?;
+            print_json(&json!({ "settings": settings, "cells": cells? }))?;
         }
         Format::Table => print(&format!("{title}\n{}\n\n{}", simulate::note(&settings), table(vary, &cells)))?,
     }

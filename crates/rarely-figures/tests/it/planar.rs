@@ -87,7 +87,10 @@ fn the_ellipse_of_an_arm_is_the_edge_of_its_set() {
     });
     for (arm, outline) in outlines.enumerate() {
         for &(x, y) in outline {
-            let distance = set.statistics().arm(arm).distance_squared(&[x, y], &mut [0.0; 4]).sqrt();
+            // The estimates with this arm's replaced are as far away as this arm alone.
+            let mut values = set.statistics().estimates().values().to_vec();
+            values[2 * arm..2 * arm + 2].copy_from_slice(&[x, y]);
+            let distance = set.distance_squared(&Parameters::new(truth.shape(), values).unwrap()).sqrt();
             assert!((distance / set.radius() - 1.0).abs() < 1e-6, "arm {arm}: {distance}");
         }
     }

@@ -15,7 +15,7 @@ pub enum EnvironmentError {
         name: String,
     },
     /// A number is out of range.
-    #[error("{what} is {value}; it must be a number from 0 to 1,000,000")]
+    #[error("{what} is {value:?}; it must be a number from 0 to 1,000,000")]
     OutOfRange {
         /// Which.
         what: &'static str,

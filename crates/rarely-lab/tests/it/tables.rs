@@ -3,7 +3,7 @@
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use rarely_core::{Algorithm, Certificates, Profile};
-use rarely_lab::sweep::{Axis, Setting, sweep};
+use rarely_lab::sweep::{Axis, Setting, Sweep};
 use rarely_lab::{Bench, Contestant, Frame, Outcome, Source, Task, frontier, results};
 
 fn outcomes() -> Vec<Outcome> {
@@ -80,7 +80,7 @@ fn a_sweep_runs_every_combination() {
         [Algorithm::Rarely, Algorithm::LinUcb].map(|algorithm| Contestant::new(algorithm, Profile::Rigorous));
     let axes: Vec<Axis> =
         ["penalty=0.01,1", "dim=2,3,4"].map(|text| text.parse().expect("an axis")).into_iter().collect();
-    let cells = sweep(&task, &contestants, &axes, &Bench::quiet()).expect("it runs");
+    let cells = Sweep::new(&task, &contestants, &axes).and_then(|sweep| sweep.run(&Bench::quiet())).expect("it runs");
     let values: Vec<Vec<f64>> = cells.iter().map(|cell| cell.values.clone()).collect();
     assert_eq!(values, [[0.01, 2.0], [0.01, 3.0], [0.01, 4.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]].map(|v| v.to_vec()));
     // The same cell alone gives the same numbers: nothing leaks from one to the next.
@@ -97,11 +97,11 @@ fn settings_that_cannot_be_varied_are_refused() {
     let message = |text: &str| text.parse::<Axis>().err().map(|error| error.to_string()).expect("refused");
     assert!(message("penalty").contains("write it like penalty="));
     assert!(message("colour=1").contains("there are tolerance, penalty"));
-    assert!(message("penalty=0.1,x").contains("penalty cannot be x"));
+    assert!(message("penalty=0.1,x").contains("penalty cannot be `x`"));
     let axis: Axis = "arms=2.5".parse().expect("an axis");
     assert_eq!(axis.setting, Setting::Arms);
     let task = Task { rounds: Some(10), ..Task::new(Source::linear(2, 2), 1, 1) };
-    let error = sweep(&task, &[], &[axis], &Bench::quiet()).err().expect("refused");
+    let error = Sweep::new(&task, &[], &[axis]).err().expect("refused");
     assert!(error.to_string().contains("whole number"), "{error}");
 }
 
