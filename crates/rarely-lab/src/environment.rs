@@ -17,7 +17,7 @@ use serde_json::Value;
 pub use linear::{Given, Linear};
 pub use synthetic::EnvironmentError;
 pub(crate) use synthetic::{Stream, stream};
-pub use table::Table as CounterfactualTable;
+pub use table::{Table as CounterfactualTable, TableError};
 
 /// A family of worlds, one for each run.
 pub trait Environment: Send + Sync {

@@ -25,7 +25,9 @@ mod task;
 mod theorem_one;
 
 pub use contestant::{Contestant, Declared, NormBound, Tuned};
-pub use environment::{CounterfactualTable, Environment, EnvironmentError, Given, Linear, Round, Sample, World};
+pub use environment::{
+    CounterfactualTable, Environment, EnvironmentError, Given, Linear, Round, Sample, TableError, World,
+};
 pub use experiment::{Bench, Experiment, ExperimentError, JUDGED_ON};
 pub use folder::{Folder, FolderError};
 pub use frame::{Column, Frame};

@@ -86,7 +86,9 @@ fn a_sweep_runs_every_combination() {
     // The same cell alone gives the same numbers: nothing leaks from one to the next.
     let alone = Task { source: Source::linear(2, 3), ..task };
     let mut single = contestants.clone();
-    single.iter_mut().for_each(|contestant| contestant.declared.penalty = Some(1.0));
+    for contestant in &mut single {
+        contestant.declared.penalty = Some(1.0);
+    }
     let again = alone.run(&single, &Bench::quiet()).expect("it runs");
     assert_eq!(again[0].runs, cells[4].outcomes[0].runs);
     assert_eq!(rarely_lab::sweep::frame(&axes, &cells).rows(), 12);
