@@ -153,7 +153,8 @@ fn write(session: &Session, arguments: &Arguments, reproduced: &Reproduced) -> R
             folder.write(&name, frame.to_csv()).into_diagnostic()?;
         }
     }
-    for (family, dimensions) in [("grid", &reproduction::GRID_DIMENSIONS[..]), ("house", &[2, 5, 20, 50, 200][..])] {
+    let grid = &reproduction::GRID_DIMENSIONS[..];
+    for (family, dimensions) in [("grid", grid), ("grid-rigorous", grid), ("house", &[2, 5, 20, 50, 200][..])] {
         let (axes, cells) = figures::grid_cells(&reproduced.findings, family, dimensions);
         folder.write(&format!("tables/{family}.csv"), sweep::frame(&axes, &cells).to_csv()).into_diagnostic()?;
     }

@@ -71,6 +71,11 @@ pub(super) fn all(reproduced: &Reproduced) -> Vec<Shown> {
         "The supplement's grid: regret a step above, changes below, for every number of arms and context variables.",
     );
     show(
+        "grid-rigorous",
+        grid_figure(findings, "grid-rigorous", &GRID_DIMENSIONS, "The k × d grid, valid sets"),
+        "The same with valid sets, exact updates and no exploration (without RS-LinUCB, which is slow to judge).",
+    );
+    show(
         "grid-house",
         grid_figure(findings, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
         "Our default beside LinUCB with the same valid sets.",

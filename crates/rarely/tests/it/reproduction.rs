@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::program::{Place, data, talk};
 
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "frontier",
     "grid",
+    "grid-rigorous",
     "house",
     "ihdp-authors",
     "ihdp-published",
@@ -21,7 +22,7 @@ const TABLES: [&str; 14] = [
     "variants",
 ];
 
-const FIGURES: [&str; 18] = [
+const FIGURES: [&str; 19] = [
     "figure-1b-threshold",
     "figure-2-cones",
     "figure-3-ours",
@@ -34,6 +35,7 @@ const FIGURES: [&str; 18] = [
     "frontier",
     "grid-house",
     "grid-published",
+    "grid-rigorous",
     "penalty-published",
     "penalty-rigorous",
     "schedule-published",
