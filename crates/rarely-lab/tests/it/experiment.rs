@@ -55,6 +55,10 @@ fn finished_runs_are_found_again() {
     assert_eq!(journal.found(), 18);
     run_all(&[Algorithm::Greedy], 1, &Bench { journal: &journal, progress: &|| {} });
     assert_eq!(journal.found(), 18);
+    journal.finish().expect("it is written");
+    let journal = Journal::open(&path).expect("a journal");
+    assert_eq!(journal.found(), 18, "runs of other commands stay");
+    run_all(&algorithms, 1, &Bench { journal: &journal, progress: &|| {} });
     journal.finish().expect("it is removed");
     assert!(!path.exists());
 }

@@ -37,13 +37,8 @@ impl<'a> Look<'a> {
         self.is(format!("changes of {one} minus those of {other}"), between, Is::Above(0.0))
     }
 
-    /// The ratio of two mean regrets over the same worlds; its error to first order.
     pub(super) fn regret_ratio(&self, one: &str, other: &str) -> Option<Between> {
-        let (one, other) = (self.find(one)?.regrets(), self.find(other)?.regrets());
-        let (a, b) = (Estimate::of(&one).mean, Estimate::of(&other).mean);
-        let parts: Vec<f64> = one.iter().zip(&other).map(|(one, other)| (one - a / b * other) / b).collect();
-        let Between { mean, low, high } = Estimate::of(&parts).between(parts.len());
-        Some(Between { mean: a / b, low: a / b + low - mean, high: a / b + high - mean })
+        Some(ratio(&self.find(one)?.regrets(), &self.find(other)?.regrets()))
     }
 
     pub(super) fn changes(&self, name: &str) -> Option<Between> {
@@ -82,4 +77,12 @@ pub(super) fn both<'a>(findings: &'a Findings, published: &str, rigorous: &str) 
 /// What every look gives.
 pub(super) fn gather(looks: &[Look<'_>], measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>) -> Vec<Measurement> {
     looks.iter().flat_map(|&look| measure(look)).flatten().collect()
+}
+
+/// The ratio of two means over the same worlds; its error to first order.
+pub(super) fn ratio(one: &[f64], other: &[f64]) -> Between {
+    let (a, b) = (Estimate::of(one).mean, Estimate::of(other).mean.max(1e-12));
+    let parts: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - a / b * other) / b).collect();
+    let Between { mean, low, high } = Estimate::of(&parts).between(parts.len());
+    Between { mean: a / b, low: a / b + low - mean, high: a / b + high - mean }
 }

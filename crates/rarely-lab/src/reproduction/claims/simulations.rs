@@ -1,6 +1,6 @@
 //! Figure 3, the supplement's grid and sweeps, and our own claim.
 
-use super::look::{Look, both, gather};
+use super::look::{Look, both, gather, ratio};
 use super::{Claim, Is, Measurement, claim, exactly, measurement};
 use crate::metrics::Estimate;
 use crate::outcome::Outcome;
@@ -184,14 +184,17 @@ pub(super) fn supplement(findings: &Findings) -> Vec<Claim> {
     }
     let swept = |setting: &str, profile: &'static str, values: fn(&Outcome) -> Vec<f64>, is: Is, what: &str| {
         ["rs-greedy", "rs-conservative"].map(|name| {
-            let means: Vec<f64> = SWEPT
+            let mut series: Vec<Vec<f64>> = SWEPT
                 .iter()
                 .filter_map(|value| findings.outcome(&format!("{setting}/{profile}/{value}"), name))
-                .map(|outcome| Estimate::of(&values(outcome)).mean)
+                .map(values)
                 .collect();
-            let most = means.iter().copied().fold(0.0, f64::max);
-            let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-            measurement(profile, format!("{name}: largest over smallest {what}"), exactly(most / least.max(1e-12)), is)
+            series.sort_by(|one, other| Estimate::of(one).mean.total_cmp(&Estimate::of(other).mean));
+            let between = match series.as_slice() {
+                [least, .., most] => ratio(most, least),
+                _ => exactly(f64::NAN),
+            };
+            measurement(profile, format!("{name}: largest over smallest {what}"), between, is)
         })
     };
     let both_profiles = |setting: &str, regret: Is, changes: Is| -> Vec<Measurement> {
