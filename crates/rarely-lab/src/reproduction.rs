@@ -189,7 +189,7 @@ fn grids(size: Size) -> Vec<Trial> {
         for dimension in GRID_DIMENSIONS {
             // Only regret and number of changes are shown, so that a small sample will do.
             let quick = if dimension >= 50 { 2 } else { 5 };
-            let task = Task { judged_on: 1_000, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
+            let task = Task { judged_on: 200, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
             // Judging rs-linucb takes longer than all else together where d is large.
             let quick: Vec<Algorithm> =
                 COMPARED.into_iter().filter(|&algorithm| algorithm != Algorithm::RsLinUcb).collect();
@@ -201,7 +201,7 @@ fn grids(size: Size) -> Vec<Trial> {
             all.push(Trial { id: grid_id("grid", arms, dimension), task, contestants: published(&COMPARED) });
         }
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
-            let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, if dimension == 50 { 4 } else { 20 }) };
+            let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, 50) };
             let task = synthetic(size, (arms, dimension), size.runs(full, quick));
             all.push(Trial { id: grid_id("house", arms, dimension), task, contestants: rigorous(&house) });
         }

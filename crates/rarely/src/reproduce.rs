@@ -95,7 +95,7 @@ fn extent(arguments: &Arguments) -> String {
         (..50, _) => format!("at most {} of everything (the paper has 50)", runs(most)),
         (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
         (_, false) => {
-            "50 runs of the main experiment and 100 of IHDP as in the paper, fewer of the grids and the frontier \
+            "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier \
                        (--full runs the paper's size)"
                 .to_owned()
         }
