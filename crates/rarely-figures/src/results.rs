@@ -67,29 +67,24 @@ pub fn changes_panel(title: &str, outcomes: &[Outcome]) -> Panel {
     Panel { title: title.to_owned(), x: Axis::log("round"), y, marks, ..Panel::default() }
 }
 
-/// Percentage of rounds below the best fixed arm's cumulative reward, and below 0.9 times it.
+/// Percentage of rounds below the best fixed arm's cumulative reward.
 pub fn below_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let bar = |outcome: &Outcome, share: Between, name: &str| {
-        Bar::new(name, style(outcome), share.mean).between(share.low, share.high)
-    };
-    let bars = outcomes.iter().map(|outcome| bar(outcome, outcome.summary().below_baseline_percent, outcome.name()));
-    bars_panel(title, "% of rounds", outcomes, bars.collect())
+    let bars = outcomes.iter().map(|outcome| bar(outcome, outcome.summary().below_baseline_percent));
+    bars_panel(title, "% of rounds", bars.collect())
 }
 
 /// Percentage of changes that lower expected regret, of those that alter a decision.
 pub fn improving_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let changing: Vec<Outcome> =
-        outcomes.iter().filter(|outcome| outcome.summary().improving_percent.is_some()).cloned().collect();
-    let bars = changing.iter().filter_map(|outcome| {
-        let share = outcome.summary().improving_percent?;
-        Some(Bar::new(outcome.name(), style(outcome), share.mean).between(share.low, share.high))
-    });
-    let bars = bars.collect();
-    bars_panel(title, "% of changes that alter a decision", &changing, bars)
+    let bars = outcomes.iter().filter_map(|outcome| Some(bar(outcome, Between::share(&outcome.improving())?)));
+    bars_panel(title, "% of changes that alter a decision", bars.collect())
 }
 
-fn bars_panel(title: &str, label: &str, outcomes: &[Outcome], bars: Vec<Bar>) -> Panel {
-    let names = outcomes.iter().map(|outcome| outcome.name().to_owned()).collect();
+fn bar(outcome: &Outcome, share: Between) -> Bar {
+    Bar::new(outcome.name(), style(outcome), share.mean).between(share.low, share.high)
+}
+
+fn bars_panel(title: &str, label: &str, bars: Vec<Bar>) -> Panel {
+    let names = bars.iter().map(|bar| bar.name.clone()).collect();
     Panel {
         title: title.to_owned(),
         x: Axis::linear(label).between(0.0, 100.0),

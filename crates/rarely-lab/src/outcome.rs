@@ -1,6 +1,6 @@
 //! What a contestant did over all runs, and its summary.
 
-use rarely_core::{Algorithm, Profile};
+use rarely_core::Algorithm;
 use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
@@ -121,6 +121,11 @@ impl Outcome {
         self.runs.iter().flat_map(|run| &run.changes).filter(|change| change.alters())
     }
 
+    /// All changes of runs in which the confidence set never lost the truth.
+    pub fn certain_changes(&self) -> impl Iterator<Item = &ChangeRecord> {
+        self.runs.iter().filter(|run| run.rounds_outside == Some(0)).flat_map(|run| &run.changes)
+    }
+
     /// Each run's `(improving, altering)` changes.
     pub fn improving(&self) -> Vec<(usize, usize)> {
         let count = |run: &Run| {
@@ -176,10 +181,5 @@ impl Outcome {
                 changes: Estimate::of(&self.runs.iter().map(|run| changes_by(run, round)).collect::<Vec<_>>()),
             })
             .collect()
-    }
-
-    /// Whether its sets are valid ones.
-    pub fn is_rigorous(&self) -> bool {
-        self.contestant.profile == Profile::Rigorous
     }
 }

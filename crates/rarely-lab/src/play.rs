@@ -2,7 +2,7 @@
 
 use rarely_core::{
     Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy,
-    Profile, Rng, Sets, Shape, TheoremThree,
+    Profile, Rng, Sets, TheoremThree,
 };
 use serde::{Deserialize, Serialize};
 
@@ -89,9 +89,14 @@ impl ChangeRecord {
         self.changed_share > 0.0
     }
 
-    /// The parameters in force from then on, for a shape that they fit.
-    pub fn parameters(&self, shape: Shape) -> Option<Parameters> {
-        Parameters::new(shape, self.parameters.clone()).ok()
+    /// Whether it truly lowers the expected reward, by more than rounding.
+    pub fn harms(&self) -> bool {
+        self.gain < -1e-12
+    }
+
+    /// Theorem 3's conditions, where its certificate has them.
+    pub fn theorem_three(&self) -> Option<TheoremThree> {
+        self.certificate.as_ref().and_then(|certificate| certificate.theorem_three)
     }
 }
 
@@ -126,11 +131,9 @@ pub fn play(
     for &checkpoint in checkpoints {
         while number < checkpoint {
             number += 1;
-            world.next(&mut round);
-            let context = Context::new(&round.context).map_err(DecideError::from)?;
-            let decision = policy.decide(context, rng)?;
-            score.count(&round.means, &decision, judge.best_fixed_arm(), &mut run);
-            let change = policy.observe(context, &decision, round.rewards[decision.arm.index()])?;
+            let (decision, change) = step(policy, world, &mut round, rng, |_, round, decision| {
+                score.count(&round.means, decision, judge.best_fixed_arm(), &mut run);
+            })?;
             if let Change::Switched(evidence) = change {
                 let next = judge.decisions(policy)?;
                 let (gain, changed_share) = judge.gain(&in_force, &next, world);
@@ -144,6 +147,23 @@ pub fn play(
     }
     run.rounds_outside = coverage.rounds_outside();
     Ok(run)
+}
+
+/// One round of the loop: the world's next, the policy's decision, what it learns. `look` sees the policy as it decides.
+#[inline]
+pub(crate) fn step(
+    policy: &mut dyn Policy,
+    world: &mut dyn World,
+    round: &mut Round,
+    rng: &mut Rng,
+    look: impl FnOnce(&dyn Policy, &Round, &Decision),
+) -> Result<(Decision, Change), PlayError> {
+    world.next(round);
+    let context = Context::new(&round.context).map_err(DecideError::from)?;
+    let decision = policy.decide(context, rng)?;
+    look(policy, round, &decision);
+    let change = policy.observe(context, &decision, round.rewards[decision.arm.index()])?;
+    Ok((decision, change))
 }
 
 /// Whether a policy ever reports a change, so that its decisions on the judge's sample must be known beforehand.

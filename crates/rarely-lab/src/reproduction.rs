@@ -14,7 +14,7 @@ use crate::environment::{CounterfactualTable, Environment};
 use crate::experiment::Bench;
 use crate::frontier;
 use crate::outcome::Outcome;
-use crate::task::{ROUNDS, Source, Task, TaskError};
+use crate::task::{Source, Task, TaskError};
 
 pub use claims::{Claim, Measurement, Verdict, claims};
 pub use errata::{Erratum, Origin, errata};
@@ -150,6 +150,11 @@ pub fn trials(size: Size, children: &[Counterfactuals]) -> Result<Vec<Trial>, Se
     Ok(all)
 }
 
+/// The paper's algorithms where there is no baseline to keep to.
+fn without_clucb() -> impl Iterator<Item = Algorithm> {
+    PAPER.into_iter().filter(|&algorithm| algorithm != Algorithm::Clucb)
+}
+
 fn synthetic(size: Size, (arms, dimension): (usize, usize), runs: u64) -> Task {
     Task { rounds: Some(size.rounds), ..Task::new(Source::linear(arms, dimension), runs, size.seed) }
 }
@@ -171,15 +176,7 @@ fn main(size: Size) -> Vec<Trial> {
 
 /// The grid of the supplement under both profiles, and the house default against LinUCB.
 fn grids(size: Size) -> Vec<Trial> {
-    const COMPARED: [Algorithm; 7] = [
-        Algorithm::Greedy,
-        Algorithm::LinUcb,
-        Algorithm::RsLinUcb,
-        Algorithm::FeasibleGreedy,
-        Algorithm::FeasibleConservative,
-        Algorithm::RsGreedy,
-        Algorithm::RsConservative,
-    ];
+    let compared: Vec<Algorithm> = without_clucb().collect();
     let house = [Algorithm::Rarely, Algorithm::LinUcb];
     let rigorous = |algorithms: &[Algorithm]| {
         algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect::<Vec<_>>()
@@ -191,14 +188,13 @@ fn grids(size: Size) -> Vec<Trial> {
             let quick = if dimension >= 50 { 2 } else { 5 };
             let task = Task { judged_on: 200, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
             // Judging rs-linucb takes longer than all else together where d is large.
-            let quick: Vec<Algorithm> =
-                COMPARED.into_iter().filter(|&algorithm| algorithm != Algorithm::RsLinUcb).collect();
+            let quick: Vec<Algorithm> = without_clucb().filter(|&algorithm| algorithm != Algorithm::RsLinUcb).collect();
             all.push(Trial {
                 id: grid_id("grid-rigorous", arms, dimension),
                 task: task.clone(),
                 contestants: rigorous(&quick),
             });
-            all.push(Trial { id: grid_id("grid", arms, dimension), task, contestants: published(&COMPARED) });
+            all.push(Trial { id: grid_id("grid", arms, dimension), task, contestants: published(&compared) });
         }
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
             let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, 50) };
@@ -217,11 +213,7 @@ fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
         children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
     let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let with_intercept: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::with_intercept).collect();
-    let everyone: Vec<Algorithm> = PAPER
-        .into_iter()
-        .filter(|&algorithm| algorithm != Algorithm::Clucb)
-        .chain([Algorithm::Random, Algorithm::Fixed])
-        .collect();
+    let everyone: Vec<Algorithm> = without_clucb().chain([Algorithm::Random, Algorithm::Fixed]).collect();
     let rigorous = || -> Vec<Contestant> {
         let with_house = everyone.iter().copied().chain([Algorithm::Rarely]);
         with_house
@@ -330,6 +322,3 @@ fn planar(size: Size) -> Result<Vec<Trial>, SettingsError> {
     };
     [("theorem-3/greedy", 0.0), ("theorem-3/equipoise", 0.05)].into_iter().map(trial).collect()
 }
-
-/// Rounds of the synthetic tasks, unless told otherwise.
-pub const DEFAULT_ROUNDS: u64 = ROUNDS;

@@ -61,8 +61,7 @@ pub fn changes(outcomes: &[Outcome]) -> Frame {
         rows.iter().map(move |(.., change)| change.certificate.as_ref().and_then(value))
     };
     let theorem = |change: &ChangeRecord| {
-        let conditions = change.certificate.as_ref().and_then(|certificate| certificate.theorem_three);
-        conditions.map_or("", |theorem| if theorem.certifies() { "yes" } else { "no" })
+        change.theorem_three().map_or("", |theorem| if theorem.certifies() { "yes" } else { "no" })
     };
     Frame::default()
         .texts("algorithm", rows.iter().map(|row| row.0))

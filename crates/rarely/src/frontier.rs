@@ -8,7 +8,7 @@ use rarely_lab::frontier::{self, Point};
 use serde_json::json;
 
 use crate::options::{Size, World, count};
-use crate::output::{self, Format, json_text, percent, plain_table, plus_minus, print, print_json, render};
+use crate::output::{self, Format, changes, improving, json_text, plain_table, plus_minus, print, print_json, render};
 use crate::progress::Session;
 use crate::simulate;
 
@@ -83,9 +83,9 @@ pub(crate) fn table(points: &[Point], runs: usize) -> String {
         table.add_row([
             row.name.clone(),
             if point.on_frontier { "yes" } else { "" }.to_owned(),
-            if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) },
+            changes(row, runs),
             plus_minus(row.regret_per_step, 4, runs),
-            row.improving_percent.map_or_else(|| "–".to_owned(), percent),
+            improving(row),
         ]);
     }
     render(&table)

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
-use rarely_lab::{Between, Estimate};
+use rarely_lab::{Between, Estimate, Summary};
 
 /// What stdout gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,6 +85,21 @@ pub(crate) fn percent(between: Between) -> String {
     let Between { mean, low, high } = between;
     let digits = usize::from(mean > 0.0 && mean < 9.95);
     format!("{mean:.digits$} ({low:.digits$}–{high:.digits$})")
+}
+
+/// The number of changes, or that there are too many to count.
+pub(crate) fn changes(row: &Summary, runs: usize) -> String {
+    if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }
+}
+
+/// The percentage of changes that improve, if there are any.
+pub(crate) fn improving(row: &Summary) -> String {
+    row.improving_percent.map_or_else(|| "–".to_owned(), percent)
+}
+
+/// The percentage of runs whose sets held, if that means anything.
+pub(crate) fn coverage(row: &Summary) -> String {
+    row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share))
 }
 
 /// `1.2 M` rounds a second.

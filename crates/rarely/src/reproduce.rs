@@ -13,7 +13,7 @@ use rarely_lab::reproduction::{
     self, Claim, CounterRow, Erratum, Evidence, Findings, PlanarMoment, TheoremTwo, Verdict, claims, counter_example,
     errata, planar_moment, theorem_three_gap, theorem_two,
 };
-use rarely_lab::{Bench, CounterfactualTable, Environment, Frame, results, sweep};
+use rarely_lab::{Bench, CounterfactualTable, Environment, Frame, ROUNDS, results, sweep};
 use serde_json::{Value, json};
 
 use crate::ihdp;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1_000_000, value_parser = count(1, 1_000_000), hide_default_value = true)]
     runs: u64,
     /// Rounds of the synthetic tasks
-    #[arg(long, default_value_t = reproduction::DEFAULT_ROUNDS, value_parser = count(10, 100_000_000))]
+    #[arg(long, default_value_t = ROUNDS, value_parser = count(10, 100_000_000))]
     rounds: u64,
     /// Seed of every random number
     #[arg(long, default_value_t = 1)]

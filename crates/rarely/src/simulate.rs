@@ -12,7 +12,10 @@ use rarely_lab::{Contestant, CounterfactualTable, Folder, Outcome, Source, Task}
 use serde_json::{Value, json};
 
 use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{Format, json_text, percent, plain_table, plus_minus, print, print_json, render, runs, thousands};
+use crate::output::{
+    Format, changes, coverage, improving, json_text, percent, plain_table, plus_minus, print, print_json, render, runs,
+    thousands,
+};
 use crate::progress::Session;
 
 /// What to run.
@@ -198,11 +201,11 @@ pub(crate) fn table(outcomes: &[Outcome]) -> String {
             row.name.clone(),
             plus_minus(row.regret_per_step_tenth, 4, runs),
             plus_minus(row.regret_per_step, 4, runs),
-            if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) },
-            row.improving_percent.map_or_else(|| "–".to_owned(), percent),
+            changes(&row, runs),
+            improving(&row),
             percent(row.below_baseline_percent),
             percent(row.below_nine_tenths_percent),
-            row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
+            coverage(&row),
             format!("{:.2}", outcome.seconds),
             thousands(outcome.rounds_per_second()),
         ]);

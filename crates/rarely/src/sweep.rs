@@ -12,7 +12,9 @@ use serde_json::json;
 
 use crate::ihdp;
 use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{Format, json_text, percent, plain_table, plus_minus, print, print_json, render};
+use crate::output::{
+    Format, changes, coverage, improving, json_text, plain_table, plus_minus, print, print_json, render,
+};
 use crate::progress::Session;
 use crate::simulate;
 
@@ -111,9 +113,9 @@ fn table(axes: &[Axis], cells: &[sweep::Cell]) -> String {
             line.extend([
                 row.name.clone(),
                 plus_minus(row.regret_per_step, 4, runs),
-                if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) },
-                row.improving_percent.map_or_else(|| "–".to_owned(), percent),
-                row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
+                changes(&row, runs),
+                improving(&row),
+                coverage(&row),
             ]);
             table.add_row(line);
         }

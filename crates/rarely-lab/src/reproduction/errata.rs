@@ -1,7 +1,7 @@
 //! What is wrong in the paper and in its program, each with the experiment that shows it where one can.
 
 use rarely_core::{
-    Algorithm, Certificates, Context, Parameters, Profile, SettingsError, Shape, cosine, cosine_gradient,
+    Algorithm, Certificates, Parameters, Profile, SettingsError, Shape, TheoremThree, cosine, cosine_gradient,
 };
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use crate::contestant::Contestant;
 use crate::environment::{Environment, Round, policy_stream};
 use crate::judge::Judge;
 use crate::metrics::Estimate;
+use crate::play::step;
 use crate::reproduction::theorems::{CounterRow, TheoremThreeGap, projection_gap, solver_gap};
 
 /// Where a mistake is.
@@ -167,24 +168,21 @@ impl Shown<'_> {
 
     fn theorem_three(&self, gap: &TheoremThreeGap) -> Option<String> {
         let outcome = self.findings.outcomes("theorem-3/equipoise").first()?;
-        let held = outcome.runs.iter().filter(|run| run.rounds_outside == Some(0));
-        let changes: Vec<_> = held.flat_map(|run| &run.changes).collect();
-        let four = |change: &&&crate::play::ChangeRecord| {
-            change.certificate.as_ref().and_then(|c| c.theorem_three).is_some_and(|t| t.holds_as_published())
+        let count = |condition: fn(&TheoremThree) -> bool| {
+            let meeting =
+                || outcome.certain_changes().filter(|change| change.theorem_three().is_some_and(|t| condition(&t)));
+            (meeting().count(), meeting().filter(|change| change.harms()).count())
         };
-        let five = |change: &&&crate::play::ChangeRecord| {
-            change.certificate.as_ref().and_then(|c| c.theorem_three).is_some_and(|t| t.certifies())
-        };
-        let worse = |change: &&&crate::play::ChangeRecord| change.gain < -1e-12;
+        let (four, five) = (count(TheoremThree::holds_as_published), count(TheoremThree::certifies));
         Some(format!(
             "boundary-conservative, k=2, d=2, equipoise 0.05, {} runs whose sets held: {} changes meet the four conditions, {} of them raise \
              regret; {} meet all five, {} of them raise it. In a case built by hand, with the truth in the set, a change of {:.0}° that meets \
              the four gains {:.4} a decision.",
             outcome.runs.iter().filter(|run| run.rounds_outside == Some(0)).count(),
-            changes.iter().filter(four).count(),
-            changes.iter().filter(four).filter(worse).count(),
-            changes.iter().filter(five).count(),
-            changes.iter().filter(five).filter(worse).count(),
+            four.0,
+            four.1,
+            five.0,
+            five.1,
             gap.moved_degrees,
             gap.gain,
         ))
@@ -332,10 +330,7 @@ fn radius(children: &dyn Environment, findings: &Findings) -> Result<String, Set
             break;
         }
         undefined += 1;
-        world.next(&mut round);
-        let Ok(context) = Context::new(&round.context) else { break };
-        let Ok(decision) = policy.decide(context, &mut rng) else { break };
-        if policy.observe(context, &decision, round.rewards[decision.arm.index()]).is_err() {
+        if step(policy.as_mut(), &mut *world, &mut round, &mut rng, |_, _, _| {}).is_err() {
             break;
         }
     }

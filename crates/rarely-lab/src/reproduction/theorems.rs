@@ -1,14 +1,15 @@
 //! What the paper proves, tried out.
 
 use rarely_core::{
-    Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, ErrorProbability, Exploration, Noise,
-    NormBound, Parameters, Penalty, Policy, Profile, Rule, Sets, SettingsError, Shape, Solver, Statistics,
+    Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, Decision, ErrorProbability, Exploration,
+    Noise, NormBound, Parameters, Penalty, Policy, Profile, Rule, Sets, SettingsError, Shape, Solver, Statistics,
     TheoremThree, cosine,
 };
 
 use crate::contestant::Contestant;
 use crate::environment::{Environment as _, Linear, Round, World, policy_stream};
 use crate::judge::Judge;
+use crate::play::step;
 use crate::theorem_one::{CounterExample, CounterExampleError, printed_bound};
 
 /// One length of the counter-example to Theorem 1.
@@ -78,24 +79,29 @@ pub fn theorem_two(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> R
         let mut rng = policy_stream(seed, run);
         let mut round = Round::new(shape);
         for number in 0..rounds {
-            world.next(&mut round);
-            let context = Context::new(&round.context).expect("finite");
-            let decision = policy.decide(context, &mut rng).expect("it fits");
             // The pilot cycles through the arms whatever is known of them.
-            if number >= 5 * 4 {
-                let set = policy.learner().expect("it learns").set();
-                let plausible = set.plausible_arms(context).expect("it fits");
-                let excluded = !plausible.contains(&decision.arm);
-                let deployed = policy.deployed().expect("it holds a rule");
-                let boundaries = excluded && set.boundaries(deployed).iter().all(|boundary| boundary.plausible);
-                found.rounds += 1;
-                found.excluded += u64::from(excluded);
-                found.despite_plausible += u64::from(boundaries);
-            }
-            let _ = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+            let look = |policy: &dyn Policy, round: &Round, decision: &Decision| {
+                if number >= 5 * 4 {
+                    found.look(policy, round, decision);
+                }
+            };
+            let _ = step(policy.as_mut(), &mut *world, &mut round, &mut rng, look).expect("it fits");
         }
     }
     Ok(found)
+}
+
+impl TheoremTwo {
+    fn look(&mut self, policy: &dyn Policy, round: &Round, decision: &Decision) {
+        let context = Context::new(&round.context).expect("finite");
+        let set = policy.learner().expect("it learns").set();
+        let excluded = !set.plausible_arms(context).expect("it fits").contains(&decision.arm);
+        let deployed = policy.deployed().expect("it holds a rule");
+        let plausible = || set.boundaries(deployed).iter().all(|boundary| boundary.plausible);
+        self.rounds += 1;
+        self.excluded += u64::from(excluded);
+        self.despite_plausible += u64::from(excluded && plausible());
+    }
 }
 
 /// A change of policy in the plane, with the policy that made it as it was just after.
@@ -148,10 +154,7 @@ fn first_change(
     let mut rng = policy_stream(0, run);
     let mut round = Round::new(shape);
     for number in 1..=longest {
-        world.next(&mut round);
-        let context = Context::new(&round.context).expect("finite");
-        let decision = policy.decide(context, &mut rng).expect("it fits");
-        let change = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+        let (_, change) = step(policy, world, &mut round, &mut rng, |_, _, _| {}).expect("it fits");
         let Change::Switched(evidence) = change else { continue };
         let certificate = evidence.certificate.as_ref()?;
         let theorem = certificate.theorem_three.is_some_and(|theorem| theorem.certifies());
@@ -171,7 +174,7 @@ fn first_change(
 /// # Panics
 /// If a world's numbers are not finite.
 pub fn solver_gap(seed: u64, runs: u64, rounds: u64) -> Result<Vec<f64>, SettingsError> {
-    let Solver::ProjectedGradient { iterations, step } = Solver::PAPER else { return Ok(Vec::new()) };
+    let Solver::ProjectedGradient { iterations, step: size } = Solver::PAPER else { return Ok(Vec::new()) };
     let shape = Shape::new(4, 5)?;
     let environment = Linear { shape, noise: 0.1 };
     let mut gaps = Vec::new();
@@ -190,16 +193,16 @@ pub fn solver_gap(seed: u64, runs: u64, rounds: u64) -> Result<Vec<f64>, Setting
         let mut rng = policy_stream(seed, run);
         let mut round = Round::new(shape);
         for number in 1..=rounds {
-            world.next(&mut round);
-            let context = Context::new(&round.context).expect("finite");
-            let decision = chooser.decide(context, &mut rng).expect("it fits");
-            let reward = round.rewards[decision.arm.index()];
-            let _ = chooser.observe(context, &decision, reward).expect("it fits");
-            let _ = learner.observe(context, &decision, reward).expect("it fits");
+            let learn = |_: &dyn Policy, round: &Round, decision: &Decision| {
+                let context = Context::new(&round.context).expect("finite");
+                let reward = round.rewards[decision.arm.index()];
+                let _ = learner.observe(context, decision, reward).expect("it fits");
+            };
+            let _ = step(chooser.as_mut(), &mut *world, &mut round, &mut rng, learn).expect("it fits");
             let set = learner.learner().expect("it learns").set();
             if number.is_multiple_of(10) && !set.is_jointly_plausible(&policy) {
                 let exact = cosine(&policy, &set.conservative(&policy).parameters);
-                let found = cosine(&policy, &set.projected_gradient(&policy, iterations, step).parameters);
+                let found = cosine(&policy, &set.projected_gradient(&policy, iterations, size).parameters);
                 gaps.push((exact - found).max(0.0));
             }
         }
@@ -224,10 +227,7 @@ pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
     let initial = Parameters::new(shape, world.initial().to_vec())?;
     let (mut rng, mut round) = (policy_stream(seed, 0), Round::new(shape));
     for _ in 0..rounds {
-        world.next(&mut round);
-        let context = Context::new(&round.context).expect("finite");
-        let decision = policy.decide(context, &mut rng).expect("it fits");
-        let _ = policy.observe(context, &decision, round.rewards[decision.arm.index()]).expect("it fits");
+        let _ = step(policy.as_mut(), &mut *world, &mut round, &mut rng, |_, _, _| {}).expect("it fits");
     }
     let set = policy.learner().expect("it learns").set();
     Ok(set.distance_squared(&set.nearest(&initial)) / set.radius().powi(2))

@@ -1,12 +1,12 @@
 //! The report: one page that opens offline.
 
 use rarely_figures::{Cell, Page, Tone};
+use rarely_lab::Outcome;
 use rarely_lab::reproduction::{Claim, Measurement, Origin, Verdict};
-use rarely_lab::{Between, Outcome};
 
 use super::Reproduced;
 use super::figures::{Shown, house_cells};
-use crate::output::{percent, plus_minus};
+use crate::output::{changes, coverage, improving, percent, plus_minus};
 
 /// The whole page.
 pub(super) fn page(extent: &str, reproduced: &Reproduced, figures: &[Shown]) -> String {
@@ -142,11 +142,11 @@ fn outcomes(page: &mut Page, outcomes: &[Outcome]) {
             Cell::Text(row.name.clone()),
             Cell::Number(plus_minus(row.regret_per_step_tenth, 4, runs)),
             Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
-            Cell::Number(if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }),
-            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), percent)),
+            Cell::Number(changes(&row, runs)),
+            Cell::Number(improving(&row)),
             Cell::Number(percent(row.below_baseline_percent)),
             Cell::Number(percent(row.below_nine_tenths_percent)),
-            Cell::Number(row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share))),
+            Cell::Number(coverage(&row)),
         ]
     });
     let header = [
@@ -177,8 +177,8 @@ fn house(page: &mut Page, reproduced: &Reproduced) {
             Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
             Cell::Number(plus_minus(other.regret_per_step, 4, runs)),
             Cell::Badge(tone, format!("{ratio:.2}")),
-            Cell::Number(plus_minus(row.changes, 1, runs)),
-            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), |share: Between| percent(share))),
+            Cell::Number(changes(&row, runs)),
+            Cell::Number(improving(&row)),
         ])
     });
     let header = ["k", "d", "runs", "regret a step, rarely", "LinUCB", "ratio", "changes", "improving, %"];
@@ -206,9 +206,9 @@ fn frontier(page: &mut Page, reproduced: &Reproduced) {
         let row = &point.summary;
         vec![
             Cell::Text(row.name.clone()),
-            Cell::Number(if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }),
+            Cell::Number(changes(row, runs)),
             Cell::Number(plus_minus(row.regret_per_step, 4, runs)),
-            Cell::Number(row.improving_percent.map_or_else(|| "–".to_owned(), percent)),
+            Cell::Number(improving(row)),
         ]
     });
     page.table(&["contestant", "changes", "regret a step", "improving, %"], rows);

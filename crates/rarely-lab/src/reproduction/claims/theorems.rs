@@ -28,12 +28,9 @@ pub(super) fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
             .into_iter()
             .filter_map(|id| {
                 let outcome = findings.outcomes(id).first()?;
-                let held = outcome.runs.iter().filter(|run| run.rounds_outside == Some(0));
-                let changes: Vec<_> = held
-                    .flat_map(|run| &run.changes)
-                    .filter(|change| change.certificate.as_ref().and_then(|c| c.theorem_three).is_some_and(condition))
-                    .collect();
-                let worse = changes.iter().filter(|change| change.gain < -1e-12).count();
+                let changes: Vec<_> =
+                    outcome.certain_changes().filter(|change| change.theorem_three().is_some_and(condition)).collect();
+                let worse = changes.iter().filter(|change| change.harms()).count();
                 let what = format!(
                     "changes that raise regret among {} {words} ({})",
                     changes.len(),
