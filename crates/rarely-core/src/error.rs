@@ -84,6 +84,12 @@ pub enum SettingsError {
         /// Every name there is.
         known: String,
     },
+    /// A way to explore that is not one.
+    #[error("`{found}` is not none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02")]
+    Exploration {
+        /// What was given.
+        found: String,
+    },
     /// Two settings that exclude each other.
     #[error("{setting} does not go with {algorithm}: {remedy}")]
     Incompatible {
@@ -249,6 +255,12 @@ pub enum MergeError {
     /// Different penalties or prior means.
     #[error("the two sets of statistics have different penalties or prior means")]
     Prior,
+    /// Sums that are of another shape, not finite, or too many.
+    #[error("the sums for arm {arm} do not fit: they need a number for each pair of context variables, all finite")]
+    Sums {
+        /// The arm.
+        arm: usize,
+    },
     /// Together they hold more than `f64` resolves.
     #[error("together arm {arm} would hold {ratio:e} times the penalty, more than {MAX_INFORMATION_RATIO:e}")]
     IllConditioned {

@@ -5,11 +5,13 @@
 //! (MATH.md §8; econometrics knows it as a tie-breaker design [owen-2020], ethics as clinical equipoise [freedman-1987]).
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::algorithm::Algorithm;
 use crate::arm::Arm;
 use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
+use crate::error::SettingsError;
 use crate::number::Share;
 use crate::population::Population;
 use crate::ridge::Ridge;
@@ -101,6 +103,40 @@ impl Exploration {
         let by_policy = if arm == policy_arm { 1.0 - equipoise } else { 0.0 };
         let by_draw = if arm != policy_arm || policy_is_plausible { each } else { 0.0 };
         Decision { arm: Arm::new(arm), reason, propensity: by_policy + by_draw }
+    }
+}
+
+/// `none`, `equipoise:0.05`, `pilot:10`, or both joined by a plus.
+impl FromStr for Exploration {
+    type Err = SettingsError;
+
+    fn from_str(text: &str) -> Result<Self, SettingsError> {
+        let mut exploration = Self::NONE;
+        if text.trim() == "none" {
+            return Ok(exploration);
+        }
+        for part in text.split('+') {
+            let form = || SettingsError::Exploration { found: part.to_owned() };
+            match part.trim().split_once(':').ok_or_else(form)? {
+                ("equipoise", share) => {
+                    exploration.equipoise = Share::named("equipoise", share.parse().map_err(|_| form())?)?;
+                }
+                ("pilot", count) => exploration.pilot = count.parse().map_err(|_| form())?,
+                _ => return Err(form()),
+            }
+        }
+        Ok(exploration)
+    }
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.pilot, self.equipoise.get()) {
+            (0, 0.0) => f.write_str("none"),
+            (pilot, 0.0) => write!(f, "pilot:{pilot}"),
+            (0, equipoise) => write!(f, "equipoise:{equipoise}"),
+            (pilot, equipoise) => write!(f, "pilot:{pilot}+equipoise:{equipoise}"),
+        }
     }
 }
 

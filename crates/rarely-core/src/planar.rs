@@ -6,6 +6,7 @@ use crate::arm::Parameters;
 use crate::cone::{Subset, Workspace, angle, normalise};
 use crate::confidence::ConfidenceSet;
 use crate::rule;
+use crate::symmetric;
 
 /// Angles closer than this are the same boundary, in radians.
 const SAME_ANGLE: f64 = 1e-6;
@@ -106,33 +107,27 @@ impl ConfidenceSet<'_> {
     /// # Panics
     /// If an arm does not exist.
     pub fn thresholds(&self, i: usize, j: usize) -> Option<Thresholds> {
-        let [a, b, c] = self.fieller(i, j)?;
-        // a·x² + 2b·x + c ≤ 0
-        let scale = a.abs() + b.abs() + c.abs();
-        if scale == 0.0 {
-            return Some(Thresholds::Everything);
-        }
-        if a.abs() <= 1e-14 * scale {
-            let edge = -c / (2.0 * b);
-            return Some(match b {
-                b if b > 1e-14 * scale => Thresholds::AtMost { high: edge },
-                b if b < -1e-14 * scale => Thresholds::AtLeast { low: edge },
-                _ => Thresholds::Everything,
-            });
-        }
-        let discriminant = b * b - a * c;
-        if discriminant <= 0.0 {
-            // a > 0 with no root cannot be: at x = −c₀/c₁ the inequality holds. Rounding may still say so; it is then a point.
-            return Some(if a < 0.0 {
-                Thresholds::Everything
-            } else {
-                Thresholds::Between { low: -b / a, high: -b / a }
-            });
-        }
-        let larger = -b - b.signum() * discriminant.sqrt();
-        let roots = if larger == 0.0 { (0.0, 0.0) } else { (larger / a, c / larger) };
-        let (low, high) = (roots.0.min(roots.1), roots.0.max(roots.1));
-        Some(if a > 0.0 { Thresholds::Between { low, high } } else { Thresholds::Outside { low, high } })
+        Some(quadratic_at_most_zero(self.fieller(i, j)?))
+    }
+
+    /// The plausible cuts of a score: the numbers `c` for which `wᵀs = c` is a plausible boundary between two arms, whichever arm is
+    /// above, when contexts begin with an intercept and `w` leaves it out. With `w = (0,1)` these are the [thresholds](Self::thresholds).
+    ///
+    /// The differences `α·w + β·e₀` in the set form an ellipse: the section of the ellipsoid `(ψ−c)ᵀM(ψ−c) ≤ r²` by a plane. It may
+    /// be empty; then no cut of this score is plausible. O(d³).
+    ///
+    /// # Panics
+    /// If an arm does not exist or `w` does not have d numbers, of which the first is 0.
+    pub fn cuts(&self, i: usize, j: usize, direction: &[f64]) -> Thresholds {
+        self.section(i, j, direction).map_or(Thresholds::Nothing, quadratic_at_most_zero)
+    }
+
+    /// The plausible cuts of one orientation: those at which the named arm is played above.
+    ///
+    /// # Panics
+    /// As [`ConfidenceSet::cuts`].
+    pub fn oriented_cuts(&self, i: usize, j: usize, direction: &[f64], above: Above) -> Thresholds {
+        self.oriented(self.cuts(i, j, direction), i, j, direction, above)
     }
 
     /// The plausible thresholds of one orientation: those at which the named arm is played above.
@@ -140,37 +135,45 @@ impl ConfidenceSet<'_> {
     /// # Panics
     /// If an arm does not exist.
     pub fn oriented_thresholds(&self, i: usize, j: usize, above: Above) -> Option<Thresholds> {
-        let thresholds = self.thresholds(i, j)?;
+        Some(self.oriented(self.thresholds(i, j)?, i, j, &[0.0, 1.0], above))
+    }
+
+    fn oriented(&self, cuts: Thresholds, i: usize, j: usize, direction: &[f64], above: Above) -> Thresholds {
         let sign = if above == Above::First { 1.0 } else { -1.0 };
-        let plausible = |x: f64| self.direction_is_plausible(i, j, [-x * sign, sign]);
-        let if_plausible = |x: f64| if plausible(x) { thresholds } else { Thresholds::Nothing };
-        Some(match thresholds {
-            Thresholds::Everything | Thresholds::Nothing => thresholds,
+        let mut difference: Vec<f64> = direction.iter().map(|value| sign * value).collect();
+        let mut plausible = |x: f64| {
+            difference[0] = -x * sign;
+            self.direction_is_plausible(i, j, &difference)
+        };
+        let mut if_plausible = |x: f64| if plausible(x) { cuts } else { Thresholds::Nothing };
+        match cuts {
+            Thresholds::Everything | Thresholds::Nothing => cuts,
             Thresholds::Between { low, high } => if_plausible(0.5 * (low + high)),
             Thresholds::AtMost { high } => if_plausible(high - 1.0),
             Thresholds::AtLeast { low } => if_plausible(low + 1.0),
             Thresholds::Outside { low, high } => {
                 let step = (high - low).abs().max(1.0);
                 match (plausible(low - step), plausible(high + step)) {
-                    (true, true) => thresholds,
+                    (true, true) => cuts,
                     (true, false) => Thresholds::AtMost { high: low },
                     (false, true) => Thresholds::AtLeast { low: high },
                     (false, false) => Thresholds::Nothing,
                 }
             }
-        })
+        }
     }
 
-    fn direction_is_plausible(&self, i: usize, j: usize, difference: [f64; 2]) -> bool {
+    fn direction_is_plausible(&self, i: usize, j: usize, difference: &[f64]) -> bool {
         self.is_pair_plausible(&self.with_difference(i, j, difference), i, j)
     }
 
     /// Some policy whose boundary between two arms is this one.
-    fn with_difference(&self, i: usize, j: usize, difference: [f64; 2]) -> Parameters {
+    fn with_difference(&self, i: usize, j: usize, difference: &[f64]) -> Parameters {
         let mut policy = Parameters::zeros(self.statistics().shape());
-        for (at, value) in difference.into_iter().enumerate() {
-            policy.values_mut()[2 * i + at] = 0.5 * value;
-            policy.values_mut()[2 * j + at] = -0.5 * value;
+        let d = difference.len();
+        for (at, value) in difference.iter().enumerate() {
+            policy.values_mut()[d * i + at] = 0.5 * value;
+            policy.values_mut()[d * j + at] = -0.5 * value;
         }
         policy
     }
@@ -189,6 +192,62 @@ impl ConfidenceSet<'_> {
             difference[0] * difference[0] - r2 * spread(0),
         ])
     }
+
+    /// The same for the plane of the intercept and a direction; `None` where it misses the set.
+    fn section(&self, i: usize, j: usize, direction: &[f64]) -> Option<[f64; 3]> {
+        let (first, second) = (self.statistics().arm(i), self.statistics().arm(j));
+        let d = first.dimension();
+        assert!(direction.len() == d && direction[0] == 0.0, "a number for each context variable, 0 for the intercept");
+        let mut spread: Vec<f64> = first.inverse().iter().zip(second.inverse()).map(|(a, b)| a + b).collect();
+        symmetric::factor(&mut spread, d, 0.0);
+        let estimate: Vec<f64> = first.estimate().iter().zip(second.estimate()).map(|(a, b)| a - b).collect();
+        let under = |vector: &[f64]| {
+            let mut solved = vector.to_vec();
+            symmetric::solve(&spread, &mut solved);
+            solved
+        };
+        let (along, seen) = (under(direction), under(&estimate));
+        let mut intercept = vec![0.0; d];
+        intercept[0] = 1.0;
+        let constant = under(&intercept);
+        // G = BᵀMB and h = BᵀMc for B = (e₀, w).
+        let [g00, g01, g11] = [constant[0], symmetric::dot(&constant, direction), symmetric::dot(&along, direction)];
+        let determinant = g00 * g11 - g01 * g01;
+        if !(determinant > 0.0) {
+            return None;
+        }
+        let [s00, s01, s11] = [g11 / determinant, -g01 / determinant, g00 / determinant];
+        let (h0, h1) = (seen[0], symmetric::dot(&seen, direction));
+        let (c0, c1) = (s00 * h0 + s01 * h1, s01 * h0 + s11 * h1);
+        let beside = (symmetric::dot(&estimate, &seen) - (h0 * c0 + h1 * c1)).max(0.0);
+        let r2 = self.radius() * self.radius() - beside;
+        (r2 >= 0.0).then(|| [c1 * c1 - r2 * s11, c0 * c1 - r2 * s01, c0 * c0 - r2 * s00])
+    }
+}
+
+/// The numbers with `a·x² + 2b·x + c ≤ 0`, for coefficients such that there are some.
+fn quadratic_at_most_zero([a, b, c]: [f64; 3]) -> Thresholds {
+    let scale = a.abs() + b.abs() + c.abs();
+    if scale == 0.0 {
+        return Thresholds::Everything;
+    }
+    if a.abs() <= 1e-14 * scale {
+        let edge = -c / (2.0 * b);
+        return match b {
+            b if b > 1e-14 * scale => Thresholds::AtMost { high: edge },
+            b if b < -1e-14 * scale => Thresholds::AtLeast { low: edge },
+            _ => Thresholds::Everything,
+        };
+    }
+    let discriminant = b * b - a * c;
+    if discriminant <= 0.0 {
+        // a > 0 with no root cannot be: at x = −c₀/c₁ the inequality holds. Rounding may still say so; it is then a point.
+        return if a < 0.0 { Thresholds::Everything } else { Thresholds::Between { low: -b / a, high: -b / a } };
+    }
+    let larger = -b - b.signum() * discriminant.sqrt();
+    let roots = if larger == 0.0 { (0.0, 0.0) } else { (larger / a, c / larger) };
+    let (low, high) = (roots.0.min(roots.1), roots.0.max(roots.1));
+    if a > 0.0 { Thresholds::Between { low, high } } else { Thresholds::Outside { low, high } }
 }
 
 /// Where a policy with two context variables passes from one arm to the next, counter-clockwise.
@@ -280,7 +339,7 @@ pub(crate) fn theorem_three(set: &ConfidenceSet<'_>, from: &Parameters, to: &Par
             let distance_from_edge = if plausible { moved } else { distance_from_nearest(set, from, to, pair) };
             nearest_edge &= distance_from_edge <= SAME_ANGLE;
             let [x, y] = difference(from, pair);
-            not_reversed &= moved <= SAME_ANGLE || !set.direction_is_plausible(pair.0, pair.1, [-x, -y]);
+            not_reversed &= moved <= SAME_ANGLE || !set.direction_is_plausible(pair.0, pair.1, &[-x, -y]);
         }
     }
     Some(TheoremThree { same_arms, same_order, no_crossing, nearest_edge, not_reversed })
@@ -302,6 +361,6 @@ fn distance_from_nearest(set: &ConfidenceSet<'_>, from: &Parameters, to: &Parame
     let _ = workspace.test(set, &arms, from);
     let _ = workspace.improve(set, &arms);
     let point = &workspace.point;
-    let nearest = set.with_difference(pair.0, pair.1, [point[0] - point[2], point[1] - point[3]]);
+    let nearest = set.with_difference(pair.0, pair.1, &[point[0] - point[2], point[1] - point[3]]);
     angle_between(&nearest, to, pair)
 }

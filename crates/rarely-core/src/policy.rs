@@ -95,6 +95,12 @@ pub trait Policy: Send + Sync + fmt::Debug {
         Ok(changes)
     }
 
+    /// Tests the rule in force now, with what has been learned so far, and replaces it if that is justified: what a review
+    /// of a log asks. Policies that hold no rule have nothing to reconsider.
+    fn reconsider(&mut self) -> Change {
+        Change::Kept
+    }
+
     /// The linear policy in force, if it holds one.
     fn deployed(&self) -> Option<&Parameters> {
         None
@@ -133,8 +139,8 @@ pub struct Learner {
 }
 
 impl Learner {
-    pub(crate) fn new(confidence: Confidence, prior_mean: &Parameters) -> Self {
-        Self { confidence, statistics: Statistics::new(confidence.penalty.get(), prior_mean) }
+    pub(crate) fn new(confidence: Confidence, statistics: Statistics) -> Self {
+        Self { confidence, statistics }
     }
 
     /// The assumptions.

@@ -147,6 +147,22 @@ impl Ridge {
         self.refresh(scratch);
     }
 
+    /// Adds sums that were taken elsewhere.
+    pub(crate) fn add_sums(
+        &mut self,
+        count: u64,
+        squares: f64,
+        information: &[f64],
+        moment: &[f64],
+        scratch: &mut [f64],
+    ) {
+        symmetric::add_scaled(&mut self.sums.information, 1.0, information);
+        symmetric::add_scaled(&mut self.sums.moment, 1.0, moment);
+        self.squares += squares;
+        self.count += count;
+        self.refresh(scratch);
+    }
+
     pub(crate) fn same_prior(&self, other: &Self) -> bool {
         self.penalty == other.penalty && self.prior_mean == other.prior_mean
     }

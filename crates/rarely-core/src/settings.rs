@@ -13,6 +13,7 @@ use crate::policy::{
     thompson::Thompson,
 };
 use crate::population::Population;
+use crate::statistics::Statistics;
 use crate::trigger::Trigger;
 use crate::update::Update;
 
@@ -100,6 +101,7 @@ pub struct Settings {
     tuning: Tuning,
     certificates: Certificates,
     baseline: Baseline,
+    learned: Option<Statistics>,
 }
 
 impl Settings {
@@ -126,6 +128,7 @@ impl Settings {
             tuning: Tuning::default(),
             certificates: Certificates::Full,
             baseline: Baseline::unknown(dimension),
+            learned: None,
         })
     }
 
@@ -270,6 +273,13 @@ impl Settings {
         Ok(self)
     }
 
+    /// What is known at the start: the statistics of a log, or of several merged. For algorithms that hold a policy.
+    #[must_use]
+    pub fn learned(mut self, statistics: Statistics) -> Self {
+        self.learned = Some(statistics);
+        self
+    }
+
     /// The shape.
     pub fn shape(&self) -> Shape {
         self.deployed.shape()
@@ -301,6 +311,7 @@ impl Settings {
         if self.confidence.sets == Sets::PerArm {
             self.check_per_arm()?;
         }
+        self.check_learned()?;
         self.tuning.solver.check()?;
         Ok(match algorithm {
             Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
@@ -372,12 +383,34 @@ impl Settings {
         Ok(())
     }
 
+    fn check_learned(&self) -> Result<(), SettingsError> {
+        let Some(learned) = &self.learned else {
+            return Ok(());
+        };
+        if !self.algorithm.is_switching() {
+            return Err(SettingsError::Incompatible {
+                setting: "statistics learned before",
+                algorithm: self.algorithm.name(),
+                remedy: "only a policy that is held can start from them; choose one of those",
+            });
+        }
+        if learned.shape() != self.shape() || !learned.is_built_like(&self.nothing_learned()) {
+            return Err(SettingsError::Incompatible {
+                setting: "statistics learned before",
+                algorithm: "this shape, penalty and prior mean",
+                remedy: "give the ones that they were taken with",
+            });
+        }
+        Ok(())
+    }
+
     pub(crate) fn parts(self) -> Parts {
+        let statistics = self.learned.clone().unwrap_or_else(|| self.nothing_learned());
         let exploration = self.exploration.unwrap_or(Exploration::of(self.algorithm));
         Parts {
             algorithm: self.algorithm,
             confidence: self.confidence,
-            prior_mean: self.prior_mean,
+            statistics,
             deployed: self.deployed,
             exploration,
             population: self.population,
@@ -385,8 +418,9 @@ impl Settings {
         }
     }
 
-    pub(crate) fn prior(&self) -> &Parameters {
-        &self.prior_mean
+    /// The statistics before the first outcome.
+    pub(crate) fn nothing_learned(&self) -> Statistics {
+        Statistics::new(self.confidence.penalty.get(), &self.prior_mean)
     }
 }
 
@@ -394,7 +428,7 @@ impl Settings {
 pub(crate) struct Parts {
     pub(crate) algorithm: Algorithm,
     pub(crate) confidence: Confidence,
-    pub(crate) prior_mean: Parameters,
+    pub(crate) statistics: Statistics,
     pub(crate) deployed: Parameters,
     pub(crate) exploration: Exploration,
     pub(crate) population: Population,

@@ -218,6 +218,11 @@ fn add_outer_any(matrix: &mut [f64], scale: f64, x: &[f64]) {
     }
 }
 
+/// Sum of the diagonal entries.
+pub(crate) fn trace(matrix: &[f64], dimension: usize) -> f64 {
+    (0..dimension).map(|i| matrix[packed_length(i + 1) - 1]).sum()
+}
+
 /// Adds `value` to every diagonal entry.
 pub(crate) fn add_diagonal(matrix: &mut [f64], dimension: usize, value: f64) {
     let mut at = 0;

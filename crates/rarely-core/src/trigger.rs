@@ -52,7 +52,6 @@ pub(crate) struct Round<'a> {
     pub(crate) context: &'a [f64],
     pub(crate) reward: f64,
     pub(crate) step: Step,
-    pub(crate) population: &'a Population,
     /// The row of the population that this round's context went to.
     pub(crate) recorded: Option<usize>,
 }
@@ -161,15 +160,16 @@ impl Watch {
         }
     }
 
-    /// After [`Watch::follow`]: why the policy should be reconsidered, if it should.
+    /// After [`Watch::follow`] of the arm that was played, or of none: why the policy should be reconsidered, if it should.
     #[inline]
     pub(crate) fn check(
         &mut self,
-        round: &Round<'_>,
+        set: &ConfidenceSet<'_>,
+        population: &Population,
+        played: Option<usize>,
         watched: &Parameters,
         workspace: &mut Workspace,
     ) -> Option<Cause> {
-        let Round { set, step, .. } = round;
         match (&mut self.memory, self.trigger) {
             (Memory::Nothing, Trigger::Scheduled) => {
                 let rounds = set.statistics().rounds();
@@ -188,19 +188,20 @@ impl Watch {
             (Memory::Pairs { witness, doubtful }, _) => {
                 // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become
                 // implausible. (The authors' radius may come down once, from where theirs is not a number.)
-                let cause = if *doubtful || set.profile() == Profile::Published {
+                let known = !*doubtful && set.profile() != Profile::Published;
+                let cause = if let Some(arm) = played.filter(|_| known) {
+                    let others = (0..set.statistics().shape().arms()).filter(|&other| other != arm);
+                    let mut pairs = others.map(|other| [arm.min(other), arm.max(other)]);
+                    pairs.find_map(|pair| implausible(set, watched, pair, witness, workspace))
+                } else {
                     let mut pairs = set.statistics().shape().pairs();
                     pairs.find_map(|(i, j)| implausible(set, watched, [i.index(), j.index()], witness, workspace))
-                } else {
-                    let others = (0..set.statistics().shape().arms()).filter(|&other| other != step.arm);
-                    let mut pairs = others.map(|other| [step.arm.min(other), step.arm.max(other)]);
-                    pairs.find_map(|pair| implausible(set, watched, pair, witness, workspace))
                 };
                 *doubtful = cause.is_some();
                 cause
             }
             (Memory::Exclusions(exclusions), Trigger::Population { share: limit }) => {
-                let share = exclusions.share_beyond(limit, set, round.population, &mut workspace.columns)?;
+                let share = exclusions.share_beyond(limit, set, population, &mut workspace.columns)?;
                 Some(Cause::Population { share, limit })
             }
             (Memory::Prospects(prospects), Trigger::Gain { minimum }) => {

@@ -1,12 +1,11 @@
 //! Options that several commands share.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report};
-use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Share};
+use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
 use rarely_lab::{Contestant, Declared, NormBound, Source, Tuned};
 use serde_json::{Value, json};
 
@@ -51,44 +50,6 @@ impl From<ProfileName> for Profile {
         match name {
             ProfileName::Rigorous => Self::Rigorous,
             ProfileName::Published => Self::Published,
-        }
-    }
-}
-
-/// `none`, `equipoise:0.05`, `pilot:10`, or both joined by a plus.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Explore(Exploration);
-
-impl FromStr for Explore {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut exploration = Exploration::NONE;
-        if text.trim() == "none" {
-            return Ok(Self(exploration));
-        }
-        for part in text.split('+') {
-            let form = || format!("`{part}` is not none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02");
-            match part.trim().split_once(':').ok_or_else(form)? {
-                ("equipoise", share) => {
-                    let share = share.parse().map_err(|_| form())?;
-                    exploration.equipoise = Share::named("equipoise", share).map_err(|error| error.to_string())?;
-                }
-                ("pilot", count) => exploration.pilot = count.parse().map_err(|_| form())?,
-                _ => return Err(form()),
-            }
-        }
-        Ok(Self(exploration))
-    }
-}
-
-impl fmt::Display for Explore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0.pilot, self.0.equipoise.get()) {
-            (0, 0.0) => f.write_str("none"),
-            (pilot, 0.0) => write!(f, "pilot:{pilot}"),
-            (0, equipoise) => write!(f, "equipoise:{equipoise}"),
-            (pilot, equipoise) => write!(f, "pilot:{pilot}+equipoise:{equipoise}"),
         }
     }
 }
@@ -166,7 +127,7 @@ pub(crate) struct Assumptions {
     /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
     /// algorithm's own]
     #[arg(long)]
-    explore: Option<Explore>,
+    explore: Option<Exploration>,
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
@@ -201,7 +162,7 @@ impl Assumptions {
             ..Declared::default()
         };
         let contestant = |&algorithm: &Algorithm| Contestant {
-            explore: self.explore.map(|explore| explore.0),
+            explore: self.explore,
             declared,
             tuned: Tuned { tolerance: self.tolerance, ..Tuned::default() },
             ..Contestant::new(algorithm, profile)

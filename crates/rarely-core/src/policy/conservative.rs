@@ -74,7 +74,7 @@ pub(crate) struct Clucb {
 impl Clucb {
     pub(crate) fn new(settings: &Settings, baseline: Baseline) -> Self {
         Self {
-            learner: Learner::new(settings.confidence(), settings.prior()),
+            learner: Learner::new(settings.confidence(), settings.nothing_learned()),
             baseline,
             safety: settings.tuning().safety,
             optimistic_contexts: Parameters::zeros(settings.shape()),

@@ -35,7 +35,7 @@ enum Adopted {
 
 impl Optimistic {
     pub(crate) fn new(settings: &Settings, growth: Option<Growth>) -> Self {
-        let learner = Learner::new(settings.confidence(), settings.prior());
+        let learner = Learner::new(settings.confidence(), settings.nothing_learned());
         let adopted = match growth {
             None => Adopted::Latest,
             Some(growth) => Adopted::Held { statistics: learner.statistics().clone(), growth },

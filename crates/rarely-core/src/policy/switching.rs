@@ -75,9 +75,10 @@ struct Plan {
 impl Switching {
     pub(crate) fn new(settings: Settings, trigger: Trigger, update: Update) -> Self {
         let parts = settings.parts();
-        let learner = Learner::new(parts.confidence, &parts.prior_mean);
+        let learner = Learner::new(parts.confidence, parts.statistics);
         // A policy that follows its estimate every round starts with it.
-        let start = if trigger == Trigger::EveryRound { parts.prior_mean } else { parts.deployed };
+        let estimates = learner.statistics().estimates();
+        let start = if trigger == Trigger::EveryRound { estimates } else { parts.deployed };
         let rule = Rule::new(start);
         let watch = Watch::new(trigger, &rule, learner.statistics(), &parts.population);
         let stand_in = StandIn { parameters: rule.parameters().clone(), active: false };
@@ -297,21 +298,34 @@ impl Policy for Switching {
             context: context.values(),
             reward,
             step,
-            population: &self.population,
             recorded,
         };
         self.watch.follow(&round, &mut self.workspace);
         let watched = if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() };
-        let mut cause = self.watch.check(&round, watched, &mut self.workspace);
+        let played = Some(step.arm);
+        let mut cause = self.watch.check(&round.set, &self.population, played, watched, &mut self.workspace);
         // Where the stand-in fails, or decides a new context otherwise, the rule itself is at stake again. (On a supplied
         // population the two decide alike for good.)
         let differs = || recorded.is_some() && !self.stand_in.decides_as(&self.rule, context.values());
         if self.stand_in.active && (cause.is_some() || differs()) {
             self.stand_in.active = false;
             self.watch.turn_to(self.rule.parameters(), self.learner.statistics(), &mut self.workspace);
-            cause = self.watch.check(&round, self.rule.parameters(), &mut self.workspace);
+            let watched = self.rule.parameters();
+            cause = self.watch.check(&round.set, &self.population, played, watched, &mut self.workspace);
         }
         Ok(cause.map_or(Change::Kept, |cause| self.act(cause)))
+    }
+
+    fn reconsider(&mut self) -> Change {
+        self.stand_in.active = false;
+        self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
+        let watched = self.rule.parameters();
+        let cause = match self.plan.trigger {
+            // Being asked is the occasion that such a policy waits for.
+            Trigger::EveryRound | Trigger::Scheduled => Some(Cause::Scheduled),
+            _ => self.watch.check(&self.learner.set(), &self.population, None, watched, &mut self.workspace),
+        };
+        cause.map_or(Change::Kept, |cause| self.act(cause))
     }
 
     fn deployed(&self) -> Option<&Parameters> {

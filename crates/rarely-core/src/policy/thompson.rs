@@ -30,7 +30,7 @@ pub(crate) struct Thompson {
 impl Thompson {
     pub(crate) fn new(settings: &Settings) -> Self {
         let scale = settings.tuning().posterior_scale.unwrap_or(settings.confidence().noise);
-        Self { learner: Learner::new(settings.confidence(), settings.prior()), scale }
+        Self { learner: Learner::new(settings.confidence(), settings.nothing_learned()), scale }
     }
 
     fn draw<const MOST: usize>(&self, context: &[f64], rng: &mut Rng) -> Decision {

@@ -11,6 +11,7 @@ mod laws;
 mod lazy;
 mod oracle;
 mod planar;
+mod review;
 mod sample;
 
 mod support;
