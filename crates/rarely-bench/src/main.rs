@@ -1,6 +1,7 @@
 //! The ratio table: everything is measured in turn, again and again, so that noise hits all alike.
 
 mod race;
+mod review;
 
 use std::hint::black_box;
 
@@ -22,6 +23,9 @@ const ROUNDS: [(&str, Algorithm); 4] = [
 ];
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("review") {
+        return review::run();
+    }
     for (arms, dimension) in SHAPES {
         rounds(arms, dimension);
     }

@@ -221,7 +221,7 @@ impl ConfidenceSet<'_> {
         let (c0, c1) = (s00 * h0 + s01 * h1, s01 * h0 + s11 * h1);
         let beside = (symmetric::dot(&estimate, &seen) - (h0 * c0 + h1 * c1)).max(0.0);
         let r2 = self.radius() * self.radius() - beside;
-        (r2 >= 0.0).then(|| [c1 * c1 - r2 * s11, c0 * c1 - r2 * s01, c0 * c0 - r2 * s00])
+        (r2 >= 0.0).then_some([c1 * c1 - r2 * s11, c0 * c1 - r2 * s01, c0 * c0 - r2 * s00])
     }
 }
 

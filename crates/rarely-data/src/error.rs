@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::{Place, ihdp};
+use crate::{CasesError, FileError, Place, ihdp};
 
 /// Why a data set could not be read.
 #[derive(Debug, Error)]
@@ -255,6 +255,12 @@ pub enum DataError {
         /// The file.
         file: PathBuf,
     },
+    /// A file of past cases that cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Files of past cases, or their rows, that will not do.
+    #[error(transparent)]
+    Cases(#[from] CasesError),
 
     /// A table in memory that lacks people, arms or context variables.
     #[error("{label}: {found} {what}; there must be at least {at_least}")]

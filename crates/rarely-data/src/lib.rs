@@ -19,14 +19,22 @@
 //! it is an error that says where.
 #![deny(missing_docs)]
 
+mod cases;
 mod counterfactuals;
 mod error;
 pub mod ihdp;
+mod log;
 mod number;
 mod place;
 mod rows;
+mod sketch;
 pub mod table;
+mod worked;
 
+pub use cases::{Case, Cases, CasesError, Columns, People, read_people};
 pub use counterfactuals::Counterfactuals;
 pub use error::DataError;
+pub use log::{FileError, Log, LogError, Problem, Record, Rejection};
 pub use place::Place;
+pub use sketch::sketch;
+pub use worked::Worked;

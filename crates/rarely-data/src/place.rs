@@ -18,6 +18,35 @@ pub enum Place {
         /// The column's name.
         name: String,
     },
+    /// A value of an object in an NDJSON file.
+    Key {
+        /// The file.
+        file: PathBuf,
+        /// Its line, from 1.
+        line: u64,
+        /// The value's key.
+        name: String,
+    },
+    /// A character of an NDJSON file.
+    Character {
+        /// The file.
+        file: PathBuf,
+        /// Its line, from 1.
+        line: u64,
+        /// The byte in the line, from 1.
+        character: usize,
+    },
+    /// A value of a Parquet file.
+    Entry {
+        /// The file.
+        file: PathBuf,
+        /// Its row, from 0, as data frames count.
+        row: u64,
+        /// Its column, from 1.
+        column: usize,
+        /// The column's name.
+        name: String,
+    },
     /// An element of an array in an npz archive.
     Element {
         /// The file.
@@ -29,11 +58,29 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// Moves to another line, or to another row of a file that has no lines.
+    pub(crate) fn set_line(&mut self, to: u64) {
+        match self {
+            Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line = to,
+            Self::Entry { row, .. } => *row = to,
+            Self::Element { .. } => {}
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cell { file, line, column, name } => {
                 write!(formatter, "{}, line {line}, column {column} ({name})", file.display())
+            }
+            Self::Key { file, line, name } => write!(formatter, "{}, line {line}, key {name}", file.display()),
+            Self::Character { file, line, character } => {
+                write!(formatter, "{}, line {line}, character {character}", file.display())
+            }
+            Self::Entry { file, row, column, name } => {
+                write!(formatter, "{}, row {row} (from 0), column {column} ({name})", file.display())
             }
             Self::Element { file, array, index } => {
                 let index: Vec<String> = index.iter().map(ToString::to_string).collect();

@@ -27,6 +27,7 @@ mod page;
 mod planar;
 mod png;
 pub mod results;
+pub mod review;
 mod scale;
 mod style;
 mod svg;

@@ -35,6 +35,6 @@ pub use journal::{Finished, Journal};
 pub use judge::Judge;
 pub use metrics::{Between, Estimate};
 pub use outcome::{Outcome, Summary, TracePoint};
-pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play};
+pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play, step};
 pub use task::{ROUNDS, Source, Task, TaskError};
 pub use theorem_one::{CounterExample, CounterExampleError, printed_bound};

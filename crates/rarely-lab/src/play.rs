@@ -150,8 +150,11 @@ pub fn play(
 }
 
 /// One round of the loop: the world's next, the policy's decision, what it learns. `look` sees the policy as it decides.
+///
+/// # Errors
+/// [`PlayError`] if the policy does not fit the world.
 #[inline]
-pub(crate) fn step(
+pub fn step(
     policy: &mut dyn Policy,
     world: &mut dyn World,
     round: &mut Round,

@@ -5,16 +5,22 @@
 mod algorithms;
 mod frontier;
 mod ihdp;
+mod log;
 mod options;
 mod output;
+mod policy;
 mod progress;
+mod replay;
 mod reproduce;
+mod review;
 mod simulate;
+mod state;
 mod sweep;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use miette::Report;
 
 /// Decision policies that change seldom, and only on evidence.
 #[derive(Debug, Parser)]
@@ -26,6 +32,14 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Keep a rule or change it, to what, on what evidence: a policy document against a log
+    Review(review::Arguments),
+    /// Walk a log in time order: when the rule would have changed, and what that would have been worth
+    Replay(replay::Arguments),
+    /// Draft, check, show and compare policy documents
+    Policy(policy::Arguments),
+    /// Merge saved statistics of several logs
+    State(state::Arguments),
     /// Reproduce the paper: every figure, every claim checked, every erratum shown, in one report
     Reproduce(reproduce::Arguments),
     /// Run algorithms against each other in a simulated world
@@ -42,19 +56,27 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let result = match &cli.command {
+    match run(&cli.command) {
+        Ok(code) => code,
+        Err(report) => {
+            output::say(&format!("{report:?}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<ExitCode, Report> {
+    match command {
+        Command::Review(arguments) => return review::run(arguments),
+        Command::Policy(arguments) => return policy::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
+        Command::State(arguments) => state::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Ihdp(arguments) => ihdp::run(arguments),
         Command::Sweep(arguments) => sweep::run(arguments),
         Command::Frontier(arguments) => frontier::run(arguments),
         Command::Algorithms => output::print(&algorithms::table()),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(report) => {
-            output::say(&format!("{report:?}"));
-            ExitCode::from(2)
-        }
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

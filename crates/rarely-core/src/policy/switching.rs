@@ -292,14 +292,8 @@ impl Policy for Switching {
             self.rule.set_arm(step.arm, self.learner.statistics().arm(step.arm).estimate());
             return Ok(Change::Continuous);
         }
-        let round = Round {
-            set: self.learner.set(),
-            rule: &self.rule,
-            context: context.values(),
-            reward,
-            step,
-            recorded,
-        };
+        let round =
+            Round { set: self.learner.set(), rule: &self.rule, context: context.values(), reward, step, recorded };
         self.watch.follow(&round, &mut self.workspace);
         let watched = if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() };
         let played = Some(step.arm);

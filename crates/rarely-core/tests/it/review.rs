@@ -72,9 +72,8 @@ fn sums_taken_elsewhere_are_as_good_as_observations() {
 /// A rule that is looked at once, after the log, is judged as the live policy judges it after its last outcome.
 #[test]
 fn reconsidering_says_what_the_live_policy_would_say() {
-    let switching = Algorithm::all().filter(|algorithm| {
-        algorithm.is_switching() && !matches!(algorithm, Algorithm::Greedy | Algorithm::Scheduled)
-    });
+    let switching = Algorithm::all()
+        .filter(|algorithm| algorithm.is_switching() && !matches!(algorithm, Algorithm::Greedy | Algorithm::Scheduled));
     let mut changed = 0;
     for algorithm in switching {
         for seed in 0..8 {
@@ -102,7 +101,8 @@ fn reconsidering_says_what_the_live_policy_would_say() {
             assert_eq!(last.is_some(), once.evidence().is_some(), "{algorithm} {seed}");
             if let (Some(live), Some(once)) = (last, once.evidence()) {
                 changed += 1;
-                let moved = live.to.values().iter().zip(once.to.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                let moved =
+                    live.to.values().iter().zip(once.to.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(moved < 1e-6, "{algorithm} {seed}: {moved}");
                 assert_eq!(live.round, once.round);
             }
@@ -132,8 +132,17 @@ fn cuts_are_the_numbers_whose_boundary_is_plausible() {
         let estimates = statistics.estimates();
         // Half of the directions are near the estimate's own, so that some cut of them is plausible.
         let own = |at: usize| estimates.arm(0)[at] - estimates.arm(1)[at];
-        let direction: Vec<f64> =
-            (0..4).map(|at| if at == 0 { 0.0 } else if seed % 2 == 0 { own(at) + 0.01 * rng.normal() } else { rng.normal() }).collect();
+        let direction: Vec<f64> = (0..4)
+            .map(|at| {
+                if at == 0 {
+                    0.0
+                } else if seed % 2 == 0 {
+                    own(at) + 0.01 * rng.normal()
+                } else {
+                    rng.normal()
+                }
+            })
+            .collect();
         let cuts = set.cuts(0, 1, &direction);
         shapes[match cuts {
             Thresholds::Between { .. } => 0,

@@ -2,8 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rarely_data::{Counterfactuals, DataError};
+use parquet::basic::Compression;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use rarely_data::{Case, Cases, Columns, Counterfactuals, DataError};
+use rarely_policy::Document;
 use tempfile::TempDir;
 
 /// The folder of the published IHDP files: `$RARELY_DATA/ihdp`, or `../shared/data/ihdp` beside the workspace. Where there is
@@ -78,4 +86,125 @@ pub(crate) fn regret_of_arm(people: &Counterfactuals, arm: usize) -> f64 {
 pub(crate) fn average(people: &Counterfactuals, of: impl Fn(&[f64]) -> f64) -> f64 {
     let sum: f64 = (0..people.people()).map(|person| of(people.means_of(person))).sum();
     sum / people.people() as f64
+}
+
+/// A document with two numbers, levels and three options.
+pub(crate) const POLICY: &str = r#"
+    policy = "pressure"
+    options = ["watch", "treat", "refer"]
+    outcome = { column = "wellbeing", range = [0, 1] }
+    option_column = "given"
+    [[features]]
+    column = "systolic"
+    unit = "mmHg"
+    range = [80, 220]
+    [[features]]
+    column = "diabetic"
+    levels = ["no", "yes"]
+    [[features]]
+    column = "age, in years"
+    range = [0, 120]
+    [rule]
+    threshold = { feature = "systolic", cuts = [140], options = ["watch", "treat"] }
+"#;
+
+/// The document of [`POLICY`].
+pub(crate) fn document() -> Document {
+    Document::parse(POLICY, "pressure.toml").expect("a document")
+}
+
+/// Its columns, with or without a propensity and a time.
+pub(crate) fn columns(propensity: bool, time: bool) -> Columns {
+    Columns {
+        option: "given".to_owned(),
+        propensity: propensity.then(|| "chance".to_owned()),
+        time: time.then(|| "seen".to_owned()),
+    }
+}
+
+/// All cases of files, and the messages of the rejected rows.
+pub(crate) fn cases(columns: &Columns, paths: &[PathBuf], limit: u64) -> Result<(Vec<Case>, Vec<String>), DataError> {
+    let document = document();
+    let mut cases = Cases::open(&document, columns, paths, limit)?;
+    let mut case = Case::new(&document);
+    let mut all = Vec::new();
+    while cases.next(&mut case)? {
+        all.push(case.clone());
+    }
+    let (read, in_all) = cases.progress();
+    assert_eq!(read, in_all, "all bytes are read at the end");
+    assert_eq!(cases.rejected().len() as u64, cases.rejected_count());
+    Ok((all, cases.rejected().iter().map(ToString::to_string).collect()))
+}
+
+/// A column of a Parquet file.
+pub(crate) enum Column {
+    Numbers(Vec<Option<f64>>),
+    Words(Vec<Option<Vec<u8>>>),
+    Wholes(Vec<Option<i64>>),
+    Booleans(Vec<bool>),
+}
+
+impl Column {
+    fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Words(values) => values.len(),
+            Self::Wholes(values) => values.len(),
+            Self::Booleans(values) => values.len(),
+        }
+    }
+}
+
+/// A Parquet file with a schema in Parquet's own words, so many rows in a group.
+pub(crate) fn parquet(schema: &str, columns: &[Column], rows_in_group: usize, compression: Compression) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let properties = WriterProperties::builder().set_compression(compression).set_data_page_row_count_limit(64).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).expect("a writer");
+    let rows = columns.first().map_or(0, Column::len);
+    for from in (0..rows).step_by(rows_in_group) {
+        let to = (from + rows_in_group).min(rows);
+        let mut group = writer.next_row_group().expect("a group");
+        for column in columns {
+            let mut writer = group.next_column().expect("a column").expect("another column");
+            match column {
+                Column::Numbers(values) => write::<DoubleType>(&mut writer, &values[from..to]),
+                Column::Words(values) => {
+                    let values: Vec<Option<ByteArray>> =
+                        values[from..to].iter().map(|value| value.clone().map(ByteArray::from)).collect();
+                    write::<ByteArrayType>(&mut writer, &values);
+                }
+                Column::Wholes(values) => write_wholes(&mut writer, &values[from..to]),
+                Column::Booleans(values) => {
+                    write::<BoolType>(
+                        &mut writer,
+                        &values[from..to].iter().map(|value| Some(*value)).collect::<Vec<_>>(),
+                    );
+                }
+            }
+            writer.close().expect("closed");
+        }
+        group.close().expect("closed");
+    }
+    writer.into_inner().expect("a file")
+}
+
+fn write_wholes(writer: &mut SerializedColumnWriter<'_>, values: &[Option<i64>]) {
+    match writer.untyped() {
+        ColumnWriter::Int32ColumnWriter(_) => {
+            let values: Vec<Option<i32>> =
+                values.iter().map(|value| value.map(|value| i32::try_from(value).expect("a short number"))).collect();
+            write::<Int32Type>(writer, &values);
+        }
+        _ => write::<Int64Type>(writer, values),
+    }
+}
+
+fn write<T: DataType>(writer: &mut SerializedColumnWriter<'_>, values: &[Option<T::T>])
+where
+    T::T: Clone,
+{
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let present: Vec<T::T> = values.iter().flatten().cloned().collect();
+    writer.typed::<T>().write_batch(&present, Some(&levels), None).expect("written");
 }

@@ -3,6 +3,7 @@
 mod drawing;
 mod laws;
 mod planar;
+mod review;
 
 #[path = "../../examples/gallery/figures.rs"]
 mod figures;

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crate, and the crates of ours that it may use. ARCHITECTURE.md explains each arrow.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("rarely-core", &[]),
     ("rarely-policy", &["rarely-core"]),
     ("rarely-data", &["rarely-core", "rarely-policy"]),
     ("rarely-lab", &["rarely-core", "rarely-data"]),
-    ("rarely-figures", &["rarely-core", "rarely-lab"]),
+    ("rarely-review", &["rarely-core", "rarely-policy", "rarely-lab"]),
+    ("rarely-figures", &["rarely-core", "rarely-lab", "rarely-policy", "rarely-review"]),
     ("rarely-store", &["rarely-core", "rarely-policy"]),
-    ("rarely-server", &["rarely-core", "rarely-policy", "rarely-store", "rarely-figures"]),
+    ("rarely-server", &["rarely-core", "rarely-policy", "rarely-review", "rarely-store", "rarely-figures"]),
     (
         "rarely",
         &[
@@ -19,13 +20,14 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "rarely-policy",
             "rarely-data",
             "rarely-lab",
+            "rarely-review",
             "rarely-figures",
             "rarely-store",
             "rarely-server",
         ],
     ),
-    ("rarely-python", &["rarely-core", "rarely-policy", "rarely-data", "rarely-lab"]),
-    ("rarely-bench", &["rarely-core"]),
+    ("rarely-python", &["rarely-core", "rarely-policy", "rarely-data", "rarely-lab", "rarely-review"]),
+    ("rarely-bench", &["rarely-core", "rarely-policy", "rarely-data", "rarely-review"]),
 ];
 
 fn crates() -> Vec<PathBuf> {

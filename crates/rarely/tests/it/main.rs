@@ -10,3 +10,4 @@ mod outputs;
 mod pipes;
 mod program;
 mod reproduction;
+mod review;

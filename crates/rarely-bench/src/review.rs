@@ -1,0 +1,216 @@
+//! Reading a log: merely parsed, as cases, and learnt from, from CSV and from Parquet, on one core.
+//!
+//! `rarely-bench review [FOLDER] [--json]`: the log is written into the folder, unless it is there already, or else into a temporary
+//! one. `--json` prints seconds of one lap and what was learnt, for `benchmarks/review`.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use rarely_core::{Context, Parameters, Rng, Statistics};
+use rarely_data::{Case, Cases, Columns, Log};
+use rarely_policy::{Document, Value};
+use rarely_review::Tally;
+
+use crate::race::Race;
+use crate::verdict;
+
+const ROWS: usize = 1_000_000;
+/// With the intercept, d = 20.
+const FEATURES: usize = 19;
+const OPTIONS: [&str; 4] = ["watch", "advise", "treat", "refer"];
+const LAPS: usize = 7;
+const SEED: u64 = 20;
+
+pub(crate) fn run() {
+    let options: Vec<String> = std::env::args().skip(2).collect();
+    let given = options.iter().find(|option| !option.starts_with("--")).map(PathBuf::from);
+    let folder =
+        given.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("rarely-bench-{}", std::process::id())));
+    fs::create_dir_all(&folder).expect("a folder");
+    let (csv, parquet) = (folder.join("log.csv"), folder.join("log.parquet"));
+    if !csv.exists() || !parquet.exists() {
+        write_logs(&csv, &parquet);
+    }
+    if options.iter().any(|option| option == "--json") {
+        one_lap(&[&csv, &parquet]);
+    } else {
+        for file in [&csv, &parquet] {
+            table(file);
+        }
+    }
+    if given.is_none() {
+        fs::remove_dir_all(&folder).expect("the folder removed");
+    }
+}
+
+/// What may be done with a log.
+const WORK: [(&str, fn(&Path)); 4] = [
+    ("parsed: every wanted column walked, its numbers read", |file| {
+        black_box(parse(file));
+    }),
+    ("read as cases: checked and encoded", |file| {
+        black_box(read_cases(file, |_| {}));
+    }),
+    ("cases, learnt with Statistics::observe", |file| {
+        black_box(learn(file));
+    }),
+    ("cases, tallied as in rarely review", |file| {
+        black_box(tally(file));
+    }),
+];
+
+fn table(file: &Path) {
+    let mut race = Race::default();
+    for (name, work) in WORK {
+        race.enter(name, ROWS, move || work(file));
+    }
+    race.run(LAPS);
+    let bytes = fs::metadata(file).expect("a file").len() as f64 / ROWS as f64;
+    let name = file.file_name().expect("a name").display();
+    println!("\n### {name}: {ROWS} rows of {bytes:.0} bytes, d = {}, k = {}\n", FEATURES + 1, OPTIONS.len());
+    println!("| | ns a row | million rows a second | MB a second | × parsed |\n|---|---:|---:|---:|---:|");
+    let parsed = WORK[0].0;
+    for name in race.names() {
+        let time = race.median(name);
+        println!(
+            "| {name} | {time:.0} | {:.2} | {:.0} | {:.2} |",
+            1e3 / time,
+            bytes / time * 1e3,
+            race.ratio(name, parsed)
+        );
+    }
+    let ratio = race.ratio(WORK[3].0, parsed);
+    println!("\nTarget: a review within 1.5 × of merely parsing: {ratio:.2}: {}.", verdict(ratio <= 1.5));
+}
+
+/// Seconds of one lap, and `Σys` and the diagonal of `Σssᵀ` of every option, so that others can check that they learn the same.
+fn one_lap(files: &[&Path]) {
+    let mut text = String::from("{");
+    for file in files {
+        let name = file.extension().expect("an extension").display();
+        for (what, (_, work)) in ["parse", "cases", "learn", "review"].iter().zip(WORK) {
+            let start = Instant::now();
+            work(file);
+            write!(text, "\"{name} {what}\": {}, ", start.elapsed().as_secs_f64()).expect("a string takes everything");
+        }
+    }
+    let document = document();
+    let statistics = learn(files[0]);
+    let sums: Vec<Vec<f64>> = statistics.arms().iter().map(|arm| arm.moment().collect()).collect();
+    println!("{text}\"rows\": {}, \"moments\": {sums:?}, \"options\": {:?}}}", statistics.rounds(), document.options());
+}
+
+fn parse(file: &Path) -> f64 {
+    let mut wanted: Vec<String> = names().collect();
+    wanted.extend(["outcome".to_owned(), "given".to_owned()]);
+    let mut log = Log::open(file, &wanted).expect("a log");
+    let mut sum = 0.0;
+    while let Some(record) = log.next().expect("a row") {
+        for wanted in 0..=FEATURES {
+            sum += record.number(wanted).expect("a number");
+        }
+        let Value::Text(option) = record.value(FEATURES + 1) else { panic!("an option") };
+        sum += option.len() as f64;
+    }
+    sum
+}
+
+fn read_cases(file: &Path, mut take: impl FnMut(&Case)) -> f64 {
+    let document = document();
+    let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
+    let mut cases = Cases::open(&document, &columns, &[file.to_owned()], 0).expect("cases");
+    let mut case = Case::new(&document);
+    let mut sum = 0.0;
+    while cases.next(&mut case).expect("a case") {
+        sum += case.reward;
+        take(&case);
+    }
+    sum
+}
+
+fn learn(file: &Path) -> Statistics {
+    let document = document();
+    let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
+    read_cases(file, |case| {
+        let context = Context::new(&case.context).expect("a context");
+        statistics.observe(context, case.arm, case.reward).expect("an outcome");
+    });
+    statistics
+}
+
+fn tally(file: &Path) -> Tally {
+    let mut tally = Tally::new(&document());
+    read_cases(file, |case| tally.add(case.row_in_file, &case.context, case.arm, case.reward));
+    tally
+}
+
+fn names() -> impl Iterator<Item = String> {
+    (1..=FEATURES).map(|feature| format!("x{feature}"))
+}
+
+fn document() -> Document {
+    let mut text = format!("policy = \"bench\"\noptions = {OPTIONS:?}\noption_column = \"given\"\n");
+    text += "outcome = { column = \"outcome\", range = [0, 1] }\n";
+    for name in names() {
+        write!(text, "[[features]]\ncolumn = \"{name}\"\nrange = [0, 100]\n").expect("a string takes everything");
+    }
+    text += "[rule]\nthreshold = { feature = \"x1\", cuts = [50], options = [\"watch\", \"treat\"] }\n";
+    Document::parse(&text, "bench.toml").expect("a document")
+}
+
+/// Writes the same rows twice: features uniform on [0, 100], outcomes on [0, 1], all with six decimals.
+fn write_logs(csv: &Path, parquet: &Path) {
+    let mut rng = Rng::new(SEED, 0);
+    let mut draw = |below: f64| (rng.uniform() * below * 1e6).floor() / 1e6;
+    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS); FEATURES + 1];
+    let mut given = Vec::with_capacity(ROWS);
+    let mut text = BufWriter::new(File::create(csv).expect("a file"));
+    writeln!(text, "{},given,outcome", names().collect::<Vec<_>>().join(",")).expect("written");
+    for row in 0..ROWS {
+        for column in &mut columns[..FEATURES] {
+            column.push(draw(100.0));
+            write!(text, "{:.6},", column[row]).expect("written");
+        }
+        columns[FEATURES].push(draw(1.0));
+        let option = OPTIONS[row * 2_654_435_761 % 4_294_967_296 % OPTIONS.len()];
+        given.push(ByteArray::from(option));
+        writeln!(text, "{option},{:.6}", columns[FEATURES][row]).expect("written");
+    }
+    text.flush().expect("written");
+    write_parquet(parquet, &columns, &given);
+}
+
+fn write_parquet(path: &Path, columns: &[Vec<f64>], given: &[ByteArray]) {
+    let mut schema = String::from("message log {");
+    for name in names().chain(["outcome".to_owned()]) {
+        write!(schema, " required double {name};").expect("a string takes everything");
+    }
+    schema += " required binary given (STRING); }";
+    let schema = Arc::new(parse_message_type(&schema).expect("a schema"));
+    let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).expect("a file"), schema, properties).expect("a writer");
+    let mut group = writer.next_row_group().expect("a group");
+    for column in columns {
+        write_column::<DoubleType>(&mut group, column);
+    }
+    write_column::<ByteArrayType>(&mut group, given);
+    group.close().expect("written");
+    writer.close().expect("written");
+}
+
+fn write_column<T: parquet::data_type::DataType>(group: &mut SerializedRowGroupWriter<'_, File>, values: &[T::T]) {
+    let mut column = group.next_column().expect("a column").expect("another column");
+    column.typed::<T>().write_batch(values, None, None).expect("written");
+    column.close().expect("written");
+}

@@ -1,0 +1,282 @@
+//! Past cases: the rows of one or several logs, in the terms of a policy document.
+
+mod error;
+mod order;
+mod people;
+mod rejections;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+
+use rarely_core::Arm;
+use rarely_policy::{Document, Encoder, Kind, Value};
+
+use self::order::{Order, OutOfOrder};
+use self::rejections::Rejections;
+use crate::{DataError, Log, LogError, Record, Rejection};
+
+pub use error::CasesError;
+pub use people::{People, read_people};
+
+/// Which columns to read besides the features and the outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// Which option somebody got.
+    pub option: String,
+    /// The probability with which it was chosen.
+    pub propensity: Option<String>,
+    /// When: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order.
+    pub time: Option<String>,
+}
+
+/// One past case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What was known, encoded.
+    pub context: Vec<f64>,
+    /// The option that was chosen.
+    pub arm: Arm,
+    /// How it went; higher is better.
+    pub reward: f64,
+    /// The probability with which the option was chosen, if its column was asked for.
+    pub propensity: Option<f64>,
+    /// When, as it is written, if its column was asked for.
+    pub time: Option<String>,
+    /// The row in its file, from 0, whether rows before it were rejected or not.
+    pub row_in_file: u64,
+}
+
+impl Case {
+    /// A case to read into.
+    pub fn new(document: &Document) -> Self {
+        let context = document.encoder().blank();
+        Self { context, arm: Arm::new(0), reward: 0.0, propensity: None, time: None, row_in_file: 0 }
+    }
+}
+
+/// The cases of one or several logs, in the order in which they are given: CSV, TSV, Parquet and NDJSON files. Memory does not
+/// grow with them.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("rarely-data-cases-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("log.csv");
+/// use rarely_data::{Case, Cases, Columns};
+/// let document = rarely_policy::Document::parse(r#"
+///     policy = "screening"
+///     options = ["wait", "invite"]
+///     outcome = { column = "benefit", range = [0, 1] }
+///     [[features]]
+///     column = "age"
+///     range = [40, 90]
+///     [rule]
+///     threshold = { feature = "age", cuts = [60], options = ["wait", "invite"] }
+/// "#, "screening.toml")?;
+/// std::fs::write(&path, "age,given,benefit\n50,wait,0.25\n65,invite,1\n")?;
+/// let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
+/// let mut cases = Cases::open(&document, &columns, &[path], 0)?;
+/// let mut case = Case::new(&document);
+/// while cases.next(&mut case)? {}
+/// assert_eq!((case.context, case.arm.index(), case.reward), (vec![1.0, 0.5], 1, 1.0));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Cases {
+    encoding: Encoding,
+    files: Files,
+    order: Order,
+    accepted: u64,
+}
+
+impl Cases {
+    /// Opens every file and finds its columns, before the first row is read. Up to `reject_limit` rows may be bad.
+    ///
+    /// # Errors
+    /// A [`DataError`] if there is no file, one is given twice, or one cannot be opened or lacks a column.
+    pub fn open(
+        document: &Document,
+        columns: &Columns,
+        paths: &[PathBuf],
+        reject_limit: u64,
+    ) -> Result<Self, DataError> {
+        let encoding = Encoding::new(document);
+        let mut wanted = encoding.encoder.feature_columns().to_vec();
+        wanted.push(document.outcome().column.clone());
+        wanted.push(columns.option.clone());
+        let mut also = |column: &Option<String>| {
+            column.as_ref().map(|column| {
+                wanted.push(column.clone());
+                wanted.len() - 1
+            })
+        };
+        let encoding = Encoding { propensity: also(&columns.propensity), time: also(&columns.time), ..encoding };
+        Ok(Self { encoding, files: Files::open(paths, wanted, reject_limit)?, order: Order::default(), accepted: 0 })
+    }
+
+    /// Reads the next case into `case`; false if there is none.
+    ///
+    /// # Errors
+    /// A [`DataError`] if a file cannot be read on, if rows go back in time, if more rows than allowed are bad (with none allowed,
+    /// what is wrong with the first), or if there is no row at all.
+    pub fn next(&mut self, case: &mut Case) -> Result<bool, DataError> {
+        while self.files.advance()? {
+            let Some(log) = &mut self.files.log else { continue };
+            let record = match log.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => {
+                    self.files.close();
+                    continue;
+                }
+                Err(LogError::Row(rejection)) => {
+                    self.files.rejections.add(*rejection)?;
+                    continue;
+                }
+                Err(LogError::File(error)) => return Err(error),
+            };
+            if let Err(rejection) = self.encoding.case(&record, case) {
+                self.files.rejections.add(*rejection)?;
+                continue;
+            }
+            if let Some(wanted) = self.encoding.time {
+                let time = case.time.get_or_insert_default();
+                match self.order.next(&record, wanted, self.files.current, time) {
+                    Ok(()) => {}
+                    Err(OutOfOrder::Row(problem)) => {
+                        self.files.rejections.add(Rejection { place: record.place(wanted), problem })?;
+                        continue;
+                    }
+                    Err(OutOfOrder::Rows(error)) => return Err(error.into()),
+                }
+            }
+            self.accepted += 1;
+            return Ok(true);
+        }
+        if self.accepted == 0 {
+            return Err(self.files.rejections.no_row(&self.files.paths).into());
+        }
+        Ok(false)
+    }
+
+    /// Rows that were rejected, the first thousand of them.
+    pub fn rejected(&self) -> &[Rejection] {
+        self.files.rejections.first()
+    }
+
+    /// How many rows were rejected.
+    pub fn rejected_count(&self) -> u64 {
+        self.files.rejections.count()
+    }
+
+    /// Bytes read, and bytes in all.
+    pub fn progress(&self) -> (u64, u64) {
+        self.files.progress()
+    }
+}
+
+/// Which wanted column is what: the features come first, then the outcome and the option.
+struct Encoding {
+    encoder: Encoder,
+    /// Whether each feature is a number.
+    numeric: Vec<bool>,
+    propensity: Option<usize>,
+    time: Option<usize>,
+}
+
+impl Encoding {
+    fn new(document: &Document) -> Self {
+        let numeric = document.features().iter().map(|feature| matches!(feature.kind, Kind::Numeric { .. })).collect();
+        Self { encoder: document.encoder(), numeric, propensity: None, time: None }
+    }
+
+    /// Writes a record's features into a context.
+    #[inline]
+    fn context(&self, record: &Record<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+        for (feature, &numeric) in self.numeric.iter().enumerate() {
+            let value = if numeric { number(record, feature) } else { record.value(feature) };
+            let encoded = self.encoder.feature(feature, value, context);
+            encoded.map_err(|problem| rejection(record, feature, problem))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn case(&self, record: &Record<'_>, case: &mut Case) -> Result<(), Box<Rejection>> {
+        self.context(record, &mut case.context)?;
+        let (outcome, option) = (self.numeric.len(), self.numeric.len() + 1);
+        let reward = self.encoder.outcome(number(record, outcome));
+        case.reward = reward.map_err(|problem| rejection(record, outcome, problem))?;
+        let arm = self.encoder.option(record.value(option));
+        case.arm = arm.map_err(|problem| rejection(record, option, problem))?;
+        case.propensity = None;
+        if let Some(wanted) = self.propensity {
+            let propensity = Encoder::propensity(number(record, wanted));
+            case.propensity = Some(propensity.map_err(|problem| rejection(record, wanted, problem))?);
+        }
+        case.row_in_file = record.row();
+        Ok(())
+    }
+}
+
+/// A value where a number is expected: parsed on the short way if there is one.
+#[inline]
+fn number<'a>(record: &Record<'a>, wanted: usize) -> Value<'a> {
+    record.number(wanted).map_or_else(|| record.value(wanted), Value::Number)
+}
+
+#[cold]
+fn rejection(record: &Record<'_>, wanted: usize, problem: rarely_policy::ValueError) -> Box<Rejection> {
+    Box::new(Rejection { place: record.place(wanted), problem: problem.into() })
+}
+
+/// Files that are read one after the other.
+struct Files {
+    paths: Vec<PathBuf>,
+    /// Bytes of each.
+    lengths: Vec<u64>,
+    wanted: Vec<String>,
+    /// The one that is being read, or would be next.
+    current: usize,
+    log: Option<Log>,
+    rejections: Rejections,
+}
+
+impl Files {
+    fn open(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+        if paths.is_empty() {
+            return Err(CasesError::NoFile.into());
+        }
+        let mut seen = HashSet::new();
+        let mut lengths = Vec::with_capacity(paths.len());
+        for path in paths {
+            let cannot = |source| DataError::Io { file: path.clone(), source };
+            if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
+                return Err(CasesError::GivenTwice { file: path.clone() }.into());
+            }
+            // Closed again: there may be more files than may be open at a time.
+            lengths.push(Log::open(path, &wanted)?.progress().1);
+        }
+        let rejections = Rejections::new(reject_limit);
+        Ok(Self { paths: paths.to_vec(), lengths, wanted, current: 0, log: None, rejections })
+    }
+
+    /// Makes sure that a log is open; false if all have been read.
+    fn advance(&mut self) -> Result<bool, DataError> {
+        if self.log.is_none() {
+            let Some(path) = self.paths.get(self.current) else { return Ok(false) };
+            self.log = Some(Log::open(path, &self.wanted)?);
+        }
+        Ok(true)
+    }
+
+    fn close(&mut self) {
+        self.log = None;
+        self.current += 1;
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        let before: u64 = self.lengths[..self.current].iter().sum();
+        let within = self.log.as_ref().map_or(0, |log| log.progress().0);
+        (before + within, self.lengths.iter().sum())
+    }
+}

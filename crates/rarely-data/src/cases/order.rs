@@ -1,0 +1,105 @@
+//! Times that must not go backwards.
+
+use rarely_policy::Value;
+
+use super::error::CasesError;
+use crate::{Place, Problem, Record, number};
+
+/// The time of the last row.
+#[derive(Default)]
+pub(super) struct Order {
+    last: Option<Last>,
+}
+
+struct Last {
+    time: Time,
+    text: String,
+    place: Place,
+    file: usize,
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Time {
+    Number(f64),
+    /// Compared as it is written.
+    Text,
+}
+
+/// What is wrong with a time: with this row, or with the order of rows.
+pub(super) enum OutOfOrder {
+    Row(Problem),
+    Rows(CasesError),
+}
+
+impl Order {
+    /// Reads a row's time into `text` and checks that it is not before the last.
+    pub(super) fn next(
+        &mut self,
+        record: &Record<'_>,
+        wanted: usize,
+        file: usize,
+        text: &mut String,
+    ) -> Result<(), OutOfOrder> {
+        let time = read(record, wanted, text).map_err(OutOfOrder::Row)?;
+        let Some(last) = &mut self.last else {
+            self.last = Some(Last { time, text: text.clone(), place: record.place(wanted), file });
+            return Ok(());
+        };
+        let backwards = match (last.time, time) {
+            (Time::Number(last), Time::Number(now)) => now < last,
+            (Time::Text, Time::Text) => *text < last.text,
+            _ => {
+                let (found, last) = (number::shown(text.as_bytes()), number::shown(last.text.as_bytes()));
+                return Err(OutOfOrder::Row(Problem::OtherTime { found, last }));
+            }
+        };
+        if backwards {
+            return Err(OutOfOrder::Rows(CasesError::Backwards {
+                earlier: Box::new(last.place.clone()),
+                earlier_time: last.text.clone(),
+                later: Box::new(record.place(wanted)),
+                later_time: text.clone(),
+            }));
+        }
+        last.time = time;
+        last.text.clone_from(text);
+        if last.file == file {
+            last.place.set_line(record.line());
+        } else {
+            (last.place, last.file) = (record.place(wanted), file);
+        }
+        Ok(())
+    }
+}
+
+fn read(record: &Record<'_>, wanted: usize, text: &mut String) -> Result<Time, Problem> {
+    text.clear();
+    match record.value(wanted) {
+        Value::Missing => return Err(Problem::NotTime { found: "nothing".to_owned() }),
+        Value::Number(number) => text.push_str(&number.to_string()),
+        Value::Text(words) => text.push_str(words),
+    }
+    match record.number(wanted) {
+        Some(number) => Ok(Time::Number(number)),
+        None if is_date(text.as_bytes()) => Ok(Time::Text),
+        None => Err(Problem::NotTime { found: number::shown(text.as_bytes()) }),
+    }
+}
+
+/// Whether a text starts with a year, a month and perhaps a day, and goes on like a time of day if it does.
+fn is_date(text: &[u8]) -> bool {
+    let shape = |text: &[u8], shape: &[u8]| {
+        text.len() == shape.len()
+            && text
+                .iter()
+                .zip(shape)
+                .all(|(byte, shape)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape })
+    };
+    let of_day = |byte: &u8| byte.is_ascii_digit() || b":.,+-Zz".contains(byte);
+    match text.split_at_checked(10) {
+        None => shape(text, b"0000-00"),
+        Some((date, [])) => shape(date, b"0000-00-00"),
+        Some((date, [b'T' | b't' | b' ', time @ ..])) => shape(date, b"0000-00-00") && time.iter().all(of_day),
+        Some(_) => false,
+    }
+}

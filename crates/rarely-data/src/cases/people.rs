@@ -1,0 +1,118 @@
+//! People for whom a rule is meant: contexts, and nothing else.
+
+use std::collections::BinaryHeap;
+use std::path::PathBuf;
+
+use rarely_policy::Document;
+
+use super::{Encoding, Files};
+use crate::{DataError, LogError, Rejection};
+
+/// People for whom a rule is meant.
+#[derive(Debug)]
+pub struct People {
+    /// People × dimension, row by row, in the order of the files.
+    pub contexts: Vec<f64>,
+    /// Rows that could be used, of which these people are all or a sample.
+    pub rows: u64,
+    /// Rows that were rejected, the first thousand of them.
+    pub rejected: Vec<Rejection>,
+    /// How many rows were rejected.
+    pub rejected_count: u64,
+}
+
+/// Reads the features' columns of files, and keeps at most `most` rows.
+///
+/// If there are more, those are kept whose row number has the smallest hash. The numbers run through all files, over the rows that
+/// can be used, and the hash is a fixed permutation of the 64-bit numbers, the last step of SplitMix64: every row is as likely to be kept
+/// as any other, whatever the order of the file, and the same files always give the same people.
+///
+/// # Errors
+/// As [`Cases`](super::Cases): more than `reject_limit` bad rows, or no row at all.
+///
+/// # Panics
+/// If `most` is zero.
+pub fn read_people(
+    document: &Document,
+    paths: &[PathBuf],
+    reject_limit: u64,
+    most: usize,
+) -> Result<People, DataError> {
+    assert!(most > 0, "at least one person is kept");
+    let encoding = Encoding::new(document);
+    let mut files = Files::open(paths, encoding.encoder.feature_columns().to_vec(), reject_limit)?;
+    let mut context = encoding.encoder.blank();
+    let mut sample = Sample::new(most, context.len());
+    while files.advance()? {
+        let Some(log) = &mut files.log else { continue };
+        let read = match log.next() {
+            Ok(None) => {
+                files.close();
+                continue;
+            }
+            Ok(Some(record)) => encoding.context(&record, &mut context),
+            Err(LogError::Row(rejection)) => Err(rejection),
+            Err(LogError::File(error)) => return Err(error),
+        };
+        match read {
+            Ok(()) => sample.offer(&context),
+            Err(rejection) => files.rejections.add(*rejection)?,
+        }
+    }
+    if sample.rows == 0 {
+        return Err(files.rejections.no_row(&files.paths).into());
+    }
+    let rejected_count = files.rejections.count();
+    Ok(People {
+        rows: sample.rows,
+        contexts: sample.in_order(),
+        rejected: files.rejections.into_first(),
+        rejected_count,
+    })
+}
+
+/// The rows of least hash among those offered.
+struct Sample {
+    most: usize,
+    dimension: usize,
+    contexts: Vec<f64>,
+    /// Hash, row and place in `contexts`; the greatest hash on top.
+    kept: BinaryHeap<(u64, u64, usize)>,
+    rows: u64,
+}
+
+impl Sample {
+    fn new(most: usize, dimension: usize) -> Self {
+        Self { most, dimension, contexts: Vec::new(), kept: BinaryHeap::new(), rows: 0 }
+    }
+
+    fn offer(&mut self, context: &[f64]) {
+        let (row, hash) = (self.rows, hash(self.rows));
+        self.rows += 1;
+        if self.kept.len() < self.most {
+            self.kept.push((hash, row, self.kept.len()));
+            self.contexts.extend_from_slice(context);
+        } else if let Some(mut greatest) = self.kept.peek_mut()
+            && hash < greatest.0
+        {
+            let place = greatest.2;
+            *greatest = (hash, row, place);
+            self.contexts[place * self.dimension..(place + 1) * self.dimension].copy_from_slice(context);
+        }
+    }
+
+    fn in_order(self) -> Vec<f64> {
+        let mut kept: Vec<(u64, usize)> = self.kept.into_iter().map(|(_, row, place)| (row, place)).collect();
+        kept.sort_unstable();
+        let rows = kept.iter().map(|&(_, place)| &self.contexts[place * self.dimension..(place + 1) * self.dimension]);
+        rows.flatten().copied().collect()
+    }
+}
+
+/// A permutation of the 64-bit numbers that leaves no trace of their order.
+fn hash(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}

@@ -1,0 +1,217 @@
+//! Files of past cases, row by row: CSV, Parquet and NDJSON, with memory that does not grow with the file.
+//!
+//! | name ends in | what it is |
+//! |---|---|
+//! | `.csv`, `.tsv` | a line of names, then a line for each row; fields between commas or tabs |
+//! | `.parquet`, `.pq` | columns of numbers, words, booleans, dates or timestamps |
+//! | `.ndjson`, `.jsonl` | a JSON object on each line |
+//!
+//! Only the columns asked for are looked at. A row that cannot be read is told from a file that cannot be read on: after a
+//! [`LogError::Row`] the next row may be asked for. Blanks around words do not matter, and nothing but blanks is missing.
+
+mod csv;
+mod error;
+mod input;
+mod ndjson;
+mod parquet;
+
+use std::path::Path;
+
+use rarely_policy::Value;
+
+use crate::{DataError, Place};
+
+pub use error::{FileError, LogError, Problem, Rejection};
+
+/// A file of past cases being read.
+pub struct Log {
+    reader: Reader,
+    rows: u64,
+}
+
+/// A row of a log, as far as it was asked for.
+#[derive(Clone, Copy)]
+pub struct Record<'a> {
+    fields: Fields<'a>,
+    row: u64,
+}
+
+enum Reader {
+    Csv(csv::Reader),
+    Parquet(Box<parquet::Reader>),
+    Ndjson(ndjson::Reader),
+}
+
+#[derive(Clone, Copy)]
+enum Fields<'a> {
+    Csv(csv::Fields<'a>),
+    Parquet(parquet::Fields<'a>),
+    Ndjson(ndjson::Fields<'a>),
+}
+
+impl Log {
+    /// Opens a file and finds the columns that are wanted.
+    ///
+    /// # Errors
+    /// A [`DataError`] if the name does not say what the file is, if it cannot be opened, or if a column is not there, is there
+    /// twice, or holds neither numbers nor words.
+    pub fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let reader = match extension.to_ascii_lowercase().as_str() {
+            "csv" => Reader::Csv(csv::Reader::open(path, b',', wanted)?),
+            "tsv" => Reader::Csv(csv::Reader::open(path, b'\t', wanted)?),
+            "parquet" | "pq" => Reader::Parquet(Box::new(parquet::Reader::open(path, wanted)?)),
+            "ndjson" | "jsonl" => Reader::Ndjson(ndjson::Reader::open(path, wanted)?),
+            _ => return Err(FileError::UnknownFormat { file: path.to_owned() }.into()),
+        };
+        Ok(Self { reader, rows: 0 })
+    }
+
+    /// The names of all columns, wanted or not; of an NDJSON file the keys of its first thousand lines.
+    pub fn names(&self) -> &[String] {
+        match &self.reader {
+            Reader::Csv(reader) => reader.names(),
+            Reader::Parquet(reader) => reader.names(),
+            Reader::Ndjson(reader) => reader.names(),
+        }
+    }
+
+    /// The names of the columns that can be read: all but those of a Parquet file that hold neither numbers nor words.
+    pub(crate) fn readable_names(&self) -> Vec<String> {
+        match &self.reader {
+            Reader::Parquet(reader) => reader.readable_names(),
+            _ => self.names().to_vec(),
+        }
+    }
+
+    /// The next row, if there is one.
+    ///
+    /// # Errors
+    /// [`LogError::Row`] if this row cannot be read; the next call gives the one after it. [`LogError::File`] if the file cannot
+    /// be read on.
+    #[expect(clippy::should_implement_trait, reason = "a record borrows from the log, so that no row is copied")]
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, LogError> {
+        let row = self.rows;
+        let fields = match &mut self.reader {
+            Reader::Csv(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Csv),
+            Reader::Parquet(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Parquet),
+            Reader::Ndjson(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Ndjson),
+        };
+        Ok(fields.map(|fields| Record { fields, row }))
+    }
+
+    /// Rows met so far, whether they could be read or not.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes read, and bytes in all.
+    pub fn progress(&self) -> (u64, u64) {
+        match &self.reader {
+            Reader::Csv(reader) => reader.progress(),
+            Reader::Parquet(reader) => reader.progress(),
+            Reader::Ndjson(reader) => reader.progress(),
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    /// The row's number in its file, from 0; lines that are blank do not count.
+    pub fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// A value, by its number among the wanted columns. A number in a text file is words.
+    ///
+    /// # Panics
+    /// If fewer columns were asked for.
+    #[inline]
+    pub fn value(&self, wanted: usize) -> Value<'a> {
+        match &self.fields {
+            Fields::Csv(fields) => fields.value(wanted),
+            Fields::Parquet(fields) => fields.value(wanted),
+            Fields::Ndjson(fields) => fields.value(wanted),
+        }
+    }
+
+    /// The finite number that a value is or, in a text file, spells: the same bits as parsing the words of [`value`](Self::value),
+    /// only faster.
+    ///
+    /// # Panics
+    /// If fewer columns were asked for.
+    #[inline]
+    pub fn number(&self, wanted: usize) -> Option<f64> {
+        if let Fields::Csv(fields) = &self.fields {
+            return fields.number(wanted);
+        }
+        match self.value(wanted) {
+            Value::Number(number) => Some(number).filter(|number| number.is_finite()),
+            Value::Text(text) => crate::number::finite(text.as_bytes()),
+            Value::Missing => None,
+        }
+    }
+
+    /// The line the row starts on, from 1, or in a file without lines the row, from 0.
+    pub(crate) fn line(&self) -> u64 {
+        match &self.fields {
+            Fields::Csv(fields) => fields.line(),
+            Fields::Parquet(_) => self.row,
+            Fields::Ndjson(fields) => fields.line(),
+        }
+    }
+
+    /// Where a value stands.
+    ///
+    /// # Panics
+    /// If fewer columns were asked for.
+    pub fn place(&self, wanted: usize) -> Place {
+        match &self.fields {
+            Fields::Csv(fields) => fields.place(wanted),
+            Fields::Parquet(fields) => fields.place(wanted),
+            Fields::Ndjson(fields) => fields.place(wanted),
+        }
+    }
+}
+
+/// Counts the row that was met, if one was.
+fn counted<T>(rows: &mut u64, met: Result<Option<T>, LogError>) -> Result<Option<T>, LogError> {
+    *rows += u64::from(matches!(&met, Ok(Some(_)) | Err(LogError::Row(_))));
+    met
+}
+
+/// Words without the blanks around them.
+#[inline]
+fn trimmed(text: &str) -> Value<'_> {
+    let text = if text.bytes().next().is_some_and(|byte| byte.is_ascii_graphic())
+        && text.bytes().next_back().is_some_and(|byte| byte.is_ascii_graphic())
+    {
+        text
+    } else {
+        text.trim()
+    };
+    if text.is_empty() { Value::Missing } else { Value::Text(text) }
+}
+
+/// The column of each wanted name, from 0.
+fn find_columns(file: &Path, wanted: &[String], names: &[String]) -> Result<Vec<usize>, DataError> {
+    let mut columns = Vec::with_capacity(wanted.len());
+    for name in wanted {
+        let mut found = (0..names.len()).filter(|&column| names[column] == *name);
+        let first = found.next().ok_or_else(|| no_such_column(file, name, names))?;
+        if let Some(second) = found.next() {
+            let (file, name) = (file.to_owned(), name.clone());
+            return Err(FileError::TwoColumns { file, name, first: first + 1, second: second + 1 }.into());
+        }
+        columns.push(first);
+    }
+    Ok(columns)
+}
+
+fn no_such_column(file: &Path, name: &str, names: &[String]) -> DataError {
+    /// Names less alike than this have nothing to do with each other.
+    const ALIKE: f64 = 0.6;
+    let likeness = |other: &String| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    let nearest = names.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+    let suggestion = nearest.filter(|other| likeness(other) >= ALIKE).cloned();
+    FileError::NoSuchColumn { file: file.to_owned(), name: name.to_owned(), suggestion, present: names.to_vec() }.into()
+}

@@ -1,0 +1,97 @@
+//! A text file, a block at a time: flat memory, whatever its length.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::FileError;
+use crate::DataError;
+
+/// Bytes asked of the operating system at a time: a few hundred rows, and well within the second-level cache.
+const BLOCK: usize = 1 << 18;
+/// Longest row that is held in memory. A longer one is no row, but a quotation mark that is never closed or no table at all.
+const LONGEST_ROW: usize = 1 << 24;
+
+/// A file being read, with the bytes at hand that nobody has taken yet.
+pub(super) struct Input {
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes taken by the reader.
+    taken: u64,
+    /// Bytes in the file when it was opened.
+    length: u64,
+    at_end: bool,
+}
+
+impl Input {
+    /// Opens a file and passes over its byte order mark, if it has one.
+    pub(super) fn open(path: &Path) -> Result<Self, DataError> {
+        let cannot = |source| DataError::Io { file: path.to_owned(), source };
+        let file = File::open(path).map_err(cannot)?;
+        let length = file.metadata().map_err(cannot)?.len();
+        let buffer = vec![0; BLOCK];
+        let mut input = Self { file, path: path.to_owned(), buffer, start: 0, end: 0, taken: 0, length, at_end: false };
+        while input.end < 3 && input.more(1)? {}
+        if input.rest().starts_with("\u{feff}".as_bytes()) {
+            input.take(3);
+        }
+        Ok(input)
+    }
+
+    /// The bytes at hand.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Of the bytes last taken, those in a range that counts back from here.
+    pub(super) fn before(&self, from: usize, to: usize) -> &[u8] {
+        &self.buffer[self.start - from..self.start - to]
+    }
+
+    /// The bytes at hand and so many of those taken last.
+    pub(super) fn behind(&self, from: usize) -> &[u8] {
+        &self.buffer[self.start - from..self.end]
+    }
+
+    /// Passes over bytes at hand.
+    pub(super) fn take(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.taken += bytes as u64;
+    }
+
+    /// Puts more bytes at hand, after those that are there; false at the end of the file.
+    ///
+    /// `line` is where the row starts that is being read, for the message if it is too long.
+    pub(super) fn more(&mut self, line: u64) -> Result<bool, DataError> {
+        if self.at_end {
+            return Ok(false);
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.buffer.len() {
+            if self.end >= LONGEST_ROW {
+                return Err(FileError::LongRow { file: self.path.clone(), line, limit: LONGEST_ROW >> 20 }.into());
+            }
+            self.buffer.resize(self.end * 2, 0);
+        }
+        let read = loop {
+            match self.file.read(&mut self.buffer[self.end..]) {
+                Ok(read) => break read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => return Err(DataError::Io { file: self.path.clone(), source }),
+            }
+        };
+        self.end += read;
+        self.at_end = read == 0;
+        Ok(read > 0)
+    }
+
+    /// Bytes taken, and bytes in all.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        (self.taken, self.length.max(self.taken))
+    }
+}

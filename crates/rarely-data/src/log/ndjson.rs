@@ -1,0 +1,328 @@
+//! One JSON object on each line. Of an object only the wanted keys are looked at; one that is not there is missing, as is `null`.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use memchr::memchr;
+use rarely_policy::Value;
+use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::input::Input;
+use super::{FileError, LogError, Problem, Rejection, no_such_column, trimmed};
+use crate::{DataError, Place, number};
+
+/// Lines at the beginning of a file in which every wanted key must be seen at least once.
+const LINES_FOR_NAMES: u64 = 1000;
+
+/// A file being read.
+pub(super) struct Reader {
+    file: PathBuf,
+    input: Input,
+    /// All keys of the first lines, in the order of appearance.
+    names: Vec<String>,
+    /// The slot of each wanted key: a key that is wanted twice has one slot.
+    slot_of: Vec<usize>,
+    line: u64,
+    object: Object,
+}
+
+/// The wanted values of an object.
+#[derive(Default)]
+struct Object {
+    keys: HashMap<String, usize>,
+    slots: Vec<Slot>,
+    /// The words of all slots, one after the other.
+    text: String,
+    /// The first thing that is wrong although it is JSON: in which slot, and what.
+    problem: Option<(usize, Problem)>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Slot {
+    Absent,
+    Null,
+    Number(f64),
+    /// From, to.
+    Text(usize, usize),
+}
+
+/// The values of a line.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    reader: &'a Reader,
+}
+
+impl Reader {
+    /// Opens a file and looks for the keys in its first lines.
+    pub(super) fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
+        let names = names_of(path)?;
+        let mut object = Object::default();
+        let mut slot_of = Vec::with_capacity(wanted.len());
+        for name in wanted {
+            if !names.contains(name) {
+                return Err(no_such_column(path, name, &names));
+            }
+            let next = object.keys.len();
+            slot_of.push(*object.keys.entry(name.clone()).or_insert(next));
+        }
+        object.slots = vec![Slot::Absent; object.keys.len()];
+        Ok(Self { file: path.to_owned(), input: Input::open(path)?, names, slot_of, line: 0, object })
+    }
+
+    /// All keys of the first lines.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The next line that is not blank, if there is one.
+    pub(super) fn next(&mut self) -> Result<Option<Fields<'_>>, LogError> {
+        let Some((line, taken)) = next_line(&mut self.input, &mut self.line)? else { return Ok(None) };
+        let read = self.object.read(line);
+        let place = |character| Place::Character { file: self.file.clone(), line: self.line, character };
+        let rejected = match (read, self.object.problem.take()) {
+            (Err((character, problem)), _) => Some((place(character), problem)),
+            (Ok(()), Some((slot, problem))) => Some((self.place(slot), problem)),
+            (Ok(()), None) => None,
+        };
+        self.input.take(taken);
+        match rejected {
+            Some((place, problem)) => Err(LogError::Row(Box::new(Rejection { place, problem }))),
+            None => Ok(Some(Fields { reader: self })),
+        }
+    }
+
+    /// Bytes read, and bytes in all.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        self.input.progress()
+    }
+
+    fn place(&self, slot: usize) -> Place {
+        let name = self.object.keys.iter().find(|(_, known)| **known == slot).map_or("no name", |(name, _)| name);
+        Place::Key { file: self.file.clone(), line: self.line, name: name.to_owned() }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// A wanted value, without the blanks around it.
+    #[inline]
+    pub(super) fn value(&self, wanted: usize) -> Value<'a> {
+        let object = &self.reader.object;
+        match object.slots[self.reader.slot_of[wanted]] {
+            Slot::Absent | Slot::Null => Value::Missing,
+            Slot::Number(value) => Value::Number(value),
+            Slot::Text(from, to) => trimmed(&object.text[from..to]),
+        }
+    }
+
+    /// The line.
+    pub(super) fn line(&self) -> u64 {
+        self.reader.line
+    }
+
+    /// Where a wanted value stands.
+    pub(super) fn place(&self, wanted: usize) -> Place {
+        self.reader.place(self.reader.slot_of[wanted])
+    }
+}
+
+impl Object {
+    /// Reads a line. An error says at which byte, from 1.
+    fn read(&mut self, line: &[u8]) -> Result<(), (usize, Problem)> {
+        self.slots.fill(Slot::Absent);
+        self.text.clear();
+        self.problem = None;
+        let text = std::str::from_utf8(line)
+            .map_err(|error| (error.valid_up_to() + 1, Problem::NotUtf8 { found: number::shown(line) }))?;
+        if !text.trim_start().starts_with('{') {
+            let character = text.len() - text.trim_start().len() + 1;
+            return Err((character, Problem::NotObject { found: number::shown(text.trim().as_bytes()) }));
+        }
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let read = parser.deserialize_map(self).and_then(|()| parser.end());
+        read.map_err(|error| {
+            let problem = error.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+            (error.column(), Problem::NotJson { found: number::shown(text.trim().as_bytes()), problem })
+        })
+    }
+}
+
+/// The next line that is not blank, and the bytes that it takes with its end. Counts lines.
+fn next_line<'a>(input: &'a mut Input, line: &mut u64) -> Result<Option<(&'a [u8], usize)>, DataError> {
+    *line += 1;
+    let (end, taken) = loop {
+        let rest = input.rest();
+        let (end, taken) = match memchr(b'\n', rest) {
+            Some(end) => (end, end + 1),
+            None if input.more(*line)? => continue,
+            None if input.rest().is_empty() => return Ok(None),
+            None => (input.rest().len(), input.rest().len()),
+        };
+        if !input.rest()[..end].trim_ascii().is_empty() {
+            break (end, taken);
+        }
+        input.take(taken);
+        *line += 1;
+    };
+    Ok(Some((&input.rest()[..end], taken)))
+}
+
+/// The keys of the first lines, in the order of appearance.
+fn names_of(path: &Path) -> Result<Vec<String>, DataError> {
+    let mut input = Input::open(path)?;
+    let (mut line, mut objects) = (0, 0);
+    let mut names = Names::default();
+    while line < LINES_FOR_NAMES
+        && let Some((text, taken)) = next_line(&mut input, &mut line)?
+    {
+        // A line that cannot be read is no reason to stop here: it may be one that is rejected later on.
+        objects += u64::from(serde_json::Deserializer::from_slice(text).deserialize_map(&mut names).is_ok());
+        input.take(taken);
+    }
+    if objects == 0 {
+        return Err(FileError::NoObject { file: path.to_owned() }.into());
+    }
+    Ok(names.in_order)
+}
+
+/// Names as they appear, each once.
+#[derive(Default)]
+struct Names {
+    in_order: Vec<String>,
+    seen: std::collections::HashSet<String>,
+}
+
+impl<'de> Visitor<'de> for &mut Names {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<Map: MapAccess<'de>>(self, mut map: Map) -> Result<(), Map::Error> {
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
+            if self.seen.insert(name.clone()) {
+                self.in_order.push(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Object {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<Map: MapAccess<'de>>(self, mut map: Map) -> Result<(), Map::Error> {
+        while let Some(slot) = map.next_key_seed(Key(&self.keys))? {
+            match slot {
+                None => drop(map.next_value::<IgnoredAny>()?),
+                Some(slot) => {
+                    let repeated = self.slots[slot] != Slot::Absent;
+                    map.next_value_seed(Entry { object: self, slot })?;
+                    if repeated {
+                        self.problem.get_or_insert((slot, Problem::RepeatedKey));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a key: its slot, if it is wanted.
+struct Key<'a>(&'a HashMap<String, usize>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.get(key).copied())
+    }
+}
+
+/// Reads a value into its slot.
+struct Entry<'a> {
+    object: &'a mut Object,
+    slot: usize,
+}
+
+impl Entry<'_> {
+    fn nested(self, found: &'static str) {
+        self.object.problem.get_or_insert((self.slot, Problem::Nested { found }));
+        self.object.slots[self.slot] = Slot::Null;
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Entry<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Entry<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.object.slots[self.slot] = Slot::Null;
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.object.slots[self.slot] = Slot::Number(value);
+        Ok(())
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<(), E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<(), E> {
+        self.visit_str(if value { "true" } else { "false" })
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        let from = self.object.text.len();
+        self.object.text.push_str(value);
+        self.object.slots[self.slot] = Slot::Text(from, self.object.text.len());
+        Ok(())
+    }
+
+    fn visit_seq<Seq: SeqAccess<'de>>(self, mut seq: Seq) -> Result<(), Seq::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        self.nested("an array");
+        Ok(())
+    }
+
+    fn visit_map<Map: MapAccess<'de>>(self, mut map: Map) -> Result<(), Map::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        self.nested("an object");
+        Ok(())
+    }
+}

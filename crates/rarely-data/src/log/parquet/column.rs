@@ -1,0 +1,250 @@
+//! Some rows of a column, unpacked.
+
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::schema::types::Type;
+use rarely_policy::Value;
+
+use super::super::trimmed;
+use super::time::{self, Ticks};
+use crate::number;
+
+/// What a column holds, as far as it is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Numbers,
+    /// Whole numbers whose sign bit counts as a digit.
+    Unsigned,
+    /// Words, or `true` and `false`.
+    Words,
+    /// Days or ticks since 1970, given as words: `2026-11-16`, `2026-11-16T08:30:00.000Z`.
+    Time(Ticks),
+}
+
+impl Kind {
+    /// The kind of a field, or the name of a type that is not read.
+    pub(super) fn of(field: &Type) -> Result<Self, String> {
+        if field.is_group() {
+            return Err("nested".to_owned());
+        }
+        let info = field.get_basic_info();
+        if info.has_repetition() && info.repetition() == Repetition::REPEATED {
+            return Err("repeated".to_owned());
+        }
+        let (physical, logical, converted) =
+            (field.get_physical_type(), info.logical_type_ref(), info.converted_type());
+        let named = || match (logical, converted) {
+            (Some(LogicalType::Decimal(kind)), _) => format!("DECIMAL({}, {})", kind.precision, kind.scale),
+            (Some(logical), _) => format!("{physical} ({logical:?})"),
+            (None, ConvertedType::NONE) => physical.to_string(),
+            (None, converted) => format!("{physical} ({converted})"),
+        };
+        if let Some(ticks) = Ticks::of(physical, logical, converted) {
+            return Ok(Self::Time(ticks));
+        }
+        match (physical, logical, converted) {
+            (Physical::DOUBLE | Physical::FLOAT, None, _) => Ok(Self::Numbers),
+            (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(kind)), _) => {
+                Ok(if kind.is_signed { Self::Numbers } else { Self::Unsigned })
+            }
+            (
+                Physical::INT32 | Physical::INT64,
+                None,
+                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
+            ) => Ok(Self::Unsigned),
+            (
+                Physical::INT32 | Physical::INT64,
+                None,
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => Ok(Self::Numbers),
+            (Physical::BOOLEAN, None, _) => Ok(Self::Words),
+            (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _)
+            | (
+                Physical::BYTE_ARRAY,
+                None,
+                ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
+            ) => Ok(Self::Words),
+            // An empty column that some writers call by this name.
+            (_, Some(LogicalType::Unknown), _) if physical == Physical::INT32 => Ok(Self::Numbers),
+            _ => Err(named()),
+        }
+    }
+}
+
+/// A wanted column.
+pub(super) struct Column {
+    /// Among the columns of values.
+    pub(super) leaf: usize,
+    /// Among the fields of the schema.
+    pub(super) field: usize,
+    kind: Kind,
+    reader: Option<ColumnReader>,
+    /// For every row 1 if it has a value; empty where all have.
+    levels: Vec<i16>,
+    numbers: Vec<f64>,
+    text: String,
+    /// Where each row's words end.
+    ends: Vec<usize>,
+    /// Rows whose words are not UTF-8, and what they look like.
+    not_text: Vec<(usize, String)>,
+}
+
+impl Column {
+    pub(super) fn new(leaf: usize, field: usize, kind: Kind) -> Self {
+        Self {
+            leaf,
+            field,
+            kind,
+            reader: None,
+            levels: Vec::new(),
+            numbers: Vec::new(),
+            text: String::new(),
+            ends: Vec::new(),
+            not_text: Vec::new(),
+        }
+    }
+
+    /// Goes on in another row group.
+    pub(super) fn open(&mut self, reader: ColumnReader) {
+        self.reader = Some(reader);
+    }
+
+    /// The value of an unpacked row.
+    #[inline]
+    pub(super) fn value(&self, row: usize) -> Value<'_> {
+        if self.levels.get(row) == Some(&0) {
+            return Value::Missing;
+        }
+        match self.kind {
+            Kind::Numbers | Kind::Unsigned => Value::Number(self.numbers[row]),
+            Kind::Words | Kind::Time(_) => {
+                let from = if row == 0 { 0 } else { self.ends[row - 1] };
+                trimmed(&self.text[from..self.ends[row]])
+            }
+        }
+    }
+
+    /// What an unpacked row holds instead of words, if it does.
+    #[inline]
+    pub(super) fn not_text(&self, row: usize) -> Option<&str> {
+        let found = self.not_text.iter().find(|(wrong, _)| *wrong == row)?;
+        Some(&found.1)
+    }
+
+    /// Unpacks the next rows; says how many there were.
+    pub(super) fn unpack(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        self.levels.clear();
+        self.numbers.clear();
+        self.text.clear();
+        self.ends.clear();
+        self.not_text.clear();
+        let Some(mut reader) = self.reader.take() else { return Ok(0) };
+        let found = match &mut reader {
+            ColumnReader::DoubleColumnReader(reader) => {
+                let found = records(reader, rows, &mut self.levels, &mut self.numbers)?;
+                spread(&mut self.numbers, &self.levels);
+                found
+            }
+            ColumnReader::FloatColumnReader(reader) => self.read_numbers(reader, rows, |value| f64::from(*value))?,
+            ColumnReader::Int32ColumnReader(reader) => match self.kind {
+                Kind::Unsigned => self.read_numbers(reader, rows, |value| f64::from(value.cast_unsigned()))?,
+                Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
+                    time::write(text, ticks, i64::from(*value));
+                    Ok(())
+                })?,
+                Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| f64::from(*value))?,
+            },
+            ColumnReader::Int64ColumnReader(reader) => match self.kind {
+                Kind::Unsigned => self.read_numbers(reader, rows, |value| value.cast_unsigned() as f64)?,
+                Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
+                    time::write(text, ticks, *value);
+                    Ok(())
+                })?,
+                Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| *value as f64)?,
+            },
+            ColumnReader::BoolColumnReader(reader) => self.read_words(reader, rows, |value, text| {
+                text.push_str(if *value { "true" } else { "false" });
+                Ok(())
+            })?,
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                self.read_words(reader, rows, |value: &ByteArray, text| match std::str::from_utf8(value.data()) {
+                    Ok(words) => {
+                        text.push_str(words);
+                        Ok(())
+                    }
+                    Err(_) => Err(number::shown(value.data())),
+                })?
+            }
+            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => 0,
+        };
+        self.reader = Some(reader);
+        Ok(found)
+    }
+
+    fn read_numbers<T: DataType>(
+        &mut self,
+        reader: &mut ColumnReaderImpl<T>,
+        rows: usize,
+        number: impl Fn(&T::T) -> f64,
+    ) -> Result<usize, ParquetError> {
+        let mut values = Vec::with_capacity(rows);
+        let found = records(reader, rows, &mut self.levels, &mut values)?;
+        self.numbers.extend(values.iter().map(number));
+        spread(&mut self.numbers, &self.levels);
+        Ok(found)
+    }
+
+    fn read_words<T: DataType>(
+        &mut self,
+        reader: &mut ColumnReaderImpl<T>,
+        rows: usize,
+        write: impl Fn(&T::T, &mut String) -> Result<(), String>,
+    ) -> Result<usize, ParquetError> {
+        let mut values = Vec::with_capacity(rows);
+        let found = records(reader, rows, &mut self.levels, &mut values)?;
+        let mut values = values.iter();
+        for row in 0..found {
+            let value = if self.levels.get(row) == Some(&0) { None } else { values.next() };
+            if let Some(Err(shown)) = value.map(|value| write(value, &mut self.text)) {
+                self.not_text.push((row, shown));
+            }
+            self.ends.push(self.text.len());
+        }
+        Ok(found)
+    }
+}
+
+/// Reads rows: the values that are there, one after the other, and for every row whether it has one, unless all have.
+fn records<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    levels: &mut Vec<i16>,
+    values: &mut Vec<T::T>,
+) -> Result<usize, ParquetError> {
+    let (records, found, _) = reader.read_records(rows, Some(levels), None, values)?;
+    if found == records {
+        levels.clear();
+    }
+    Ok(records)
+}
+
+/// Moves values to the rows that they belong to.
+fn spread(numbers: &mut Vec<f64>, levels: &[i16]) {
+    if levels.is_empty() {
+        return;
+    }
+    let mut from = numbers.len();
+    numbers.resize(levels.len(), 0.0);
+    for row in (0..levels.len()).rev() {
+        if levels[row] != 0 && from > 0 {
+            from -= 1;
+            numbers[row] = numbers[from];
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the columns of a file hold, for a draft of a policy document.
+
+use std::path::Path;
+
+use rarely_policy::{ColumnKind, ColumnSketch, Value};
+
+use crate::{CasesError, DataError, Log, LogError};
+
+/// Distinct words that are kept of a column: more than a draft would list, so that it can tell that there are too many.
+const MOST_WORDS: usize = 51;
+
+/// Reads a whole file and says of every column whether it holds numbers, and from where to where, or words, and which: in the order
+/// of appearance, and of more than fifty only fifty-one. Columns of a Parquet file whose type is not read are left out.
+///
+/// A column with a single word in it is words. Missing values do not count, nor do NaN and infinity.
+///
+/// # Errors
+/// A [`DataError`] if the file cannot be read, has no row, or one that cannot be read.
+pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
+    let names = Log::open(path, &[])?.readable_names();
+    let mut log = Log::open(path, &names)?;
+    let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
+    loop {
+        let record = match log.next() {
+            Ok(Some(record)) => record,
+            Ok(None) => break,
+            Err(LogError::Row(rejection)) => return Err(CasesError::Rejected(rejection).into()),
+            Err(LogError::File(error)) => return Err(error),
+        };
+        for (wanted, column) in columns.iter_mut().enumerate() {
+            match (record.number(wanted), record.value(wanted)) {
+                (_, Value::Missing) | (None, Value::Number(_)) => {}
+                (Some(number), Value::Number(_)) => column.add_number(number, || number.to_string()),
+                (Some(number), Value::Text(text)) => column.add_number(number, || text.to_owned()),
+                (None, Value::Text(text)) => column.add_word(text),
+            }
+        }
+    }
+    if log.rows() == 0 {
+        return Err(CasesError::NoRow { files: vec![path.to_owned()], first: Vec::new() }.into());
+    }
+    Ok(names.into_iter().zip(columns).map(|(name, column)| ColumnSketch { name, kind: column.kind() }).collect())
+}
+
+/// What was seen of a column.
+#[derive(Default)]
+struct Column {
+    /// The least and the greatest number.
+    range: Option<(f64, f64)>,
+    has_words: bool,
+    /// Words and, until it is clear that there are words, numbers as they are written.
+    words: Vec<String>,
+}
+
+impl Column {
+    fn add_number(&mut self, number: f64, written: impl Fn() -> String) {
+        let (low, high) = self.range.unwrap_or((number, number));
+        self.range = Some((low.min(number), high.max(number)));
+        if self.words.len() < MOST_WORDS {
+            self.keep(&written());
+        }
+    }
+
+    fn add_word(&mut self, word: &str) {
+        if word.parse::<f64>().is_ok() {
+            return;
+        }
+        self.has_words = true;
+        if self.words.len() < MOST_WORDS {
+            self.keep(word);
+        }
+    }
+
+    fn keep(&mut self, word: &str) {
+        if !self.words.iter().any(|known| known == word) {
+            self.words.push(word.to_owned());
+        }
+    }
+
+    fn kind(self) -> ColumnKind {
+        match self.range {
+            Some((low, high)) if !self.has_words => ColumnKind::Numbers { low, high },
+            _ => ColumnKind::Words(self.words),
+        }
+    }
+}

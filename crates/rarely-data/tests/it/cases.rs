@@ -1,0 +1,258 @@
+//! Cases: rows in the terms of a policy document, and every mistake with its place, its value and its remedy.
+
+use parquet::basic::Compression;
+use rarely_data::{Case, Cases, CasesError, DataError};
+
+use crate::support::{Column, cases, columns, document, file, message, parquet};
+
+const HEADER: &str = "id,systolic,diabetic,\"age, in years\",given,wellbeing,chance,seen\n";
+const GOOD: &str = "1,150,yes,60,treat,0.75,0.5,2026-01-01\n";
+
+fn check(row: &str, expected: &str) {
+    let (folder, path) = file("log.csv", format!("{HEADER}{GOOD}\n{row}\n{GOOD}"));
+    let found = message(cases(&columns(true, true), &[path], 0), &folder);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn rows_become_cases() {
+    let (_folder, path) = file(
+        "log.csv",
+        format!(
+            "{HEADER}{GOOD}2, 80 ,no,1.2e2,\"watch\",1,1,2026-01-01\n3,220,yes,0,refer,0,1e-3,2026-01-02T00:00:00Z\n"
+        ),
+    );
+    let (found, rejected) = cases(&columns(true, true), &[path.clone()], 0).expect("cases");
+    let case = |context: [f64; 4], arm, reward, propensity, time: &str, row_in_file| Case {
+        context: context.to_vec(),
+        arm: rarely_core::Arm::new(arm),
+        reward,
+        propensity: Some(propensity),
+        time: Some(time.to_owned()),
+        row_in_file,
+    };
+    assert_eq!(
+        found,
+        [
+            case([1.0, 0.5, 1.0, 0.5], 1, 0.75, 0.5, "2026-01-01", 0),
+            case([1.0, 0.0, 0.0, 1.0], 0, 1.0, 1.0, "2026-01-01", 1),
+            case([1.0, 1.0, 1.0, 0.0], 2, 0.0, 1e-3, "2026-01-02T00:00:00Z", 2),
+        ]
+    );
+    assert!(rejected.is_empty());
+    let (found, _) = cases(&columns(false, false), &[path], 0).expect("cases");
+    assert_eq!((found[0].propensity, &found[0].time), (None, &None));
+}
+
+#[test]
+fn a_value_that_the_policy_does_not_accept() {
+    check(
+        "1,abc,yes,60,treat,0.75,0.5,2026-01-01",
+        "log.csv, line 4, column 2 (systolic): systolic is \"abc\", which is not a finite number; a number is needed: correct the \
+         value, or leave the row out",
+    );
+    check(
+        "1,NaN,yes,60,treat,0.75,0.5,2026-01-01",
+        "log.csv, line 4, column 2 (systolic): systolic is \"NaN\", which is not a finite number; a number is needed: correct the \
+         value, or leave the row out",
+    );
+    check(
+        "1,1500,yes,60,treat,0.75,0.5,2026-01-01",
+        "log.csv, line 4, column 2 (systolic): 1500 is above the range 80–220 mmHg of systolic; correct the value or widen the range \
+         in the policy document",
+    );
+    check(
+        "1,150,Yes,60,treat,0.75,0.5,2026-01-01",
+        "log.csv, line 4, column 3 (diabetic): diabetic is \"Yes\", which is not one of its levels; did you mean \"yes\"? the levels in \
+         the policy document are: \"no\", \"yes\"",
+    );
+    check(
+        "1,150,yes,60,traet,0.75,0.5,2026-01-01",
+        "log.csv, line 4, column 5 (given): given is \"traet\", which is not an option of the policy; did you mean \"treat\"? the \
+         options in the policy document are: \"watch\", \"treat\", \"refer\"",
+    );
+    check(
+        "1,150,yes,60,treat,,0.5,2026-01-01",
+        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but a number is needed; fill it in, or leave the row out",
+    );
+    check(
+        "1,150,yes,60,treat,-0.25,0.5,2026-01-01",
+        "log.csv, line 4, column 6 (wellbeing): -0.25 is below the range 0–1 of wellbeing; correct the value or widen the range in the \
+         policy document",
+    );
+    check(
+        "1,150,yes,60,treat,0.75,0,2026-01-01",
+        "log.csv, line 4, column 7 (chance): the propensity is 0; it is the probability with which the option was chosen, above 0 and \
+         at most 1",
+    );
+    check(
+        "1,150,yes,60,treat,0.75,0.5",
+        "log.csv, line 4, column 8 (seen): this column is missing: the row has 7 of 8 columns; give every row one field for each name \
+         in the header",
+    );
+}
+
+#[test]
+fn time_does_not_go_backwards() {
+    check(
+        "1,150,yes,60,treat,0.75,0.5,2025-12-31T23:59:59Z",
+        "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen)); \
+         sort the rows by time, and give files in that order. Times are compared as they are written: write all in one format and one \
+         zone",
+    );
+    let ending = "which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z; write times in one of these ways";
+    for (time, shown) in [
+        ("", "nothing"),
+        ("01/02/2026", "\"01/02/2026\""),
+        ("2026-1-1", "\"2026-1-1\""),
+        ("2026-01-01 noon", "\"2026-01-01 noon\""),
+        ("nan", "\"nan\""),
+    ] {
+        check(
+            &format!("1,150,yes,60,treat,0.75,0.5,{time}"),
+            &format!("log.csv, line 4, column 8 (seen): found {shown}, {ending}"),
+        );
+    }
+    check(
+        "1,150,yes,60,treat,0.75,0.5,20260101",
+        "log.csv, line 4, column 8 (seen): found \"20260101\", but the row before has \"2026-01-01\"; write all times as numbers, or all \
+         like 2026-11-16T08:30:00Z",
+    );
+    // Numbers are compared as numbers; equal times may follow each other, also in another file.
+    let row = |time: &str| format!("1,150,yes,60,treat,0.75,0.5,{time}\n");
+    let (first_folder, first) = file("first.csv", format!("{HEADER}{}{}{}", row("9"), row("9"), row("10")));
+    let (second_folder, second) = file("second.csv", format!("{HEADER}{}{}", row("1e1"), row("11")));
+    let (found, _) = cases(&columns(false, true), &[first.clone(), second.clone()], 0).expect("in order");
+    assert_eq!(
+        found.iter().map(|case| case.time.clone().expect("a time")).collect::<Vec<_>>(),
+        ["9", "9", "10", "1e1", "11"]
+    );
+    assert_eq!(found.iter().map(|case| case.row_in_file).collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
+    let found = message(cases(&columns(false, true), &[second, first], 0), &first_folder);
+    let folder = format!("{}/", second_folder.path().display());
+    assert_eq!(
+        found.replace(&folder, ""),
+        "first.csv, line 2, column 8 (seen): found 9, which is before 11 (second.csv, line 3, column 8 (seen)); sort the rows by time, \
+         and give files in that order. Times are compared as they are written: write all in one format and one zone"
+    );
+}
+
+#[test]
+fn rejected_rows_are_listed_and_counted() {
+    let bad = "1,150,maybe,60,treat,0.75,0.5,2026-01-01\n";
+    let (folder, path) = file("log.csv", format!("{HEADER}{bad}{GOOD}1,2\n{GOOD}{bad}"));
+    let (found, rejected) = cases(&columns(true, true), &[path.clone()], 3).expect("few enough");
+    assert_eq!(found.iter().map(|case| case.row_in_file).collect::<Vec<_>>(), [1, 3]);
+    let starts = [
+        "log.csv, line 2, column 3 (diabetic): ",
+        "log.csv, line 4, column 3 (diabetic): ",
+        "log.csv, line 6, column 3 ",
+    ];
+    assert_eq!(rejected.len(), 3);
+    for (rejected, start) in rejected.iter().zip(starts) {
+        assert!(rejected.contains(start), "{rejected}");
+    }
+    let level =
+        "diabetic is \"maybe\", which is not one of its levels; the levels in the policy document are: \"no\", \"yes\"";
+    assert_eq!(
+        message(cases(&columns(true, true), &[path], 1), &folder),
+        format!(
+            "more than 1 rows cannot be used; correct them, or allow more to be left out. The first are:\n  log.csv, line 2, column 3 \
+             (diabetic): {level}\n  log.csv, line 4, column 3 (diabetic): this column is missing: the row has 2 of 8 columns; give every \
+             row one field for each name in the header"
+        )
+    );
+    let many: String = (0..3000).map(|_| bad).collect();
+    let (folder, path) = file("log.csv", format!("{HEADER}{many}{GOOD}{many}"));
+    let document = document();
+    let mut log = Cases::open(&document, &columns(true, true), &[path.clone()], 6000).expect("cases");
+    let mut case = Case::new(&document);
+    assert!(log.next(&mut case).expect("a case"));
+    assert_eq!((log.rejected().len(), log.rejected_count(), case.row_in_file), (1000, 3000, 3000));
+    assert!(!log.next(&mut case).expect("the end"));
+    assert_eq!((log.rejected().len(), log.rejected_count()), (1000, 6000));
+    assert!(!log.next(&mut case).expect("still the end"));
+    let found = message(cases(&columns(true, true), &[path], 5999), &folder);
+    assert_eq!(found.lines().count(), 6);
+}
+
+#[test]
+fn files_that_will_not_do() {
+    let (folder, path) = file("log.csv", HEADER);
+    assert_eq!(
+        message(cases(&columns(true, true), &[path.clone()], 9), &folder),
+        "log.csv: there is no row; add one for every case"
+    );
+    let bad = "1,150,maybe,60,treat,0.75,0.5,2026-01-01\n";
+    let (_other, full) = file("other.csv", format!("{HEADER}{GOOD}"));
+    assert_eq!(cases(&columns(true, true), &[path.clone(), full.clone()], 0).expect("one case").0.len(), 1);
+    let (bad_folder, bad) = file("bad.csv", format!("{HEADER}{bad}"));
+    assert_eq!(
+        message(cases(&columns(true, true), &[bad], 9), &bad_folder),
+        "bad.csv: no row can be used; correct them. The first are:\n  bad.csv, line 2, column 3 (diabetic): diabetic is \"maybe\", which \
+         is not one of its levels; the levels in the policy document are: \"no\", \"yes\""
+    );
+    let twice = folder.path().join(".").join("log.csv");
+    assert_eq!(
+        message(cases(&columns(true, true), &[path.clone(), twice], 0), &folder),
+        "./log.csv: the file is given twice, and its rows would count twice; name it once"
+    );
+    assert_eq!(message(cases(&columns(true, true), &[], 0), &folder), "no file was given; name at least one");
+    // The second file is looked at before the first row of the first is read.
+    let (late_folder, late) = file("late.csv", "systolic,wellbeing,given\n");
+    let opened = Cases::open(&document(), &columns(false, false), &[full, late], 0).map(|_| ());
+    assert_eq!(
+        message(opened, &late_folder),
+        "late.csv: there is no column \"diabetic\"; the columns are systolic, wellbeing, given; correct the name in the policy or on the \
+         command line, or rename the column"
+    );
+    let rejected = cases(&columns(true, true), &[path], 0).expect_err("no row");
+    assert!(matches!(rejected, DataError::Cases(CasesError::NoRow { .. })));
+}
+
+#[test]
+fn numbers_and_words_of_other_formats() {
+    let schema = "message log {
+        required int64 systolic; required boolean diabetic_flag; optional double \"unused\"; required int32 given;
+        optional double wellbeing; required int64 seen (TIMESTAMP(MICROS, false));
+    }";
+    let schema = schema.replace("\"unused\"", "unused");
+    let policy = r#"
+        policy = "numbered"
+        options = ["0", "1"]
+        outcome = { column = "wellbeing", range = [0, 1], better = "lower" }
+        [[features]]
+        column = "systolic"
+        range = [80, 220]
+        [[features]]
+        column = "diabetic_flag"
+        levels = ["false", "true"]
+        [rule]
+        threshold = { feature = "systolic", cuts = [140], options = ["0", "1"] }
+    "#;
+    let document = rarely_policy::Document::parse(policy, "numbered.toml").expect("a document");
+    let content = parquet(
+        &schema,
+        &[
+            Column::Wholes(vec![Some(150), Some(80)]),
+            Column::Booleans(vec![true, false]),
+            Column::Numbers(vec![None, None]),
+            Column::Wholes(vec![Some(1), Some(0)]),
+            Column::Numbers(vec![Some(0.25), None]),
+            Column::Wholes(vec![Some(0), Some(1)]),
+        ],
+        5,
+        Compression::SNAPPY,
+    );
+    let (folder, path) = file("log.parquet", content);
+    let columns = columns(false, true);
+    let mut cases = Cases::open(&document, &columns, &[path], 0).expect("cases");
+    let mut case = Case::new(&document);
+    assert!(cases.next(&mut case).expect("a case"));
+    assert_eq!((case.context.as_slice(), case.arm.index(), case.reward), ([1.0, 0.5, 1.0].as_slice(), 1, -0.25));
+    assert_eq!(case.time.as_deref(), Some("1970-01-01T00:00:00.000000"));
+    assert_eq!(
+        message(cases.next(&mut case), &folder),
+        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but a number is needed; fill it in, or leave the row out"
+    );
+}

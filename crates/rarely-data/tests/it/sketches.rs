@@ -1,0 +1,64 @@
+//! What the columns of a file hold.
+
+use parquet::basic::Compression;
+use rarely_data::sketch;
+use rarely_policy::{ColumnKind, ColumnSketch};
+
+use crate::support::{Column, file, message, parquet};
+
+fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
+    ColumnSketch { name: name.to_owned(), kind: ColumnKind::Numbers { low, high } }
+}
+
+fn words(name: &str, words: &[&str]) -> ColumnSketch {
+    ColumnSketch { name: name.to_owned(), kind: ColumnKind::Words(words.iter().map(|&word| word.to_owned()).collect()) }
+}
+
+#[test]
+fn columns_of_numbers_and_words() {
+    let (_folder, path) = file("log.csv", "age,sex,code,empty,half\n41,f,007,,\n 3.5 ,m,12,, 1\n,f,x,,NaN\n");
+    assert_eq!(
+        sketch(&path).expect("a sketch"),
+        [
+            numbers("age", 3.5, 41.0),
+            words("sex", &["f", "m"]),
+            words("code", &["007", "12", "x"]),
+            words("empty", &[]),
+            numbers("half", 1.0, 1.0)
+        ]
+    );
+    let (_folder, path) = file("log.ndjson", "{\"a\": 1, \"b\": true}\n{\"b\": false, \"a\": -2, \"c\": \"x\"}\n");
+    let expected = [numbers("a", -2.0, 1.0), words("b", &["true", "false"]), words("c", &["x"])];
+    assert_eq!(sketch(&path).expect("a sketch"), expected);
+    let schema = "message log { optional double a; required int32 price (DECIMAL(9, 2)); required boolean b; }";
+    let columns = [
+        Column::Numbers(vec![Some(2.0), Some(f64::NAN), None]),
+        Column::Wholes(vec![Some(1); 3]),
+        Column::Booleans(vec![true; 3]),
+    ];
+    let (_folder, path) = file("log.parquet", parquet(schema, &columns, 2, Compression::SNAPPY));
+    assert_eq!(sketch(&path).expect("a sketch"), [numbers("a", 2.0, 2.0), words("b", &["true"])]);
+}
+
+#[test]
+fn too_many_words_are_cut_off() {
+    let rows: String = (0..500).map(|row| format!("name {row},{row}\n")).collect();
+    let (_folder, path) = file("log.csv", format!("name,row\n{rows}"));
+    let found = sketch(&path).expect("a sketch");
+    assert!(matches!(&found[0].kind, ColumnKind::Words(words) if words.len() == 51));
+    assert_eq!(found[1], numbers("row", 0.0, 499.0));
+    let text = rarely_policy::draft("named", &found, "none", "row");
+    assert!(text.contains("the column \"name\" is left out: it has too many different words"), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_sketched() {
+    let (folder, path) = file("log.csv", "a,b\n");
+    assert_eq!(message(sketch(&path), &folder), "log.csv: there is no row; add one for every case");
+    let (folder, path) = file("log.csv", "a,b\n1,2\n1\n");
+    assert_eq!(
+        message(sketch(&path), &folder),
+        "log.csv, line 3, column 2 (b): this column is missing: the row has 1 of 2 columns; give every row one field for each name in \
+         the header"
+    );
+}

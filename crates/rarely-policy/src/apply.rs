@@ -1,0 +1,107 @@
+//! Another rule in a document's text; nothing else changes, comments included.
+
+use indexmap::IndexMap;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use crate::document::Document;
+use crate::error::ApplyError;
+use crate::number::whole;
+use crate::rule::{Coefficient, Linear, Rule, Score, Threshold};
+
+/// The text of a document with only its `[rule]` replaced.
+///
+/// ```
+/// # let text = include_str!("../tests/it/issue.toml");
+/// use rarely_policy::{Document, apply};
+/// let document = Document::parse(text, "policy.toml")?;
+/// let rule = document.rule().with_numbers(&[131.0]);
+/// let text = apply(text, &rule)?;
+/// assert_eq!(Document::parse(&text, "policy.toml")?, document.with_rule(rule)?);
+/// assert!(text.contains("cuts = [131]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the text is no policy document, or the rule does not fit it.
+pub fn apply(original: &str, rule: &Rule) -> Result<String, ApplyError> {
+    Document::parse(original, "the document")?.check_rule(rule)?;
+    let Ok(mut tree) = original.parse::<DocumentMut>() else { unreachable!("the document was just read") };
+    let (form, body) = body(rule);
+    match tree.get_mut("rule") {
+        Some(Item::Table(table)) if !table.is_implicit() && !table.is_dotted() => {
+            table.clear();
+            match (rule, body) {
+                // A line for each option: they would not fit on one.
+                (Rule::Linear(_), body) => {
+                    let mut lines = Table::from_iter(body);
+                    lines.set_implicit(false);
+                    table.insert(form, Item::Table(lines));
+                }
+                (_, body) => {
+                    table.insert(form, Item::Value(Value::InlineTable(body)));
+                }
+            }
+        }
+        // Written in one line, by dotted keys, or by the headers of its parts only.
+        _ => {
+            let mut outer = InlineTable::new();
+            outer.insert(form, Value::InlineTable(body));
+            replace(&mut tree, outer);
+        }
+    }
+    let text = tree.to_string();
+    // Line ends as they were.
+    Ok(if original.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
+}
+
+/// Puts a rule that had no header of its own under one, at the end.
+fn replace(tree: &mut DocumentMut, rule: InlineTable) {
+    tree.remove("rule");
+    let mut table = Table::from_iter(rule);
+    table.set_implicit(false);
+    table.decor_mut().set_prefix("\n");
+    tree.insert("rule", Item::Table(table));
+}
+
+fn body(rule: &Rule) -> (&'static str, InlineTable) {
+    match rule {
+        Rule::Threshold(Threshold { feature, cuts, options }) => {
+            let mut body = InlineTable::new();
+            body.insert("feature", feature.into());
+            body.extend(ladder(cuts, options));
+            ("threshold", body)
+        }
+        Rule::Score(Score { coefficients, cuts, options }) => {
+            let mut body = InlineTable::new();
+            body.insert("coefficients", line(coefficients).into());
+            body.extend(ladder(cuts, options));
+            ("score", body)
+        }
+        Rule::Linear(Linear { scores }) => {
+            let lines =
+                scores.iter().map(|(option, coefficients)| (option.as_str(), Value::InlineTable(line(coefficients))));
+            ("linear", lines.collect())
+        }
+    }
+}
+
+fn ladder(cuts: &[f64], options: &[String]) -> [(&'static str, Value); 2] {
+    let cuts: Array = cuts.iter().map(|cut| number(*cut)).collect();
+    let options: Array = options.iter().collect();
+    [("cuts", cuts.into()), ("options", options.into())]
+}
+
+fn line(coefficients: &IndexMap<String, Coefficient>) -> InlineTable {
+    let value = |coefficient: &Coefficient| match coefficient {
+        Coefficient::Slope(slope) => number(*slope),
+        Coefficient::Levels(levels) => {
+            let levels: InlineTable = levels.iter().map(|(level, value)| (level.as_str(), number(*value))).collect();
+            levels.into()
+        }
+    };
+    coefficients.iter().map(|(name, coefficient)| (name.as_str(), value(coefficient))).collect()
+}
+
+fn number(value: f64) -> Value {
+    whole(value).map_or_else(|| value.into(), Value::from)
+}

@@ -1,0 +1,212 @@
+//! The policy document: read, checked, and asked.
+
+pub(crate) mod check;
+mod compare;
+mod evidence;
+pub(crate) mod locate;
+mod parse;
+pub(crate) mod raw;
+pub(crate) mod written;
+
+use rarely_core::{Algorithm, Exploration, Settings, SettingsError, Shape};
+
+use crate::encoder::Encoder;
+use crate::error::RuleError;
+use crate::feature::{Feature, Kind};
+use crate::rule::Rule;
+
+pub use written::Better;
+
+/// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
+///
+/// ```
+/// # let text = include_str!("../tests/it/issue.toml");
+/// let document = rarely_policy::Document::parse(text, "policy.toml")?;
+/// assert_eq!(document.options(), ["watch", "treat"]);
+/// assert_eq!(document.coordinates(), ["intercept", "systolic", "diabetic = yes"]);
+/// assert_eq!(document.rule().words(&document), ["watch below 140 mmHg", "treat from 140 mmHg"]);
+/// # Ok::<(), rarely_policy::DocumentError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    policy: String,
+    options: Vec<String>,
+    option_column: String,
+    outcome: Outcome,
+    intercept: bool,
+    features: Vec<Feature>,
+    evidence: Evidence,
+    change: Change,
+    rule: Rule,
+    shape: Shape,
+}
+
+/// How it went: a column of numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The column.
+    pub column: String,
+    /// The lowest and the highest there can be.
+    pub range: Option<(f64, f64)>,
+    /// Whether higher or lower is better.
+    pub better: Better,
+}
+
+/// The assumptions from which it follows what the data allow, as they are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// `σ`; `None` is "bounded": half the outcome's range.
+    pub noise: Option<f64>,
+    /// `L`; `None` is "auto": worked out from the outcome's range.
+    pub norm_bound: Option<f64>,
+    /// `λ`.
+    pub penalty: f64,
+    /// `δ`.
+    pub error_probability: f64,
+}
+
+/// When the rule may change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The algorithm that says when and to what.
+    pub algorithm: Algorithm,
+    /// The gain a decision that a change must bring.
+    pub minimum_gain: f64,
+    /// How often options are drawn by lot, to learn.
+    pub explore: Exploration,
+    /// `Δ` of the rs algorithms; `None` is the core's default.
+    pub tolerance: Option<f64>,
+    /// `τ` of the population algorithms; `None` is the core's default.
+    pub excluded_share: Option<f64>,
+}
+
+impl Document {
+    /// The policy's name.
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+
+    /// The options, in order: option `i` is arm `i`.
+    pub fn options(&self) -> &[String] {
+        &self.options
+    }
+
+    /// The column of a log that says which option somebody got.
+    pub fn option_column(&self) -> &str {
+        &self.option_column
+    }
+
+    /// How it went.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// −1 where lower outcomes are better, else 1: a reward is this times the outcome.
+    pub fn outcome_sign(&self) -> f64 {
+        if self.outcome.better == Better::Lower { -1.0 } else { 1.0 }
+    }
+
+    /// Whether the first coordinate of a context is the constant 1.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// What is known of a person.
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// The feature with this column, and its place.
+    pub fn feature(&self, column: &str) -> Option<(usize, &Feature)> {
+        self.features.iter().enumerate().find(|(_, feature)| feature.column == column)
+    }
+
+    /// The assumptions, as they are written; [`Document::noise`] and [`Document::norm_bound`] are worked out.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// When the rule may change.
+    pub fn change(&self) -> &Change {
+        &self.change
+    }
+
+    /// The rule in force.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// How many options and context coordinates there are.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Turns records into contexts.
+    pub fn encoder(&self) -> Encoder {
+        Encoder::new(self)
+    }
+
+    /// The names of the context's coordinates: `intercept`, `systolic`, `diabetic = yes`.
+    pub fn coordinates(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.intercept.then(|| "intercept".to_owned()).into_iter().collect();
+        for feature in &self.features {
+            match &feature.kind {
+                Kind::Numeric { .. } => names.push(feature.column.clone()),
+                Kind::Levels(levels) => {
+                    names.extend(levels[1..].iter().map(|level| format!("{} = {level}", feature.column)));
+                }
+            }
+        }
+        names
+    }
+
+    /// The first coordinate of a feature.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    pub fn offset(&self, feature: usize) -> usize {
+        usize::from(self.intercept) + self.features[..feature].iter().map(Feature::coordinates).sum::<usize>()
+    }
+
+    /// The core's settings that this document asks for, with its rule as the policy in force.
+    ///
+    /// # Errors
+    /// None for a document that has been checked; the signature is the core's.
+    pub fn settings(&self) -> Result<Settings, SettingsError> {
+        let change = &self.change;
+        let minimum_gain = rarely_core::MinimumGain::new(change.minimum_gain)?;
+        let share = |name, value: Option<f64>| value.map(|value| rarely_core::Share::named(name, value)).transpose();
+        let tolerance = share("tolerance", change.tolerance)?;
+        let excluded_share = share("excluded share", change.excluded_share)?;
+        Ok(Settings::new(self.shape.arms(), self.shape.dimension())?
+            .algorithm(change.algorithm)
+            .noise(self.noise())?
+            .norm_bound(self.norm_bound())?
+            .penalty(self.evidence.penalty)?
+            .error_probability(self.evidence.error_probability)?
+            .deployed(self.rule.parameters(self).values().to_vec())?
+            .explore(change.explore.pilot, change.explore.equipoise.get())?
+            .tune(|tuning| {
+                tuning.minimum_gain = minimum_gain;
+                tuning.tolerance = tolerance.unwrap_or(tuning.tolerance);
+                tuning.excluded_share = excluded_share.unwrap_or(tuning.excluded_share);
+            }))
+    }
+
+    /// The same document with another rule.
+    ///
+    /// # Errors
+    /// [`RuleError`] if the rule does not fit the document.
+    pub fn with_rule(&self, rule: Rule) -> Result<Self, RuleError> {
+        self.check_rule(&rule)?;
+        Ok(Self { rule, ..self.clone() })
+    }
+
+    /// Whether a rule fits the document: names that it has, cuts in order and in range, numbers that can be calculated with.
+    ///
+    /// # Errors
+    /// [`RuleError`] says what does not fit.
+    pub fn check_rule(&self, rule: &Rule) -> Result<(), RuleError> {
+        rule.check(self).map_err(|fault| RuleError { problem: fault.problem, remedy: fault.remedy })
+    }
+}

@@ -1,0 +1,161 @@
+//! Two documents side by side: what learned sums depend on, and what changed.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::document::{Better, Document, Outcome};
+use crate::feature::{Feature, Kind};
+use crate::names::list;
+use crate::number::plainly;
+use crate::rule;
+
+impl Document {
+    /// A digest, in hexadecimal, of what learned sums depend on: options, outcome, features, intercept and penalty. The rule, the
+    /// other assumptions and when to change may differ: the same sums serve all of them.
+    pub fn fingerprint(&self) -> String {
+        let parts: Vec<Value> = self.parts().into_iter().map(|(_, value)| value).collect();
+        let digest = Sha256::digest(Value::Array(parts).to_string());
+        digest.iter().fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// The first part on which learned sums depend and in which the other document differs from this one, in words.
+    pub fn differs(&self, other: &Self) -> Option<String> {
+        let pairs = self.parts().into_iter().zip(other.parts());
+        let (part, _) = pairs.into_iter().find(|((_, mine), (_, theirs))| mine != theirs)?;
+        let lines = match part.0 {
+            "options" => self.changed_options(other),
+            "outcome" => self.outcome.changed(&other.outcome),
+            "intercept" => changed("intercept", &self.intercept, &other.intercept).into_iter().collect(),
+            "features" => self.changed_features(other),
+            _ => changed("penalty", &plainly(self.evidence.penalty), &plainly(other.evidence.penalty))
+                .into_iter()
+                .collect(),
+        };
+        lines.into_iter().next().or_else(|| Some(part.0.to_owned()))
+    }
+
+    /// What changed from this document to another, in words, the rule first; nothing if they say the same.
+    pub fn difference(&self, new: &Self) -> Vec<String> {
+        let mut lines = rule::difference((self, &self.rule), (new, &new.rule));
+        lines.extend(changed("policy", &self.policy, &new.policy));
+        lines.extend(self.changed_options(new));
+        lines.extend(changed("option column", &self.option_column, &new.option_column));
+        lines.extend(self.outcome.changed(&new.outcome));
+        lines.extend(changed("intercept", &self.intercept, &new.intercept));
+        lines.extend(self.changed_features(new));
+        lines.extend(self.changed_evidence(new));
+        lines.extend(self.changed_change(new));
+        lines
+    }
+
+    fn parts(&self) -> [(&'static str, Value); 5] {
+        let feature = |feature: &Feature| match &feature.kind {
+            Kind::Numeric { low, high, unit } => {
+                json!({ "column": feature.column, "range": [low, high], "unit": unit })
+            }
+            Kind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
+        };
+        let outcome = &self.outcome;
+        [
+            ("options", json!(self.options)),
+            ("outcome", json!({ "column": outcome.column, "range": outcome.range, "better": outcome.better })),
+            ("intercept", json!(self.intercept)),
+            ("features", self.features.iter().map(feature).collect()),
+            ("penalty", json!(self.evidence.penalty)),
+        ]
+    }
+
+    fn changed_options(&self, new: &Self) -> Vec<String> {
+        changed_names("option", &self.options, &new.options)
+    }
+
+    fn changed_features(&self, new: &Self) -> Vec<String> {
+        let columns = |document: &Self| -> Vec<String> {
+            document.features.iter().map(|feature| feature.column.clone()).collect()
+        };
+        let mut lines = changed_names("feature", &columns(self), &columns(new));
+        for feature in &new.features {
+            let Some((_, old)) = self.feature(&feature.column) else { continue };
+            let name = &feature.column;
+            match (&old.kind, &feature.kind) {
+                (Kind::Levels(was), Kind::Levels(is)) => {
+                    lines.extend(changed_names(&format!("level of {name}"), was, is));
+                }
+                (Kind::Numeric { .. }, Kind::Numeric { .. }) => {
+                    lines.extend(changed(&format!("range of {name}"), &range(old.range()), &range(feature.range())));
+                    let unit = |feature: &Feature| feature.unit().unwrap_or("none").to_owned();
+                    lines.extend(changed(&format!("unit of {name}"), &unit(old), &unit(feature)));
+                }
+                (Kind::Levels(_), Kind::Numeric { .. }) => lines.push(format!("{name} is a number, was words")),
+                (Kind::Numeric { .. }, Kind::Levels(_)) => lines.push(format!("{name} is words, was a number")),
+            }
+        }
+        lines
+    }
+
+    fn changed_evidence(&self, new: &Self) -> Vec<String> {
+        let (was, is) = (&self.evidence, &new.evidence);
+        let or = |number: Option<f64>, word: &str| number.map_or(word.to_owned(), plainly);
+        let lines = [
+            changed("noise", &or(was.noise, "bounded"), &or(is.noise, "bounded")),
+            changed("norm bound", &or(was.norm_bound, "auto"), &or(is.norm_bound, "auto")),
+            changed("penalty", &plainly(was.penalty), &plainly(is.penalty)),
+            changed("error probability", &plainly(was.error_probability), &plainly(is.error_probability)),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+
+    fn changed_change(&self, new: &Self) -> Vec<String> {
+        let (was, is) = (&self.change, &new.change);
+        let or = |number: Option<f64>| number.map_or("the default".to_owned(), plainly);
+        let lines = [
+            changed("algorithm", &was.algorithm, &is.algorithm),
+            changed("minimum gain", &plainly(was.minimum_gain), &plainly(is.minimum_gain)),
+            changed("explore", &was.explore, &is.explore),
+            changed("tolerance", &or(was.tolerance), &or(is.tolerance)),
+            changed("excluded share", &or(was.excluded_share), &or(is.excluded_share)),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+}
+
+impl Outcome {
+    fn changed(&self, new: &Self) -> Vec<String> {
+        let better = |outcome: &Self| if outcome.better == Better::Higher { "higher" } else { "lower" };
+        let lines = [
+            changed("outcome column", &self.column, &new.column),
+            changed("outcome range", &range(self.range), &range(new.range)),
+            changed("better outcomes", &better(self), &better(new)),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+}
+
+/// "penalty 0.1, was 0.01".
+fn changed<T: PartialEq + std::fmt::Display>(what: &str, was: &T, is: &T) -> Option<String> {
+    (was != is).then(|| format!("{what} {is}, was {was}"))
+}
+
+fn changed_names(what: &str, was: &[String], is: &[String]) -> Vec<String> {
+    let only = |these: &[String], those: &[String]| -> Vec<String> {
+        these.iter().filter(|name| !those.contains(name)).cloned().collect()
+    };
+    let (gone, new) = (only(was, is), only(is, was));
+    let mut lines: Vec<String> = new.iter().map(|name| format!("new {what}: {name}")).collect();
+    lines.extend(gone.iter().map(|name| format!("{what} no longer there: {name}")));
+    if lines.is_empty() && was != is {
+        let names = |names: &[String]| list(names.iter().map(String::as_str));
+        lines.push(format!("order of each {what}: {}; was {}", names(is), names(was)));
+    }
+    lines
+}
+
+fn range(range: Option<(f64, f64)>) -> String {
+    range.map_or("none".to_owned(), |(low, high)| format!("{}–{}", plainly(low), plainly(high)))
+}

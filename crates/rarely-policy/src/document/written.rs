@@ -1,0 +1,238 @@
+//! The document exactly as it is written; what is here is also what the JSON Schema says.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+use crate::rule::Rule;
+
+/// A policy document: what may be chosen, what is known of a person, what is assumed, and the rule in force.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Policy document of rarely")]
+pub(crate) struct Written {
+    /// The policy's name.
+    #[schemars(length(min = 1))]
+    pub(crate) policy: String,
+    /// The options the policy chooses between, in order; 2 to 256 different names.
+    #[schemars(length(min = 2, max = 256), extend("uniqueItems" = true))]
+    pub(crate) options: Vec<String>,
+    /// The column of a log that says which option somebody got.
+    #[serde(default = "option_column")]
+    #[schemars(length(min = 1))]
+    pub(crate) option_column: String,
+    /// How it went.
+    pub(crate) outcome: WrittenOutcome,
+    /// Whether every option has a constant besides its coefficients; thresholds and scores need it.
+    #[serde(default = "yes")]
+    pub(crate) intercept: bool,
+    /// What is known of a person when the option is chosen.
+    #[serde(default)]
+    pub(crate) features: Vec<WrittenFeature>,
+    /// The assumptions from which it follows what the data allow; whoever signs the document signs them.
+    #[serde(default)]
+    pub(crate) evidence: WrittenEvidence,
+    /// When the rule may change.
+    #[serde(default)]
+    pub(crate) change: WrittenChange,
+    /// The rule in force, in one of three forms.
+    pub(crate) rule: Rule,
+}
+
+/// How it went: a column of numbers.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Outcome")]
+pub(crate) struct WrittenOutcome {
+    /// The column.
+    #[schemars(length(min = 1))]
+    pub(crate) column: String,
+    /// The lowest and the highest outcome there can be; values outside are refused.
+    #[schemars(length(min = 2, max = 2))]
+    pub(crate) range: Option<Vec<f64>>,
+    /// Whether higher or lower outcomes are better.
+    #[serde(default)]
+    pub(crate) better: Better,
+}
+
+/// Whether higher or lower outcomes are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Higher outcomes are better.
+    #[default]
+    Higher,
+    /// Lower outcomes are better.
+    Lower,
+}
+
+/// One column that is known of a person: numbers with a range, or words from a list of levels.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["range"] }, { "required": ["levels"] }]))]
+#[schemars(rename = "Feature")]
+pub(crate) struct WrittenFeature {
+    /// The column.
+    #[schemars(length(min = 1))]
+    pub(crate) column: String,
+    /// What its numbers are measured in; it is printed after them.
+    pub(crate) unit: Option<String>,
+    /// The lowest and the highest number there can be; values outside are refused.
+    #[schemars(length(min = 2, max = 2))]
+    pub(crate) range: Option<Vec<f64>>,
+    /// Its words, at least two; the first is the reference, with which the others are compared.
+    #[schemars(length(min = 2), extend("uniqueItems" = true))]
+    pub(crate) levels: Option<Vec<String>>,
+}
+
+/// The assumptions from which it follows what the data allow.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Evidence")]
+pub(crate) struct WrittenEvidence {
+    /// How far outcomes scatter around their mean: their standard deviation if they are normal, or "bounded", half the
+    /// outcome's range, which always holds.
+    pub(crate) noise: NumberOr<Bounded>,
+    /// A bound on the length of all true coefficients together, in scaled units, or "auto": worked out from the outcome's
+    /// range.
+    pub(crate) norm_bound: NumberOr<Auto>,
+    /// The penalty of the ridge regression; 0.01 is usual.
+    pub(crate) penalty: f64,
+    /// The probability that the evidence misleads, ever; strictly between 0 and 1.
+    pub(crate) error_probability: f64,
+}
+
+impl Default for WrittenEvidence {
+    fn default() -> Self {
+        Self { noise: NumberOr::WORD, norm_bound: NumberOr::WORD, penalty: 0.01, error_probability: 0.001 }
+    }
+}
+
+/// When the rule may change.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Change")]
+pub(crate) struct WrittenChange {
+    /// The algorithm that says when and to what; any that holds a rule and switches it.
+    pub(crate) algorithm: String,
+    /// The gain a decision that a change must bring (of the algorithm `certified`).
+    pub(crate) minimum_gain: f64,
+    /// "none", "equipoise:0.05", "pilot:10", or both joined by a plus: how often options are drawn by lot, to learn.
+    pub(crate) explore: String,
+    /// Of the rs algorithms: how near in angle a plausible rule must be for the rule to stay; 0 to 1.
+    pub(crate) tolerance: Option<f64>,
+    /// Of the population algorithms: the share of people who may get an option that the data rule out; 0 to 1.
+    pub(crate) excluded_share: Option<f64>,
+}
+
+impl Default for WrittenChange {
+    fn default() -> Self {
+        Self {
+            algorithm: "boundary-conservative".to_owned(),
+            minimum_gain: 0.0,
+            explore: "none".to_owned(),
+            tolerance: None,
+            excluded_share: None,
+        }
+    }
+}
+
+/// A word that may stand in place of a number.
+pub(crate) trait Word {
+    const TEXT: &'static str;
+}
+
+/// "bounded".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bounded;
+
+/// "auto".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Auto;
+
+impl Word for Bounded {
+    const TEXT: &'static str = "bounded";
+}
+
+impl Word for Auto {
+    const TEXT: &'static str = "auto";
+}
+
+/// A number, or the one word that says how to work it out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct NumberOr<W> {
+    pub(crate) number: Option<f64>,
+    word: std::marker::PhantomData<W>,
+}
+
+impl<W> NumberOr<W> {
+    const WORD: Self = Self { number: None, word: std::marker::PhantomData };
+}
+
+impl<'de, W: Word> Deserialize<'de> for NumberOr<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either<W>(std::marker::PhantomData<W>);
+
+        impl<W: Word> Visitor<'_> for Either<W> {
+            type Value = NumberOr<W>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "a number or {:?}", W::TEXT)
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(NumberOr { number: Some(number), word: self.0 })
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+                self.visit_f64(number as f64)
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+                self.visit_f64(number as f64)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                if text == W::TEXT {
+                    Ok(NumberOr::WORD)
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Str(text), &self))
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Either(std::marker::PhantomData))
+    }
+}
+
+impl<W: Word> JsonSchema for NumberOr<W> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("NumberOr{}", W::TEXT).into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number" }, { "const": W::TEXT }] })
+    }
+}
+
+impl<W: Word> serde::Serialize for NumberOr<W> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.number {
+            Some(number) => serializer.serialize_f64(number),
+            None => serializer.serialize_str(W::TEXT),
+        }
+    }
+}
+
+fn option_column() -> String {
+    "option".to_owned()
+}
+
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,249 @@
+//! A draft document from the columns of a file: everything is there, and what was guessed says so.
+
+mod roles;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use rarely_core::MAX_ARMS;
+
+use crate::document::check::range_problem;
+use crate::number::{plainly, round};
+use crate::rule::INTERCEPT;
+
+pub use roles::guess_roles;
+
+/// A column with more words than this is an identifier or free text, not a feature.
+const MOST_LEVELS: usize = 50;
+/// Options written as whole numbers are listed if there are at most this many.
+const MOST_NUMBERED_OPTIONS: f64 = 20.0;
+
+/// Outcomes beyond this would need a norm bound beyond what the core accepts; another unit helps.
+const LARGEST_OUTCOME: f64 = 1e9;
+/// Outcomes that differ by less than this have less noise than the core accepts.
+const LEAST_OUTCOME: f64 = 1e-9;
+
+/// What is known of a column of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnSketch {
+    /// Its name.
+    pub name: String,
+    /// What stands in it.
+    pub kind: ColumnKind,
+}
+
+/// What stands in a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnKind {
+    /// Numbers.
+    Numbers {
+        /// The lowest.
+        low: f64,
+        /// The highest.
+        high: f64,
+    },
+    /// Words, each once.
+    Words(Vec<String>),
+}
+
+/// The text of a commented draft, which [`crate::Document::parse`] accepts. "CHECK:" marks what was guessed.
+///
+/// ```
+/// use rarely_policy::{ColumnKind, ColumnSketch, Document, draft};
+/// let columns = [
+///     ColumnSketch { name: "age".into(), kind: ColumnKind::Numbers { low: 41.0, high: 88.0 } },
+///     ColumnSketch { name: "given".into(), kind: ColumnKind::Words(vec!["wait".into(), "invite".into()]) },
+///     ColumnSketch { name: "benefit".into(), kind: ColumnKind::Numbers { low: 0.0, high: 0.97 } },
+/// ];
+/// let document = Document::parse(&draft("screening", &columns, "given", "benefit"), "draft.toml")?;
+/// assert_eq!(document.options(), ["wait", "invite"]);
+/// assert_eq!(document.features()[0].range(), Some((40.0, 90.0)));
+/// # Ok::<(), rarely_policy::DocumentError>(())
+/// ```
+pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, outcome_column: &str) -> String {
+    let find = |name: &str| columns.iter().find(|column| column.name == name).map(|column| &column.kind);
+    let mut text = String::from(
+        "# A draft from the columns of a file. Lines marked CHECK: were guessed; read every one of them before you use it.\n\n",
+    );
+    let name = if policy_name.trim().is_empty() { "policy" } else { policy_name };
+    line(&mut text, "What the policy is called.", &format!("policy = {}", quoted(name)));
+    let (options, guess) = options(find(option_column));
+    let listed = options.iter().map(|option| quoted(option)).collect::<Vec<_>>().join(", ");
+    let comment = format!("What may be chosen, in order. CHECK: {guess}");
+    line(&mut text, &comment, &format!("options = [{listed}]"));
+    let comment = "The column of a log that says which option somebody got.";
+    line(&mut text, comment, &format!("option_column = {}", quoted(option_column)));
+    write_outcome(&mut text, outcome_column, find(outcome_column));
+    line(&mut text, "Every option has a constant besides its coefficients.", "intercept = true");
+    let first_number = write_features(&mut text, columns, option_column, outcome_column);
+    write_assumptions(&mut text);
+    text.push_str("# The rule in force.\n[rule]\n");
+    text.push_str("# CHECK: for now everyone gets the first option. Write the rule you have, in one of three forms:\n");
+    text.push_str("# threshold = { feature = \"age\", cuts = [60], options = [\"lower\", \"upper\"] }, a value equal to a cut gets the upper option;\n");
+    text.push_str("# score = { coefficients = { age = 1, smoker = { yes = 15 } }, cuts = [70], options = [\"lower\", \"upper\"] };\n");
+    text.push_str(
+        "# linear = { one = { intercept = 0.3, age = 0.01 }, other = { age = 0.02 } }, the highest score wins.\n",
+    );
+    let form = match first_number {
+        Some(feature) => format!("threshold = {{ feature = {}", quoted(&feature)),
+        None => "score = { coefficients = {}".to_owned(),
+    };
+    let _ = writeln!(text, "{form}, cuts = [], options = [{}] }}", quoted(&options[0]));
+    text
+}
+
+fn line(text: &mut String, comment: &str, key: &str) {
+    let _ = writeln!(text, "# {comment}\n{key}");
+}
+
+/// The options, and how they were found.
+fn options(column: Option<&ColumnKind>) -> (Vec<String>, &'static str) {
+    let mut options: Vec<String> = match column {
+        Some(ColumnKind::Words(words)) => distinct(words),
+        Some(ColumnKind::Numbers { low, high })
+            if low.fract() == 0.0 && high.fract() == 0.0 && high - low < MOST_NUMBERED_OPTIONS =>
+        {
+            let mut numbers = Vec::new();
+            let mut number = *low;
+            while number <= *high {
+                numbers.push(plainly(number));
+                number += 1.0;
+            }
+            numbers
+        }
+        _ => Vec::new(),
+    };
+    let guess = match options.len() {
+        0 | 1 => "the file does not say; name all of them, and correct the rule below.",
+        2..=MAX_ARMS => "these are all that the file has; add those that were never tried, and put them in order.",
+        _ => "the file has too many; is this the right column?",
+    };
+    options.truncate(MAX_ARMS);
+    for name in ["first option", "second option"] {
+        if options.len() < 2 && !options.iter().any(|option| option == name) {
+            options.push(name.to_owned());
+        }
+    }
+    (options, guess)
+}
+
+fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnKind>) {
+    let usable = |(low, high): &(f64, f64)| low.abs().max(high.abs()) <= LARGEST_OUTCOME && high - low >= LEAST_OUTCOME;
+    let found = match column {
+        Some(ColumnKind::Numbers { low, high }) => pretty_range(*low, *high).filter(usable),
+        _ => None,
+    };
+    let (range, guess) = match found {
+        Some(range) => (range, "the range is that of the file, rounded outward: give what is possible."),
+        None => ((0.0, 1.0), "the range of the file cannot be used: give the lowest and the highest possible."),
+    };
+    let better = if roles::sounds_bad(name) { "lower" } else { "higher" };
+    let comment = format!(
+        "How it went: the column, the range of its values, and whether higher or lower is better. CHECK: {guess}"
+    );
+    let (low, high) = (plainly(range.0), plainly(range.1));
+    let key = format!("outcome = {{ column = {}, range = [{low}, {high}], better = \"{better}\" }}", quoted(name));
+    line(text, &comment, &key);
+}
+
+/// Writes the features, and returns the first that is a number.
+fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, outcome: &str) -> Option<String> {
+    text.push_str("\n# What is known of a person when the option is chosen: numbers have a range (and a unit, which is printed after them),\n");
+    text.push_str(
+        "# words have levels, of which the first is the reference. CHECK: take out what is known only afterwards.\n",
+    );
+    let mut seen = HashSet::from([option, outcome, INTERCEPT]);
+    let mut first_number = None;
+    for ColumnSketch { name, kind } in columns {
+        if name == option || name == outcome {
+            continue;
+        }
+        let left_out = |text: &mut String, why: &str| {
+            let _ = writeln!(text, "# CHECK: the column {} is left out: {why}.", quoted(name));
+        };
+        if name.trim().is_empty() || !seen.insert(name.as_str()) {
+            left_out(text, "its name is missing, taken, or not possible");
+            continue;
+        }
+        match kind {
+            ColumnKind::Numbers { low, high } => match pretty_range(*low, *high) {
+                Some((low, high)) => {
+                    let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
+                    text.push_str("# CHECK: what is it measured in? Write it here, as unit = \"kg\".\n");
+                    let comment = "CHECK: the range is that of the file, rounded outward: values outside are refused.";
+                    line(text, comment, &format!("range = [{}, {}]", plainly(low), plainly(high)));
+                    first_number = first_number.or_else(|| Some(name.clone()));
+                }
+                None => left_out(text, "its numbers are all alike, too large, or too close together"),
+            },
+            ColumnKind::Words(words) => match distinct(words) {
+                levels if levels.len() < 2 => left_out(text, "it is the same for everyone"),
+                levels if levels.len() > MOST_LEVELS => left_out(text, "it has too many different words"),
+                levels => {
+                    let listed = levels.iter().map(|level| quoted(level)).collect::<Vec<_>>().join(", ");
+                    let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
+                    line(text, "CHECK: the first level is the reference.", &format!("levels = [{listed}]"));
+                }
+            },
+        }
+    }
+    first_number
+}
+
+fn write_assumptions(text: &mut String) {
+    text.push_str("\n# The assumptions from which it follows what the data allow; whoever signs the document signs them.\n[evidence]\n");
+    let comment = "How far outcomes scatter around their mean: a number, or \"bounded\", half the outcome's range, which always holds.";
+    line(text, comment, "noise = \"bounded\"");
+    let comment = "A bound on the length of all true coefficients together: a number, or \"auto\", worked out from the outcome's range.";
+    line(text, comment, "norm_bound = \"auto\"");
+    line(text, "The penalty of the regression; 0.01 is usual.", "penalty = 0.01");
+    line(text, "The probability that the evidence misleads, ever.", "error_probability = 0.001");
+    text.push_str("\n# When the rule may change.\n[change]\n");
+    let comment = "When and to what: this one changes a boundary that the data rule out, by the least turn.";
+    line(text, comment, "algorithm = \"boundary-conservative\"");
+    line(text, "The gain a decision that a change must bring (of the algorithm \"certified\").", "minimum_gain = 0");
+    let comment = "Options drawn by lot, to learn: \"none\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
+    line(text, comment, "explore = \"none\"");
+    text.push('\n');
+}
+
+/// A range around two numbers whose ends a person would write; `None` if they make no range.
+fn pretty_range(low: f64, high: f64) -> Option<(f64, f64)> {
+    if !(low < high && high - low < f64::INFINITY) {
+        return None;
+    }
+    let part = (high - low) / 15.0;
+    // The exponent as it is written, since logarithms differ between machines.
+    let power: f64 =
+        format!("{part:e}").split_once('e').and_then(|(_, exponent)| format!("1e{exponent}").parse().ok())?;
+    let ratio = part / power;
+    let step = power * [1.0, 2.0, 5.0].into_iter().find(|step| ratio <= *step).unwrap_or(10.0);
+    let ends = (round((low / step).floor() * step, 12), round((high / step).ceil() * step, 12));
+    // Rounding must not cut the range short.
+    let (low, high) = (ends.0.min(low), ends.1.max(high));
+    range_problem(low, high).is_none().then_some((low, high))
+}
+
+/// Words without blanks around them, each once, in order.
+fn distinct(words: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let trimmed = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty());
+    trimmed.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
+}
+
+/// A string of TOML on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            character if character.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(character));
+            }
+            character => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,284 @@
+//! Records into contexts: ten million rows a minute, so nothing is allocated unless a value is wrong.
+
+use rarely_core::{Arm, MAX_REWARD};
+
+use crate::Value;
+use crate::document::{Better, Document};
+use crate::error::ValueError;
+use crate::feature::Kind;
+use crate::names::{did_you_mean, shown};
+use crate::number::{plainly, read};
+
+/// Up to this many names are looked through one by one; more are found by halving.
+const FEW_NAMES: usize = 8;
+
+/// Turns the fields of a record into a context, an arm and a reward.
+///
+/// ```
+/// # let text = include_str!("../tests/it/issue.toml");
+/// use rarely_policy::{Document, Value};
+/// let encoder = Document::parse(text, "policy.toml")?.encoder();
+/// let mut context = encoder.blank();
+/// encoder.feature(0, Value::Text("150"), &mut context)?;
+/// encoder.feature(1, Value::Text("yes"), &mut context)?;
+/// assert_eq!(context, [1.0, 0.5, 1.0]);
+/// assert!(encoder.feature(0, Value::Number(300.0), &mut context).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    columns: Vec<String>,
+    codes: Vec<Code>,
+    blank: Vec<f64>,
+    option_column: String,
+    options: Names,
+    outcome_column: String,
+    outcome_range: Option<(f64, f64)>,
+    sign: f64,
+}
+
+/// How one feature is written into a context.
+#[derive(Debug, Clone)]
+enum Code {
+    Numeric { at: usize, low: f64, high: f64, unit: String },
+    Levels { at: usize, names: Names },
+}
+
+impl Encoder {
+    pub(crate) fn new(document: &Document) -> Self {
+        let codes = document.features().iter().enumerate().map(|(index, feature)| {
+            let at = document.offset(index);
+            match &feature.kind {
+                Kind::Numeric { low, high, unit } => {
+                    let unit = unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
+                    Code::Numeric { at, low: *low, high: *high, unit }
+                }
+                Kind::Levels(levels) => Code::Levels { at, names: Names::new(levels) },
+            }
+        });
+        let mut blank = vec![0.0; document.shape().dimension()];
+        if document.has_intercept() {
+            blank[0] = 1.0;
+        }
+        let outcome = document.outcome();
+        Self {
+            columns: document.features().iter().map(|feature| feature.column.clone()).collect(),
+            codes: codes.collect(),
+            blank,
+            option_column: document.option_column().to_owned(),
+            options: Names::new(document.options()),
+            outcome_column: outcome.column.clone(),
+            outcome_range: outcome.range,
+            sign: if outcome.better == Better::Lower { -1.0 } else { 1.0 },
+        }
+    }
+
+    /// The columns of the features, in the order in which [`Encoder::feature`] numbers them.
+    pub fn feature_columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The column that says which option somebody got.
+    pub fn option_column(&self) -> &str {
+        &self.option_column
+    }
+
+    /// The column that says how it went.
+    pub fn outcome_column(&self) -> &str {
+        &self.outcome_column
+    }
+
+    /// Numbers in a context.
+    pub fn dimension(&self) -> usize {
+        self.blank.len()
+    }
+
+    /// A context with the intercept set and every feature at its lowest.
+    pub fn blank(&self) -> Vec<f64> {
+        self.blank.clone()
+    }
+
+    /// Writes one feature's coordinates into a context.
+    ///
+    /// # Errors
+    /// [`ValueError`] says what was found and what is expected; the context is then as it was.
+    ///
+    /// # Panics
+    /// If there is no such feature, or the context is too short.
+    #[inline]
+    pub fn feature(&self, feature: usize, value: Value<'_>, context: &mut [f64]) -> Result<(), ValueError> {
+        match &self.codes[feature] {
+            Code::Numeric { at, low, high, unit } => {
+                let number = number(value).ok_or_else(|| not_number(&self.columns[feature], value))?;
+                if !(*low <= number && number <= *high) {
+                    return Err(outside(&self.columns[feature], number, (*low, *high), unit));
+                }
+                context[*at] = (number - low) / (high - low);
+            }
+            Code::Levels { at, names } => {
+                let level = names.find(value).ok_or_else(|| self.unknown_level(feature, names, value))?;
+                let coordinates = &mut context[*at..*at + names.len() - 1];
+                coordinates.fill(0.0);
+                if level > 0 {
+                    coordinates[level - 1] = 1.0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The arm of an option.
+    ///
+    /// # Errors
+    /// [`ValueError`] names the options there are.
+    #[inline]
+    pub fn option(&self, value: Value<'_>) -> Result<Arm, ValueError> {
+        self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(value))
+    }
+
+    /// The reward of an outcome: minus the outcome where lower is better.
+    ///
+    /// # Errors
+    /// [`ValueError`] if it is no number, or outside its range.
+    #[inline]
+    pub fn outcome(&self, value: Value<'_>) -> Result<f64, ValueError> {
+        let number = number(value).ok_or_else(|| not_number(&self.outcome_column, value))?;
+        match self.outcome_range {
+            Some((low, high)) if !(low <= number && number <= high) => {
+                Err(outside(&self.outcome_column, number, (low, high), ""))
+            }
+            None if number.abs() > MAX_REWARD => Err(ValueError::TooLarge {
+                column: self.outcome_column.as_str().into(),
+                found: number,
+                limit: MAX_REWARD,
+            }),
+            _ => Ok(self.sign * number),
+        }
+    }
+
+    /// The probability with which an option was chosen, in `(0, 1]`.
+    ///
+    /// # Errors
+    /// [`ValueError::Propensity`].
+    #[inline]
+    pub fn propensity(value: Value<'_>) -> Result<f64, ValueError> {
+        number(value)
+            .filter(|&probability| probability > 0.0 && probability <= 1.0)
+            .ok_or_else(|| ValueError::Propensity { found: found(value).into() })
+    }
+
+    #[cold]
+    fn unknown_level(&self, feature: usize, names: &Names, value: Value<'_>) -> ValueError {
+        let column: Box<str> = self.columns[feature].as_str().into();
+        if is_missing(value) {
+            return ValueError::Missing { column, expected: "one of its levels".into() };
+        }
+        let remedy = did_you_mean(&plain(value), "the levels in the policy document are", names.iter());
+        ValueError::UnknownLevel { column, found: found(value).into(), remedy: remedy.into() }
+    }
+
+    #[cold]
+    fn unknown_option(&self, value: Value<'_>) -> ValueError {
+        let column: Box<str> = self.option_column.as_str().into();
+        if is_missing(value) {
+            return ValueError::Missing { column, expected: "one of the policy's options".into() };
+        }
+        let remedy = did_you_mean(&plain(value), "the options in the policy document are", self.options.iter());
+        ValueError::UnknownOption { column, found: found(value).into(), remedy: remedy.into() }
+    }
+}
+
+/// Names that are looked up row by row.
+#[derive(Debug, Clone)]
+struct Names {
+    all: Vec<String>,
+    /// What a name is as a number, for files that store words like "1" as numbers.
+    numbers: Vec<Option<f64>>,
+    /// Places in the order of the names, if there are many.
+    sorted: Vec<usize>,
+}
+
+impl Names {
+    fn new(names: &[String]) -> Self {
+        let mut sorted: Vec<usize> = Vec::new();
+        if names.len() > FEW_NAMES {
+            sorted.extend(0..names.len());
+            sorted.sort_by_key(|&at| names[at].as_str());
+        }
+        Self { all: names.to_vec(), numbers: names.iter().map(|name| read(name)).collect(), sorted }
+    }
+
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+        self.all.iter().map(String::as_str)
+    }
+
+    #[inline]
+    fn find(&self, value: Value<'_>) -> Option<usize> {
+        match value {
+            Value::Missing => None,
+            Value::Number(number) => self.numbers.iter().position(|known| *known == Some(number)),
+            // Blanks are rare: they are taken off only where the text as it stands is no name.
+            Value::Text(text) => self.find_text(text).or_else(|| self.find_text(text.trim())),
+        }
+    }
+
+    #[inline]
+    fn find_text(&self, text: &str) -> Option<usize> {
+        if self.sorted.is_empty() {
+            return self.all.iter().position(|name| name == text);
+        }
+        let found = self.sorted.binary_search_by(|&at| self.all[at].as_str().cmp(text));
+        found.ok().map(|place| self.sorted[place])
+    }
+}
+
+#[inline]
+fn number(value: Value<'_>) -> Option<f64> {
+    match value {
+        Value::Missing => None,
+        Value::Number(number) => Some(number).filter(|number| number.is_finite()),
+        Value::Text(text) => read(text),
+    }
+}
+
+fn is_missing(value: Value<'_>) -> bool {
+    match value {
+        Value::Missing => true,
+        Value::Number(_) => false,
+        Value::Text(text) => text.trim().is_empty(),
+    }
+}
+
+fn plain(value: Value<'_>) -> String {
+    match value {
+        Value::Missing => String::new(),
+        Value::Number(number) => plainly(number),
+        Value::Text(text) => text.to_owned(),
+    }
+}
+
+fn found(value: Value<'_>) -> String {
+    match value {
+        Value::Missing => "missing".to_owned(),
+        Value::Number(number) => plainly(number),
+        Value::Text(text) => shown(text),
+    }
+}
+
+#[cold]
+fn not_number(column: &str, value: Value<'_>) -> ValueError {
+    let (column, expected) = (column.into(), "a number".into());
+    if is_missing(value) {
+        return ValueError::Missing { column, expected };
+    }
+    ValueError::NotNumber { column, found: found(value).into(), expected }
+}
+
+#[cold]
+fn outside(column: &str, found: f64, (low, high): (f64, f64), unit: &str) -> ValueError {
+    ValueError::OutsideRange { column: column.into(), found, low, high, unit: unit.into() }
+}

@@ -1,0 +1,127 @@
+//! The rule in force, in the form and the units of its owner.
+
+mod check;
+mod from_parameters;
+mod ladder;
+mod linear;
+mod numbers;
+mod words;
+mod written;
+
+use indexmap::IndexMap;
+use rarely_core::Parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
+
+pub use ladder::Ladder;
+pub use words::difference;
+
+pub(crate) use check::Fault;
+
+/// The key of a linear rule's constant.
+pub(crate) const INTERCEPT: &str = "intercept";
+
+/// The rule in force: one of three forms.
+///
+/// As JSON it is what the document's `[rule]` says: `{"threshold": {"feature": "systolic", "cuts": [140], "options":
+/// ["watch", "treat"]}}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// One number decides: the options in order, with a cut between each two.
+    Threshold(Threshold),
+    /// A weighted sum decides: the options in order of the sum, with a cut between each two.
+    Score(Score),
+    /// Every option has a score of its own; the highest wins, ties go to the option named first in the document.
+    Linear(Linear),
+}
+
+/// One number decides. A value equal to a cut gets the upper option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Threshold {
+    /// The column of the number.
+    pub feature: String,
+    /// Where one option passes to the next, ascending; none if everyone gets the same.
+    #[serde(serialize_with = "written::list")]
+    pub cuts: Vec<f64>,
+    /// The options, from the lowest values to the highest: one more than there are cuts.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    pub options: Vec<String>,
+}
+
+/// A weighted sum decides. A sum equal to a cut gets the upper option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    /// What each feature adds to the sum; one that is not named adds nothing.
+    pub coefficients: IndexMap<String, Coefficient>,
+    /// Where one option passes to the next, ascending; none if everyone gets the same.
+    #[serde(serialize_with = "written::list")]
+    pub cuts: Vec<f64>,
+    /// The options, from the lowest sums to the highest: one more than there are cuts.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    pub options: Vec<String>,
+}
+
+/// For every option its `intercept` and coefficients; what is not named is 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Linear {
+    /// The scores, by option.
+    pub scores: IndexMap<String, IndexMap<String, Coefficient>>,
+}
+
+/// What a feature adds: so much for each unit of a number, or so much for each word.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Coefficient {
+    /// For each unit.
+    Slope(f64),
+    /// For a person with this level, compared with the first.
+    Levels(IndexMap<String, f64>),
+}
+
+impl Rule {
+    /// Parameters that play this rule in a document's context coordinates.
+    ///
+    /// # Panics
+    /// If the rule does not fit the document (see [`Document::check_rule`]).
+    pub fn parameters(&self, document: &Document) -> Parameters {
+        let shape = document.shape();
+        match self {
+            Self::Linear(linear) => linear.parameters(document),
+            Self::Threshold(_) | Self::Score(_) => {
+                let ladder = self.ladder(document).expect("a threshold or a score is a ladder");
+                let steps = vec![1.0; ladder.cuts.len()];
+                ladder.parameters(shape, &steps)
+            }
+        }
+    }
+
+    /// A threshold or a score in context coordinates; `None` for a linear rule.
+    ///
+    /// # Panics
+    /// If the rule does not fit the document (see [`Document::check_rule`]).
+    pub fn ladder(&self, document: &Document) -> Option<Ladder> {
+        match self {
+            Self::Threshold(threshold) => {
+                let coefficients = [(threshold.feature.clone(), Coefficient::Slope(1.0))].into_iter().collect();
+                Some(Ladder::of(document, &coefficients, &threshold.cuts, &threshold.options))
+            }
+            Self::Score(score) => Some(Ladder::of(document, &score.coefficients, &score.cuts, &score.options)),
+            Self::Linear(_) => None,
+        }
+    }
+
+    /// The options that it can play, in its own order.
+    pub fn options(&self) -> Vec<&str> {
+        match self {
+            Self::Threshold(Threshold { options, .. }) | Self::Score(Score { options, .. }) => {
+                options.iter().map(String::as_str).collect()
+            }
+            Self::Linear(linear) => linear.scores.keys().map(String::as_str).collect(),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Whether a rule fits its document.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+use rarely_core::MAX_PARAMETER;
+
+use crate::document::Document;
+use crate::document::locate::{Path, Step, keys};
+use crate::feature::{Feature, Kind};
+use crate::names::{count, did_you_mean, list, shown};
+use crate::number::plainly;
+use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
+
+/// Something wrong, and the path to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) path: Path,
+    pub(crate) problem: String,
+    pub(crate) remedy: String,
+}
+
+impl Fault {
+    pub(crate) fn new(path: Path, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { path, problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+impl Rule {
+    pub(crate) fn check(&self, document: &Document) -> Result<(), Fault> {
+        match self {
+            Self::Threshold(threshold) => threshold.check(document)?,
+            Self::Score(score) => score.check(document)?,
+            Self::Linear(linear) => linear.check(document)?,
+        }
+        let parameters = self.parameters(document);
+        match parameters.values().iter().find(|value| !(value.abs() <= MAX_PARAMETER)) {
+            Some(value) => {
+                let problem = format!("the rule makes a parameter of {value:e}, beyond {MAX_PARAMETER:e}");
+                Err(Fault::new(keys(&["rule"]), problem, "write smaller numbers, or scale all of them alike"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Threshold {
+    fn check(&self, document: &Document) -> Result<(), Fault> {
+        let path = |key: &str| keys(&["rule", "threshold", key]);
+        let Some((_, feature)) = document.feature(&self.feature) else {
+            return Err(unknown_feature(document, &self.feature, path("feature")));
+        };
+        let Some((low, high)) = feature.range() else {
+            let problem = format!("{} has levels, so it can have no threshold", shown(&self.feature));
+            return Err(Fault::new(path("feature"), problem, "use a numeric feature, or the score form"));
+        };
+        check_cuts(document, "threshold", &self.cuts, &self.options)?;
+        match self.cuts.iter().position(|cut| !(low <= *cut && *cut <= high)) {
+            Some(at) => {
+                let (cut, low, high) = (plainly(self.cuts[at]), plainly(low), plainly(high));
+                let problem = format!("the cut {cut} is outside the range {low}–{high} of {}", self.feature);
+                let place = [path("cuts"), vec![Step::At(at)]].concat();
+                Err(Fault::new(place, problem, "move the cut, or widen the range of the feature"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Score {
+    fn check(&self, document: &Document) -> Result<(), Fault> {
+        let path = keys(&["rule", "score", "coefficients"]);
+        check_coefficients(document, &self.coefficients, &path)?;
+        check_cuts(document, "score", &self.cuts, &self.options)?;
+        let all_zero = self.coefficients.values().flat_map(Coefficient::numbers).all(|number| number == 0.0);
+        if all_zero && !self.cuts.is_empty() {
+            let remedy =
+                "give some feature a coefficient; or leave the cuts empty and name one option, which everyone gets";
+            return Err(Fault::new(path, "every coefficient is 0, so the score is the same for everyone", remedy));
+        }
+        Ok(())
+    }
+}
+
+impl Linear {
+    fn check(&self, document: &Document) -> Result<(), Fault> {
+        let path = keys(&["rule", "linear"]);
+        let options = || document.options().iter().map(String::as_str);
+        for (option, coefficients) in &self.scores {
+            if !document.options().contains(option) {
+                let place = [path.clone(), vec![Step::Key(option.clone())]].concat();
+                return Err(unknown_option(document, option, place));
+            }
+            let place = [path.clone(), vec![Step::In(option.clone())]].concat();
+            check_coefficients(document, coefficients, &place)?;
+        }
+        if let Some(missing) = options().find(|option| !self.scores.contains_key(*option)) {
+            let problem = format!("the option {} has no score", shown(missing));
+            return Err(Fault::new(path, problem, format!("give every option one: {}", list(options()))));
+        }
+        if document.has_intercept() {
+            return Ok(());
+        }
+        let constants: Vec<(f64, f64)> =
+            document.options().iter().map(|option| self.constant(document, option)).collect();
+        let differs = |&(constant, size): &(f64, f64)| {
+            (constant - constants[0].0).abs() > super::ladder::HAIR * size.max(constants[0].1)
+        };
+        match constants.iter().position(differs) {
+            Some(at) => {
+                let option = &document.options()[at];
+                let problem = format!(
+                    "without an intercept, all options must score alike where every feature is lowest, but {} scores {} there \
+                     and {} scores {}",
+                    shown(&document.options()[0]),
+                    plainly(constants[0].0),
+                    shown(option),
+                    plainly(constants[at].0),
+                );
+                let place = [path, vec![Step::In(option.clone())]].concat();
+                Err(Fault::new(
+                    place,
+                    problem,
+                    "set intercept = true in the document, or choose intercepts that make them equal",
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_cuts(document: &Document, form: &str, cuts: &[f64], options: &[String]) -> Result<(), Fault> {
+    let path = |key: &str| keys(&["rule", form, key]);
+    let at = |key: &str, index: usize| [path(key), vec![Step::At(index)]].concat();
+    if !document.has_intercept() {
+        let problem = format!("a {form} needs an intercept, and the document says intercept = false");
+        return Err(Fault::new(
+            keys(&["intercept"]),
+            problem,
+            "set intercept = true, or write the rule in the linear form",
+        ));
+    }
+    for (index, cut) in cuts.iter().enumerate() {
+        check_number(*cut, at("cuts", index))?;
+        if index > 0 && *cut <= cuts[index - 1] {
+            let problem =
+                format!("the cut {} does not lie above the cut {} before it", plainly(*cut), plainly(cuts[index - 1]));
+            return Err(Fault::new(at("cuts", index), problem, "write the cuts in ascending order, each once"));
+        }
+    }
+    let mut seen = HashSet::new();
+    for (index, option) in options.iter().enumerate() {
+        if !document.options().contains(option) {
+            return Err(unknown_option(document, option, at("options", index)));
+        }
+        if !seen.insert(option) {
+            let problem = format!("the option {} stands twice in the rule", shown(option));
+            return Err(Fault::new(at("options", index), problem, "name each option once; an option has one interval"));
+        }
+    }
+    if options.len() != cuts.len() + 1 {
+        let problem = format!("{} for {}", count(options.len(), "option"), count(cuts.len(), "cut"));
+        return Err(Fault::new(path("options"), problem, "there is one option more than there are cuts"));
+    }
+    Ok(())
+}
+
+fn check_coefficients(
+    document: &Document,
+    coefficients: &IndexMap<String, Coefficient>,
+    path: &Path,
+) -> Result<(), Fault> {
+    for (name, coefficient) in coefficients {
+        let place = |step: fn(String) -> Step| [path.as_slice(), &[step(name.clone())]].concat();
+        let is_score = path.last() == Some(&Step::In("coefficients".to_owned()));
+        if name == INTERCEPT && !is_score {
+            match coefficient {
+                Coefficient::Slope(number) => check_number(*number, place(Step::In))?,
+                Coefficient::Levels(_) => {
+                    return Err(Fault::new(place(Step::In), "the intercept is a table", "write one number"));
+                }
+            }
+            continue;
+        }
+        let Some((_, feature)) = document.feature(name) else {
+            return Err(unknown_feature(document, name, place(Step::Key)));
+        };
+        check_coefficient(feature, coefficient, &place(Step::In))?;
+    }
+    Ok(())
+}
+
+fn check_coefficient(feature: &Feature, coefficient: &Coefficient, path: &Path) -> Result<(), Fault> {
+    match (&feature.kind, coefficient) {
+        (Kind::Numeric { .. }, Coefficient::Slope(number)) => check_number(*number, path.clone()),
+        (Kind::Numeric { .. }, Coefficient::Levels(_)) => {
+            let problem = format!("{} is numeric, but has coefficients by level", shown(&feature.column));
+            Err(Fault::new(path.clone(), problem, "write one number: what one unit adds"))
+        }
+        (Kind::Levels(levels), Coefficient::Slope(_)) => {
+            let problem = format!("{} has levels, but one coefficient for all of them", shown(&feature.column));
+            let remedy = format!("write a number for a level: {} = {{ {} = 15 }}", feature.column, levels[1]);
+            Err(Fault::new(path.clone(), problem, remedy))
+        }
+        (Kind::Levels(levels), Coefficient::Levels(numbers)) => {
+            for (level, number) in numbers {
+                let place = |step: fn(String) -> Step| [path.as_slice(), &[step(level.clone())]].concat();
+                if !levels.contains(level) {
+                    let problem = format!("{} has no level {}", shown(&feature.column), shown(level));
+                    let remedy = did_you_mean(level, "its levels are", levels.iter().map(String::as_str));
+                    return Err(Fault::new(place(Step::Key), problem, remedy));
+                }
+                check_number(*number, place(Step::In))?;
+                if level == &levels[0] && *number != 0.0 {
+                    let problem = format!("{} is the reference level of {}", shown(level), shown(&feature.column));
+                    let remedy = "its coefficient is 0: subtract it from those of the other levels, and from the cuts or \
+                                  add it to the intercept";
+                    return Err(Fault::new(place(Step::In), problem, remedy));
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn check_number(number: f64, path: Path) -> Result<(), Fault> {
+    if number.abs() <= MAX_PARAMETER {
+        return Ok(());
+    }
+    let remedy = format!("write a finite number of at most {MAX_PARAMETER:e} in magnitude");
+    Err(Fault::new(path, format!("found {}", plainly(number)), remedy))
+}
+
+fn unknown_feature(document: &Document, name: &str, path: Path) -> Fault {
+    let columns = document.features().iter().map(|feature| feature.column.as_str());
+    let remedy = did_you_mean(name, "the features are", columns);
+    Fault::new(path, format!("the document has no feature {}", shown(name)), remedy)
+}
+
+fn unknown_option(document: &Document, name: &str, path: Path) -> Fault {
+    let remedy = did_you_mean(name, "the options are", document.options().iter().map(String::as_str));
+    Fault::new(path, format!("the document has no option {}", shown(name)), remedy)
+}

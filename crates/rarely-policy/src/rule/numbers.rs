@@ -1,0 +1,62 @@
+//! The numbers of a rule in a fixed order, so that they can be rounded.
+
+use indexmap::IndexMap;
+
+use crate::rule::{Coefficient, Linear, Rule, Score, Threshold};
+
+impl Rule {
+    /// Its numbers, in a fixed order: a score's coefficients as they are written, then the cuts; a linear rule's numbers as they
+    /// are written.
+    pub fn numbers(&self) -> Vec<f64> {
+        let mut numbers = Vec::new();
+        self.clone().visit(|number| numbers.push(*number));
+        numbers
+    }
+
+    /// The same rule with other numbers, in the order of [`Rule::numbers`]. Whether they fit a document is for
+    /// [`crate::Document::check_rule`] to say: rounding may make two cuts one.
+    ///
+    /// # Panics
+    /// If there are not as many numbers as the rule has.
+    #[must_use]
+    pub fn with_numbers(&self, numbers: &[f64]) -> Self {
+        let mut rule = self.clone();
+        let mut given = numbers.iter();
+        rule.visit(|number| *number = *given.next().expect("as many numbers as the rule has"));
+        assert!(given.next().is_none(), "no more numbers than the rule has");
+        rule
+    }
+
+    fn visit(&mut self, mut each: impl FnMut(&mut f64)) {
+        match self {
+            Self::Threshold(Threshold { cuts, .. }) => cuts.iter_mut().for_each(each),
+            Self::Score(Score { coefficients, cuts, .. }) => {
+                visit_coefficients(coefficients, &mut each);
+                cuts.iter_mut().for_each(each);
+            }
+            Self::Linear(Linear { scores }) => {
+                scores.values_mut().for_each(|coefficients| visit_coefficients(coefficients, &mut each));
+            }
+        }
+    }
+}
+
+impl Coefficient {
+    /// Its number or numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
+        let (slope, levels) = match self {
+            Self::Slope(slope) => (Some(*slope), None),
+            Self::Levels(levels) => (None, Some(levels.values().copied())),
+        };
+        slope.into_iter().chain(levels.into_iter().flatten())
+    }
+}
+
+fn visit_coefficients(coefficients: &mut IndexMap<String, Coefficient>, each: &mut impl FnMut(&mut f64)) {
+    for coefficient in coefficients.values_mut() {
+        match coefficient {
+            Coefficient::Slope(slope) => each(slope),
+            Coefficient::Levels(levels) => levels.values_mut().for_each(&mut *each),
+        }
+    }
+}

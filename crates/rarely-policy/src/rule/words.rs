@@ -1,0 +1,160 @@
+//! Rules in words, and what changed between two.
+
+use indexmap::IndexMap;
+
+use crate::document::Document;
+use crate::number::{plainly, short};
+use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
+
+impl Rule {
+    /// The rule in words, a line for each option, with a line for the score before them where there is one.
+    pub fn words(&self, document: &Document) -> Vec<String> {
+        match self {
+            Self::Threshold(Threshold { feature, cuts, options }) => intervals(cuts, options, &unit(document, feature)),
+            Self::Score(Score { coefficients, cuts, options }) => {
+                let score = format!("score = {}", sum(None, coefficients));
+                let intervals = intervals(cuts, options, "");
+                if cuts.is_empty() { intervals } else { std::iter::once(score).chain(intervals).collect() }
+            }
+            Self::Linear(linear) => {
+                let line = |option: &String| format!("{option} scores {}", linear.line(option));
+                let mut words: Vec<String> = document.options().iter().map(line).collect();
+                words.push("the highest score decides; ties go to the first named".to_owned());
+                words
+            }
+        }
+    }
+}
+
+impl Linear {
+    fn line(&self, option: &str) -> String {
+        let Some(coefficients) = self.scores.get(option) else { return "0".to_owned() };
+        let intercept = coefficients.get(INTERCEPT).and_then(|intercept| intercept.numbers().next());
+        let mut others = coefficients.clone();
+        others.shift_remove(INTERCEPT);
+        sum(intercept, &others)
+    }
+}
+
+/// What changed between two rules, in words; nothing if they say the same.
+pub fn difference(old: (&Document, &Rule), new: (&Document, &Rule)) -> Vec<String> {
+    if old.1 == new.1 {
+        return Vec::new();
+    }
+    match (old.1, new.1) {
+        (Rule::Threshold(was), Rule::Threshold(is)) if was.feature == is.feature && was.options == is.options => {
+            let units = (unit(old.0, &was.feature), unit(new.0, &is.feature));
+            moved_cuts(&is.options, (&was.cuts, &is.cuts), "", (&units.0, &units.1))
+        }
+        (Rule::Score(was), Rule::Score(is)) if was.options == is.options => {
+            let mut words = moved_coefficients("", &was.coefficients, &is.coefficients);
+            words.extend(moved_cuts(&is.options, (&was.cuts, &is.cuts), "score ", ("", "")));
+            words
+        }
+        (Rule::Linear(was), Rule::Linear(is)) => {
+            let nothing = IndexMap::new();
+            let lines = new.0.options().iter().flat_map(|option| {
+                let [was, is] = [was, is].map(|rule| rule.scores.get(option).unwrap_or(&nothing));
+                moved_coefficients(&format!("{option}: "), was, is)
+            });
+            lines.collect()
+        }
+        (was, is) => {
+            vec![format!("{} (was: {})", is.words(new.0).join("; "), was.words(old.0).join("; "))]
+        }
+    }
+}
+
+fn moved_cuts(options: &[String], (was, is): (&[f64], &[f64]), what: &str, units: (&str, &str)) -> Vec<String> {
+    let moved = is.iter().zip(was).zip(&options[1..]).filter(|((is, was), _)| is != was || units.0 != units.1);
+    let words = moved.map(|((is, was), option)| {
+        let (is, was) = told_apart(*is, *was);
+        let old_unit = if units.0 == units.1 { "" } else { units.0 };
+        format!("{option} from {what}{is}{}, was {was}{old_unit}", units.1)
+    });
+    words.collect()
+}
+
+fn moved_coefficients(
+    start: &str,
+    was: &IndexMap<String, Coefficient>,
+    is: &IndexMap<String, Coefficient>,
+) -> Vec<String> {
+    let (was, is) = (flat(was), flat(is));
+    let names = is.keys().chain(was.keys().filter(|name| !is.contains_key(*name)));
+    let moved = names.filter_map(|name| {
+        let [was, is] = [&was, &is].map(|numbers| numbers.get(name).copied().unwrap_or(0.0));
+        let (is, was) = (is != was).then(|| told_apart(is, was))?;
+        Some(format!("{start}{name} counts {is}, was {was}"))
+    });
+    moved.collect()
+}
+
+/// Coefficients by `feature` or `feature = level`.
+fn flat(coefficients: &IndexMap<String, Coefficient>) -> IndexMap<String, f64> {
+    let mut numbers = IndexMap::new();
+    for (name, coefficient) in coefficients {
+        match coefficient {
+            Coefficient::Slope(slope) => {
+                numbers.insert(name.clone(), *slope);
+            }
+            Coefficient::Levels(levels) => {
+                numbers.extend(levels.iter().map(|(level, number)| (format!("{name} = {level}"), *number)));
+            }
+        }
+    }
+    numbers
+}
+
+/// Two different numbers with enough digits to look different.
+fn told_apart(is: f64, was: f64) -> (String, String) {
+    let few = (short(is), short(was));
+    if few.0 == few.1 { (plainly(is), plainly(was)) } else { few }
+}
+
+fn unit(document: &Document, feature: &str) -> String {
+    let unit = document.feature(feature).and_then(|(_, feature)| feature.unit());
+    unit.map(|unit| format!(" {unit}")).unwrap_or_default()
+}
+
+fn intervals(cuts: &[f64], options: &[String], unit: &str) -> Vec<String> {
+    let number = |at: usize| -> String {
+        let cut = short(cuts[at]);
+        let beside = at > 0 && short(cuts[at - 1]) == cut || at + 1 < cuts.len() && short(cuts[at + 1]) == cut;
+        if beside { plainly(cuts[at]) } else { cut }
+    };
+    let last = cuts.len();
+    let words = options.iter().enumerate().map(|(at, option)| match at {
+        0 if last == 0 => format!("everyone gets {option}"),
+        0 => format!("{option} below {}{unit}", number(0)),
+        at if at == last => format!("{option} from {}{unit}", number(at - 1)),
+        at => format!("{option} from {} to below {}{unit}", number(at - 1), number(at)),
+    });
+    words.collect()
+}
+
+/// A weighted sum: `0.3 + 0.002 × systolic − 15 if diabetic is yes`.
+fn sum(constant: Option<f64>, coefficients: &IndexMap<String, Coefficient>) -> String {
+    let mut terms: Vec<(f64, String)> = Vec::new();
+    terms.extend(constant.filter(|&constant| constant != 0.0).map(|constant| (constant, short(constant.abs()))));
+    for (name, coefficient) in coefficients {
+        match coefficient {
+            Coefficient::Slope(slope) if slope.abs() == 1.0 => terms.push((*slope, name.clone())),
+            Coefficient::Slope(slope) => terms.push((*slope, format!("{} × {name}", short(slope.abs())))),
+            Coefficient::Levels(levels) => terms.extend(
+                levels.iter().map(|(level, number)| (*number, format!("{} if {name} is {level}", short(number.abs())))),
+            ),
+        }
+    }
+    let mut text = String::new();
+    for (number, term) in terms.into_iter().filter(|(number, _)| *number != 0.0) {
+        text.push_str(match (text.is_empty(), number < 0.0) {
+            (true, false) => "",
+            (true, true) => "−",
+            (false, false) => " + ",
+            (false, true) => " − ",
+        });
+        text.push_str(&term);
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}

@@ -1,0 +1,45 @@
+//! A JSON Schema of policy documents, for editors.
+
+use rarely_core::Algorithm;
+use serde_json::{Value, json};
+
+use crate::document::written::Written;
+
+/// The JSON Schema of a policy document. What it cannot say (cuts in order, names that are there) [`crate::Document::parse`] does.
+///
+/// ```
+/// let schema = rarely_policy::schema();
+/// assert_eq!(schema["properties"]["policy"]["description"], "The policy's name.");
+/// ```
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Written).to_value();
+    // The core's table knows the names; a list written down here would fall behind it.
+    let algorithms: Vec<&str> =
+        Algorithm::all().filter(|algorithm| algorithm.is_switching()).map(Algorithm::name).collect();
+    if let Some(algorithm) = schema.pointer_mut("/$defs/Change/properties/algorithm") {
+        algorithm["enum"] = json!(algorithms);
+    }
+    without_null(&mut schema);
+    schema
+}
+
+/// TOML has no null: what is optional is left out.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Object(parts) => {
+            if parts.get("default").is_some_and(Value::is_null) {
+                parts.remove("default");
+            }
+            if let Some(Value::Array(types)) = parts.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    parts.insert("type".to_owned(), only);
+                }
+            }
+            parts.values_mut().for_each(without_null);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}

@@ -1,0 +1,11 @@
+//! Laws by property tests, messages by snapshots, and the example.
+
+mod applied;
+mod documents;
+mod drafts;
+mod encoding;
+mod laws;
+mod mistakes;
+mod rules;
+mod schemas;
+mod support;

@@ -1,0 +1,139 @@
+//! Bands of a feature: groups of people that an owner would name, such as "systolic 140–160 mmHg" or "diabetic = yes".
+
+use rarely_policy::{Document, Kind, number::short};
+
+/// A numeric feature has about this many bands.
+const BANDS: f64 = 7.0;
+
+/// All features' bands, numbered through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bands {
+    ladders: Vec<Cells>,
+    bands: Vec<Band>,
+}
+
+/// One group of people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// The feature, as its place in the document.
+    pub feature: usize,
+    /// Who is in it.
+    pub members: Members,
+}
+
+/// Who is in a band.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Members {
+    /// Those from a number up to, but without, another; the last band has its upper end too.
+    Between {
+        /// From.
+        low: f64,
+        /// To.
+        high: f64,
+    },
+    /// Those with this level.
+    Level(String),
+}
+
+/// Where one feature's bands are found.
+#[derive(Debug, Clone, PartialEq)]
+struct Cells {
+    first: usize,
+    count: usize,
+    coordinate: usize,
+    /// A coordinate's band is the whole part of `offset + scale·x`; levels have none.
+    scale: Option<(f64, f64)>,
+}
+
+impl Bands {
+    /// The bands of a document's features: numbers in round steps, levels one by one.
+    pub fn of(document: &Document) -> Self {
+        let (mut ladders, mut bands) = (Vec::new(), Vec::new());
+        for (feature, described) in document.features().iter().enumerate() {
+            let (first, coordinate) = (bands.len(), document.offset(feature));
+            let scale = match &described.kind {
+                Kind::Numeric { low, high, .. } => {
+                    let step = round_step((high - low) / BANDS);
+                    let start = (low / step).floor();
+                    let edges = edges(*low, *high, step);
+                    bands.extend(
+                        edges
+                            .windows(2)
+                            .map(|ends| Band { feature, members: Members::Between { low: ends[0], high: ends[1] } }),
+                    );
+                    Some((low / step - start, (high - low) / step))
+                }
+                Kind::Levels(levels) => {
+                    let members = levels.iter().cloned().map(Members::Level);
+                    bands.extend(members.map(|members| Band { feature, members }));
+                    None
+                }
+            };
+            ladders.push(Cells { first, count: bands.len() - first, coordinate, scale });
+        }
+        Self { ladders, bands }
+    }
+
+    /// The bands, feature by feature.
+    pub fn all(&self) -> &[Band] {
+        &self.bands
+    }
+
+    /// The bands that a person is in, one for each feature.
+    #[inline]
+    pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
+        self.ladders.iter().map(|cells| {
+            let at = match cells.scale {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                // A hair is added so that a value on an edge is in the upper band, whatever the rounding.
+                Some((offset, scale)) => (offset + scale * context[cells.coordinate] + 1e-9) as usize,
+                None => {
+                    let levels = &context[cells.coordinate..cells.coordinate + cells.count - 1];
+                    levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
+                }
+            };
+            cells.first + at.min(cells.count - 1)
+        })
+    }
+}
+
+impl Band {
+    /// `systolic 140–160 mmHg`, `diabetic = yes`.
+    pub fn words(&self, document: &Document) -> String {
+        let between = if matches!(self.members, Members::Level(_)) { " = " } else { " " };
+        format!("{}{between}{}", document.features()[self.feature].column, self.members(document))
+    }
+
+    /// `140–160 mmHg`, `yes`.
+    pub fn members(&self, document: &Document) -> String {
+        match &self.members {
+            Members::Between { low, high } => {
+                let unit = document.features()[self.feature].unit().map_or_else(String::new, |unit| format!(" {unit}"));
+                format!("{}–{}{unit}", short(*low), short(*high))
+            }
+            Members::Level(level) => level.clone(),
+        }
+    }
+}
+
+/// The next of 1, 2 or 5 times a power of ten.
+fn round_step(step: f64) -> f64 {
+    let power = libm::pow(10.0, libm::floor(libm::log10(step)));
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|round| *round >= step * (1.0 - 1e-9))
+        .unwrap_or(10.0 * power)
+}
+
+/// A range cut at the multiples of a step.
+fn edges(low: f64, high: f64, step: f64) -> Vec<f64> {
+    let mut edges = vec![low];
+    let mut number = (low / step).floor() + 1.0;
+    while number * step < high - 1e-9 * step {
+        edges.push(number * step);
+        number += 1.0;
+    }
+    edges.push(high);
+    edges
+}

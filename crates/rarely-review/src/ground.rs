@@ -1,0 +1,114 @@
+//! What a judgement of a rule stands on: the document's assumptions, the statistics, and the people it is about.
+
+use rarely_core::{
+    Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Parameters, Settings, Statistics,
+};
+use rarely_policy::{Document, Rule};
+
+use crate::error::ReviewError;
+use crate::stance::stance;
+use crate::tally::Tally;
+
+/// What a judgement of a rule stands on.
+#[derive(Debug, Clone)]
+pub struct Ground<'a> {
+    /// Options, features, assumptions.
+    pub document: &'a Document,
+    /// What the log says.
+    pub statistics: Statistics,
+    /// Contexts of the people the rule is for, row by row; at least one.
+    pub people: Vec<f64>,
+    settings: Settings,
+}
+
+impl<'a> Ground<'a> {
+    /// A log's sums, and the people a rule is for: those given (contexts, row by row), or a sample of the log's own.
+    ///
+    /// # Errors
+    /// [`ReviewError`] if the parts do not fit, or there is nobody.
+    pub fn of(document: &'a Document, tally: &Tally, people: Option<Vec<f64>>) -> Result<Self, ReviewError> {
+        if tally.rows() == 0 {
+            return Err(ReviewError::Empty);
+        }
+        let people = people.unwrap_or_else(|| tally.sample().contexts());
+        Self::new(document, tally.statistics(document)?, people)
+    }
+
+    /// Checks that the parts fit.
+    ///
+    /// # Errors
+    /// [`ReviewError`] if they do not.
+    pub fn new(document: &'a Document, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
+        let settings = document
+            .settings()?
+            .certificates(Certificates::Brief)
+            .population(Contexts::new(&people, document.shape().dimension())?)?;
+        Ok(Self { document, statistics, people, settings })
+    }
+
+    /// The assumptions.
+    pub fn confidence(&self) -> Confidence {
+        self.settings.confidence()
+    }
+
+    /// The parameters that the log has not ruled out.
+    pub fn set(&self) -> ConfidenceSet<'_> {
+        self.confidence().set(&self.statistics)
+    }
+
+    /// The people.
+    pub fn contexts(&self) -> Contexts<'_> {
+        Contexts::new(&self.people, self.document.shape().dimension()).expect("checked when this was built")
+    }
+
+    /// The parameters under which a rule is most plausible.
+    pub fn stance(&self, rule: &Rule) -> Parameters {
+        stance(self.document, rule, &self.statistics, &self.people)
+    }
+
+    /// What the document's algorithm makes of a rule: kept, or switched with the evidence.
+    ///
+    /// # Errors
+    /// [`ReviewError::Settings`] if the document's settings exclude each other.
+    pub fn reconsider(&self, rule: &Rule) -> Result<Change, ReviewError> {
+        let settings = self.settings.clone().deployed(self.stance(rule).values().to_vec())?;
+        Ok(settings.learned(self.statistics.clone()).build()?.reconsider())
+    }
+
+    /// The certificate of a change between two rules.
+    ///
+    /// # Errors
+    /// [`ReviewError::Context`] if the people do not fit.
+    pub fn certify(&self, from: &Rule, to: &Rule) -> Result<Certificate, ReviewError> {
+        let rule = |rule| rarely_core::Rule::new(self.stance(rule));
+        Ok(self.set().certify(&rule(from), &rule(to), self.contexts())?)
+    }
+
+    /// Whether a change to a rule passes the tests that the algorithm's own proposal passes: the rule would be kept, were it in force,
+    /// and the change gains what the document asks; for certain, if `certainly` says so.
+    ///
+    /// # Errors
+    /// As [`Ground::reconsider`].
+    pub fn accepts(&self, from: &Rule, to: &Rule, certainly: bool) -> Result<bool, ReviewError> {
+        let stays = match self.document.change().algorithm {
+            // These follow the estimate whenever they are asked: any plausible rule will do.
+            Algorithm::Greedy | Algorithm::Scheduled => self.set().is_jointly_plausible(&self.stance(to)),
+            Algorithm::Certified => true,
+            _ => self.reconsider(to)?.evidence().is_none(),
+        };
+        if !stays {
+            return Ok(false);
+        }
+        let certificate = self.certify(from, to)?;
+        Ok(self.gains_enough(&certificate) && (!certainly || certificate.gain.interval.lower > 0.0))
+    }
+
+    /// Whether a change gains what the document asks: `certified` for certain, the others by their estimate.
+    pub fn gains_enough(&self, certificate: &Certificate) -> bool {
+        let (interval, minimum) = (certificate.gain.interval, self.document.change().minimum_gain);
+        match self.document.change().algorithm {
+            Algorithm::Certified => interval.lower > minimum,
+            _ => interval.estimate > 0.0 && interval.estimate >= minimum,
+        }
+    }
+}

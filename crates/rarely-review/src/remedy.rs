@@ -1,0 +1,165 @@
+//! What would settle a question that the log leaves open, and how many cases it would take: by simulation.
+
+use rarely_core::{Certificates, Exploration, Parameters, Policy, Rng, Share};
+use rarely_lab::{Round, Sample, World, step};
+use serde::Serialize;
+
+use crate::error::ReviewError;
+use crate::ground::Ground;
+use crate::least_squares::{dot, factor, information, solve_transposed};
+use crate::review::Standing;
+
+/// Truths that are tried, each a draw from what the data leave possible.
+const TRUTHS: u64 = 20;
+/// Cases after which a truth counts as not settled.
+const MOST_CASES: u64 = 50_000;
+/// The first look at whether the question is settled; each later one comes after a quarter more cases.
+const FIRST_LOOK: u64 = 100;
+/// The share of people to draw lots for where the document has none.
+const EQUIPOISE: f64 = 0.05;
+/// People that stand for all in the simulation.
+const PEOPLE: usize = 1000;
+/// Draws of a truth before one that strays from the outcome's range is taken as it is.
+const DRAWS: usize = 100;
+
+/// What would settle the question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Remedy {
+    /// The exploration that was simulated, as a document writes it.
+    pub explore: String,
+    /// Cases after which half of the simulated truths were settled; null if they were not.
+    pub cases: Option<u64>,
+    /// Cases after which nine tenths were.
+    pub cases_nine_tenths: Option<u64>,
+    /// Truths that were settled.
+    pub settled: usize,
+    /// Truths that were simulated.
+    pub simulated: usize,
+    /// Cases after which a simulation ended.
+    pub most_cases: u64,
+}
+
+/// Simulates the document's policy with exploration on truths that the data leave possible, until the options that are not told
+/// apart are, or the rule has changed.
+///
+/// # Errors
+/// [`ReviewError::Settings`] if the document's settings exclude each other.
+pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing) -> Result<Remedy, ReviewError> {
+    let own = ground.document.change().explore;
+    let explore = if own == Exploration::NONE {
+        Exploration { equipoise: Share::named("equipoise", EQUIPOISE)?, ..own }
+    } else {
+        own
+    };
+    let d = ground.document.shape().dimension();
+    let people = &ground.people[..ground.people.len().min(PEOPLE * d)];
+    let open: Vec<(usize, usize)> =
+        standing.boundaries.iter().filter(|pair| !pair.told_apart).map(|pair| pair.options).collect();
+    let mut settled = Vec::new();
+    for truth in 0..TRUTHS {
+        let mut rng = Rng::new(truth, 0);
+        let mut world = People::draw(ground, people, &mut rng);
+        let settings = ground.document.settings()?.deployed(standing.stance.values().to_vec())?;
+        let settings = settings.population(rarely_core::Contexts::new(people, d)?)?.certificates(Certificates::Brief);
+        let settings = settings.explore(explore.pilot, explore.equipoise.get())?;
+        let mut policy = settings.learned(ground.statistics.clone()).build()?;
+        settled.extend(cases_to_settle(policy.as_mut(), &mut world, &open, &mut rng));
+    }
+    settled.sort_unstable();
+    let after = |share: f64| {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let needed = (share * TRUTHS as f64).ceil() as usize;
+        settled.get(needed - 1).copied()
+    };
+    Ok(Remedy {
+        explore: explore.to_string(),
+        cases: after(0.5),
+        cases_nine_tenths: after(0.9),
+        settled: settled.len(),
+        simulated: usize::try_from(TRUTHS).unwrap_or(usize::MAX),
+        most_cases: MOST_CASES,
+    })
+}
+
+fn cases_to_settle(
+    policy: &mut dyn Policy,
+    world: &mut People<'_>,
+    open: &[(usize, usize)],
+    rng: &mut Rng,
+) -> Option<u64> {
+    let mut round = Round::new(policy.shape());
+    let nothing = Parameters::zeros(policy.shape());
+    let mut look = FIRST_LOOK;
+    for case in 1..=MOST_CASES {
+        let _ = step(policy, world, &mut round, rng, |_, _, _| {}).ok()?;
+        if case == look {
+            look += look / 4;
+            let set = policy.learner()?.set();
+            let changed = policy.changes() > 0;
+            if changed || open.iter().all(|&(i, j)| !set.boundary(&nothing, i, j).plausible) {
+                return Some(case);
+            }
+        }
+    }
+    None
+}
+
+/// A world of the log's people with one possible truth.
+struct People<'a> {
+    people: &'a [f64],
+    truth: Vec<f64>,
+    noise: f64,
+    rng: Rng,
+}
+
+impl<'a> People<'a> {
+    /// Draws a truth from `N(θ̂, σ²V⁻¹)` that on average stays in the outcome's range.
+    fn draw(ground: &Ground<'_>, people: &'a [f64], rng: &mut Rng) -> Self {
+        let (d, noise) = (ground.document.shape().dimension(), ground.confidence().noise.get());
+        let sign = ground.document.outcome_sign();
+        let mut truth = Vec::new();
+        for ridge in ground.statistics.arms() {
+            let lower = factor(&information(ridge), d);
+            let mut draw = || {
+                let mut arm: Vec<f64> = (0..d).map(|_| noise * rng.normal()).collect();
+                solve_transposed(&lower, d, &mut arm);
+                arm.iter_mut().zip(ridge.estimate()).for_each(|(value, estimate)| *value += estimate);
+                arm
+            };
+            let likely = |arm: &Vec<f64>| {
+                let count = people.len() / d;
+                let mean = people.chunks_exact(d).map(|person| dot(person, arm)).sum::<f64>() / count as f64;
+                ground.document.outcome().range.is_none_or(|(low, high)| low <= sign * mean && sign * mean <= high)
+            };
+            let drawn = (1..DRAWS).map(|_| draw()).find(likely);
+            truth.extend(drawn.unwrap_or_else(|| ridge.estimate().to_vec()));
+        }
+        Self { people, truth, noise, rng: Rng::new(rng.bits(), 1) }
+    }
+}
+
+impl World for People<'_> {
+    fn next(&mut self, round: &mut Round) {
+        let d = round.context.len();
+        let at = self.rng.below(self.people.len() / d);
+        round.context.copy_from_slice(&self.people[at * d..(at + 1) * d]);
+        for (arm, parameters) in self.truth.chunks_exact(d).enumerate() {
+            round.means[arm] = dot(parameters, &round.context);
+            round.rewards[arm] = round.means[arm] + self.noise * self.rng.normal();
+        }
+    }
+
+    fn initial(&self) -> &[f64] {
+        &[]
+    }
+
+    fn truth(&self) -> Option<&[f64]> {
+        Some(&self.truth)
+    }
+
+    fn sample(&self, size: usize) -> Sample {
+        let d = self.people.len() / self.people.len().max(1);
+        let contexts = self.people[..self.people.len().min(size * d)].to_vec();
+        Sample { means: Vec::new(), contexts }
+    }
+}

@@ -1,0 +1,164 @@
+//! A log walked in time order: when the rule would have changed, to what, and what it would have been worth.
+
+use std::collections::VecDeque;
+
+use rarely_core::{Arm, Certificate, Context, Interval, Parameters, RECENT_CONTEXTS, Statistics};
+use rarely_policy::{Document, Rule};
+
+use crate::error::ReviewError;
+use crate::ground::Ground;
+use crate::review::propose;
+use crate::tally::Tally;
+use crate::worth::{Value, Worth};
+
+/// A log being walked.
+#[derive(Debug)]
+pub struct Replay {
+    /// With the rule as it would be in force.
+    document: Document,
+    every: u64,
+    tally: Tally,
+    statistics: Statistics,
+    recent: VecDeque<f64>,
+    held: Follower,
+    replayed: Follower,
+    rewards: crate::worth::Mean,
+    turns: Vec<Turn>,
+}
+
+/// A rule, and what it would have been worth.
+#[derive(Debug)]
+struct Follower {
+    rule: rarely_core::Rule,
+    worth: Worth,
+}
+
+/// A change that would have been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// After this many rows.
+    pub row: u64,
+    /// When, if the log says.
+    pub time: Option<String>,
+    /// The rule until then.
+    pub from: Rule,
+    /// The rule from then on.
+    pub to: Rule,
+    /// Why.
+    pub cause: String,
+    /// The certificate, on the last 1,000 people.
+    pub certificate: Certificate,
+}
+
+/// What came of a walk.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    /// Rows.
+    pub rows: u64,
+    /// The mean outcome that was logged.
+    pub logged: Interval,
+    /// The rule in force at the start, held to the end.
+    pub held: Value,
+    /// The rule as it would have changed.
+    pub replayed: Value,
+    /// The changes.
+    pub turns: Vec<Turn>,
+    /// The rule at the end.
+    pub last: Rule,
+}
+
+impl Replay {
+    /// Starts with the document's rule, which is reviewed after every so many rows.
+    ///
+    /// # Panics
+    /// If `every` is 0.
+    pub fn new(document: &Document, every: u64) -> Self {
+        assert!(every > 0, "a rule is reviewed after some rows");
+        let shape = document.shape();
+        let follower = || Follower {
+            rule: rarely_core::Rule::new(document.rule().parameters(document)),
+            worth: Worth::new(shape),
+        };
+        Self {
+            every,
+            tally: Tally::new(document),
+            statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)),
+            recent: VecDeque::with_capacity(RECENT_CONTEXTS * shape.dimension()),
+            held: follower(),
+            replayed: follower(),
+            rewards: crate::worth::Mean::default(),
+            turns: Vec::new(),
+            document: document.clone(),
+        }
+    }
+
+    /// Takes in the next row.
+    ///
+    /// # Errors
+    /// [`ReviewError`] if it does not fit.
+    pub fn step(
+        &mut self,
+        context: &[f64],
+        arm: Arm,
+        reward: f64,
+        propensity: Option<f64>,
+        time: Option<&str>,
+    ) -> Result<Option<&Turn>, ReviewError> {
+        let checked = Context::new(context)?;
+        for follower in [&mut self.held, &mut self.replayed] {
+            let choice = follower.rule.choose(checked)?;
+            follower.worth.add(&self.statistics, context, choice, arm, reward, propensity);
+        }
+        self.rewards.add(reward);
+        let row = self.statistics.rounds();
+        self.statistics.observe(checked, arm, reward)?;
+        self.tally.add(row, context, arm, reward);
+        if self.recent.len() == RECENT_CONTEXTS * context.len() {
+            self.recent.drain(..context.len());
+        }
+        self.recent.extend(context);
+        if !(row + 1).is_multiple_of(self.every) {
+            return Ok(None);
+        }
+        self.review(time)
+    }
+
+    fn review(&mut self, time: Option<&str>) -> Result<Option<&Turn>, ReviewError> {
+        let people = self.recent.iter().copied().collect();
+        let ground = Ground::new(&self.document, self.statistics.clone(), people)?;
+        let Some(proposal) = propose(&ground, &self.tally, self.document.rule(), &mut Vec::new())? else {
+            return Ok(None);
+        };
+        self.replayed.rule = rarely_core::Rule::new(proposal.rule.parameters(&self.document));
+        self.turns.push(Turn {
+            row: self.statistics.rounds(),
+            time: time.map(ToOwned::to_owned),
+            from: self.document.rule().clone(),
+            to: proposal.rule.clone(),
+            cause: proposal.cause,
+            certificate: proposal.certificate,
+        });
+        self.document = self.document.with_rule(proposal.rule).map_err(ReviewError::Rule)?;
+        Ok(self.turns.last())
+    }
+
+    /// What came of it.
+    ///
+    /// # Errors
+    /// [`ReviewError::Empty`] if there was no row.
+    pub fn finish(self) -> Result<Walk, ReviewError> {
+        if self.statistics.rounds() == 0 {
+            return Err(ReviewError::Empty);
+        }
+        let confidence = self.document.settings()?.confidence();
+        let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());
+        Ok(Walk {
+            rows: self.statistics.rounds(),
+            logged: crate::worth::signed(self.rewards.interval(), sign),
+            held: self.held.worth.value(&set, sign),
+            replayed: self.replayed.worth.value(&set, sign),
+            turns: self.turns,
+            last: self.document.rule().clone(),
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! The running variable of a rule: the score along which it passes from one option to the next.
+
+use rarely_policy::{Document, Ladder, Rule, Score, Threshold};
+
+use crate::least_squares::dot;
+
+/// A rule's running variable: a threshold's feature, a score, or the difference of a linear rule between two options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Running {
+    /// In context coordinates; at least one cut.
+    pub ladder: Ladder,
+    /// What to add to it for the owner's units.
+    pub offset: f64,
+}
+
+impl Running {
+    /// The running variable, if the rule has one.
+    pub fn of(document: &Document, rule: &Rule) -> Option<Self> {
+        let cuts = match rule {
+            Rule::Threshold(Threshold { cuts, .. }) | Rule::Score(Score { cuts, .. }) => cuts,
+            Rule::Linear(_) => return Self::of_two(document, rule),
+        };
+        let ladder = rule.ladder(document)?;
+        let offset = cuts.first()? - ladder.cuts.first()?;
+        Some(Self { ladder, offset })
+    }
+
+    fn of_two(document: &Document, rule: &Rule) -> Option<Self> {
+        if document.options().len() != 2 || !document.has_intercept() {
+            return None;
+        }
+        let parameters = rule.parameters(document);
+        let mut direction: Vec<f64> = parameters.arm(1).iter().zip(parameters.arm(0)).map(|(a, b)| a - b).collect();
+        let offset = std::mem::replace(&mut direction[0], 0.0);
+        let varies = direction.iter().any(|&value| value != 0.0);
+        varies.then(|| Self { ladder: Ladder { direction, cuts: vec![-offset], options: vec![0, 1] }, offset })
+    }
+
+    /// Where a person is on it, in context units.
+    #[inline]
+    pub fn at(&self, context: &[f64]) -> f64 {
+        dot(&self.ladder.direction, context)
+    }
+
+    /// The lowest and the highest that it can be.
+    pub fn span(&self) -> (f64, f64) {
+        let sum = |choose: fn(f64, f64) -> f64| self.ladder.direction.iter().map(|&value| choose(value, 0.0)).sum();
+        (sum(f64::min), sum(f64::max))
+    }
+
+    /// The pairs of options that it passes between, each with its cut.
+    pub fn steps(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let options = self.ladder.options.windows(2);
+        self.ladder.cuts.iter().zip(options).map(|(&cut, pair)| (pair[0], pair[1], cut))
+    }
+}

@@ -1,0 +1,88 @@
+//! The simplest rule that is still justified: its numbers rounded to the fewest digits for which it passes the tests.
+
+use rarely_policy::{Rule, number::round};
+
+use crate::error::ReviewError;
+use crate::ground::Ground;
+
+/// Digits that a number of 64 bits can have and be read back.
+const MOST_DIGITS: usize = 15;
+/// Where, on the way from the exact rule to the estimate's, roundings are tried: an exact rule may lie on the very edge of what is
+/// plausible, where half of all roundings fail.
+const INWARD: [f64; 8] = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
+/// With more numbers than this they all have equally many digits.
+const SHORTENED_ONE_BY_ONE: usize = 24;
+
+/// The rule with the fewest digits that passes the tests of a change from `from`; the exact one where no rounding does. Where the exact
+/// rule is certain to gain, so is the rounded one.
+///
+/// # Errors
+/// As [`Ground::accepts`].
+pub fn simplest(ground: &Ground<'_>, from: &Rule, exact: &Rule) -> Result<Rule, ReviewError> {
+    let certainly = ground.certify(from, exact)?.gain.interval.lower > 0.0;
+    let search = Search { ground, from, certainly };
+    let numbers = exact.numbers();
+    let inward = inward(ground, exact).unwrap_or_else(|| numbers.clone());
+    for digits in 1..=MOST_DIGITS {
+        let mut tried: Vec<Vec<f64>> = Vec::new();
+        for share in INWARD {
+            let moved = numbers.iter().zip(&inward).map(|(number, inward)| number + share * (inward - number));
+            let rounded: Vec<f64> = moved.map(|number| round(number, digits)).collect();
+            if tried.contains(&rounded) {
+                continue;
+            }
+            if let Some(rule) = search.acceptable(exact, &rounded)? {
+                return search.shorten(rule, digits);
+            }
+            tried.push(rounded);
+        }
+    }
+    Ok(exact.clone())
+}
+
+/// The numbers of the estimate's own rule, if it is of the same form with the same options in the same order.
+fn inward(ground: &Ground<'_>, exact: &Rule) -> Option<Vec<f64>> {
+    let estimates = ground.statistics.estimates();
+    let rule = Rule::from_parameters(ground.document, &estimates, exact)?;
+    let numbers = rule.numbers();
+    // With the same numbers in place the rest of the rule, names and order, must be the same.
+    (numbers.len() == exact.numbers().len() && exact.with_numbers(&numbers) == rule).then_some(numbers)
+}
+
+/// What a rounded rule must pass.
+struct Search<'a> {
+    ground: &'a Ground<'a>,
+    from: &'a Rule,
+    certainly: bool,
+}
+
+impl Search<'_> {
+    fn acceptable(&self, like: &Rule, numbers: &[f64]) -> Result<Option<Rule>, ReviewError> {
+        let rule = like.with_numbers(numbers);
+        let fits = self.ground.document.check_rule(&rule).is_ok();
+        Ok((fits && self.ground.accepts(self.from, &rule, self.certainly)?).then_some(rule))
+    }
+
+    /// Takes digits from one number after the other while the rule passes.
+    fn shorten(&self, mut rule: Rule, digits: usize) -> Result<Rule, ReviewError> {
+        let count = rule.numbers().len();
+        if count > SHORTENED_ONE_BY_ONE {
+            return Ok(rule);
+        }
+        for at in 0..count {
+            for fewer in 1..digits {
+                let mut numbers = rule.numbers();
+                let rounded = round(numbers[at], fewer);
+                if rounded == numbers[at] {
+                    break;
+                }
+                numbers[at] = rounded;
+                if let Some(shorter) = self.acceptable(&rule, &numbers)? {
+                    rule = shorter;
+                    break;
+                }
+            }
+        }
+        Ok(rule)
+    }
+}

@@ -1,0 +1,55 @@
+//! Which options have never or hardly been tried where.
+
+use serde::Serialize;
+
+use crate::bands::Bands;
+use crate::ground::Ground;
+use crate::tally::Tally;
+use crate::who::TRIED;
+
+/// A band is looked at if it has this share of the log's rows …
+const BAND_SHARE: f64 = 0.01;
+/// … and an option is hardly tried there below this share of the band's rows.
+const HARDLY: f64 = 0.001;
+
+/// An option that was never or hardly tried in a band.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Thin {
+    /// The option.
+    pub option: String,
+    /// The band, in words.
+    pub band: String,
+    /// The band's feature.
+    pub feature: String,
+    /// Rows of the log in the band.
+    pub rows: u64,
+    /// Those that had the option.
+    pub tried: u64,
+}
+
+/// Every such place.
+pub(crate) fn thin(ground: &Ground<'_>, tally: &Tally) -> Vec<Thin> {
+    let document = ground.document;
+    let bands = Bands::of(document);
+    let options = 0..document.options().len();
+    let mut found = Vec::new();
+    for (at, band) in bands.all().iter().enumerate() {
+        let rows: u64 = options.clone().map(|option| tally.tried(option, at)).sum();
+        if (rows as f64) < BAND_SHARE * tally.rows() as f64 {
+            continue;
+        }
+        for option in options.clone() {
+            let tried = tally.tried(option, at);
+            if tried < TRIED || (tried as f64) < HARDLY * rows as f64 {
+                found.push(Thin {
+                    option: document.options()[option].clone(),
+                    band: band.words(document),
+                    feature: document.features()[band.feature].column.clone(),
+                    rows,
+                    tried,
+                });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,207 @@
+//! What a log says of a policy, as sums that add: read once in a stream, saved, merged with next month's.
+
+use rarely_core::{Arm, MergeError, Parameters, Shape, Statistics};
+use rarely_policy::{Document, Kind};
+use serde::{Deserialize, Serialize};
+
+use crate::bands::Bands;
+use crate::jump::{Cut, Jumps};
+use crate::moments::Moments;
+use crate::running::Running;
+use crate::sample::Sample;
+
+/// The format of a saved tally.
+pub const TALLY_FORMAT: u32 = 1;
+
+/// Everything a review needs of a log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    format: u32,
+    /// What the sums depend on.
+    fingerprint: String,
+    rejected: u64,
+    options: Vec<Moments>,
+    /// Rows by option and band.
+    tried: Vec<Vec<u64>>,
+    sample: Sample,
+    jumps: Option<Jumps>,
+    #[serde(skip)]
+    bands: Option<Bands>,
+    #[serde(skip)]
+    running: Option<Running>,
+}
+
+/// Why sums cannot be used with a document, or with each other.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TallyError {
+    /// A file of another version.
+    #[error(
+        "the saved state has format {found}; this version reads format {TALLY_FORMAT}: build it again from the logs"
+    )]
+    Format {
+        /// The format it has.
+        found: u32,
+    },
+    /// Sums of another document.
+    #[error(
+        "the saved state was made with other options, outcome, features, intercept or penalty than this policy document has: review the logs again with the new document"
+    )]
+    Document,
+    /// Sums that cannot be.
+    #[error("the saved state is damaged: {0}; build it again from the logs")]
+    Damaged(&'static str),
+    /// More than the regression can hold.
+    #[error(transparent)]
+    Sums(#[from] MergeError),
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub fn new(document: &Document) -> Self {
+        let (shape, bands) = (document.shape(), Bands::of(document));
+        let squares: Vec<usize> = numeric_coordinates(document).collect();
+        let running = Running::of(document, document.rule());
+        Self {
+            format: TALLY_FORMAT,
+            fingerprint: document.fingerprint(),
+            rejected: 0,
+            options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
+            tried: vec![vec![0; bands.all().len()]; shape.arms()],
+            sample: Sample::new(shape.dimension()),
+            jumps: running.as_ref().and_then(|running| jumps(running, shape)),
+            bands: Some(bands),
+            running,
+        }
+    }
+
+    /// Prepares sums that were read from a file.
+    ///
+    /// # Errors
+    /// [`TallyError`] if they are not of this document.
+    pub fn revive(mut self, document: &Document) -> Result<Self, TallyError> {
+        if self.format != TALLY_FORMAT {
+            return Err(TallyError::Format { found: self.format });
+        }
+        if self.fingerprint != document.fingerprint() {
+            return Err(TallyError::Document);
+        }
+        let fresh = Self::new(document);
+        let alike = self.options.len() == fresh.options.len()
+            && self.options.iter().zip(&fresh.options).all(|(mine, theirs)| {
+                mine.is_sound() && mine.dimension() == theirs.dimension() && mine.squares() == theirs.squares()
+            })
+            && self.tried.len() == fresh.tried.len()
+            && self.tried.iter().zip(&fresh.tried).all(|(mine, theirs)| mine.len() == theirs.len())
+            && self.sample.dimension() == document.shape().dimension();
+        if !alike {
+            return Err(TallyError::Damaged("its parts do not fit together"));
+        }
+        // The jumps are about the cuts of one rule; where another is in force they are begun again.
+        let same = |mine: &Jumps| {
+            mine.is_sound() && fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok())
+        };
+        self.jumps = self.jumps.filter(same).or(fresh.jumps);
+        (self.bands, self.running) = (fresh.bands, fresh.running);
+        Ok(self)
+    }
+
+    /// Adds one row of a log: its number in its file, its context, option and reward.
+    #[inline]
+    pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
+        self.options[arm.index()].add(context, reward);
+        if let Some(bands) = &self.bands {
+            let tried = &mut self.tried[arm.index()];
+            bands.of_person(context).for_each(|band| tried[band] += 1);
+        }
+        if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
+            jumps.add(running.at(context), arm.index(), reward);
+        }
+        self.sample.offer(row, context, reward);
+    }
+
+    /// Counts rows that could not be used.
+    pub fn reject(&mut self, rows: u64) {
+        self.rejected += rows;
+    }
+
+    /// Adds another log's sums, of the same document.
+    ///
+    /// # Errors
+    /// [`TallyError`] if they are not alike.
+    pub fn merge(&mut self, other: &Self) -> Result<(), TallyError> {
+        if self.fingerprint != other.fingerprint || self.options.len() != other.options.len() {
+            return Err(TallyError::Document);
+        }
+        for (mine, theirs) in self.options.iter_mut().zip(&other.options) {
+            mine.merge(theirs).map_err(|_| TallyError::Document)?;
+        }
+        for (mine, theirs) in self.tried.iter_mut().flatten().zip(other.tried.iter().flatten()) {
+            *mine += theirs;
+        }
+        self.rejected += other.rejected;
+        self.sample.merge(&other.sample);
+        // Where the two are about different rules neither is about the whole log.
+        self.jumps = match (self.jumps.take(), &other.jumps) {
+            (Some(mut mine), Some(theirs)) => mine.merge(theirs).is_ok().then_some(mine),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// Rows that were used.
+    pub fn rows(&self) -> u64 {
+        self.options.iter().map(Moments::rows).sum()
+    }
+
+    /// Rows that could not be.
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// Each option's sums.
+    pub fn options(&self) -> &[Moments] {
+        &self.options
+    }
+
+    /// Rows of an option in a band.
+    pub fn tried(&self, option: usize, band: usize) -> u64 {
+        self.tried[option][band]
+    }
+
+    /// The sums at the rule's cuts, where it has some.
+    pub fn jumps(&self) -> Option<&Jumps> {
+        self.jumps.as_ref()
+    }
+
+    /// A sample of the people.
+    pub fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// The regression of every option.
+    ///
+    /// # Errors
+    /// [`TallyError::Sums`] if the sums are too large for the penalty.
+    pub fn statistics(&self, document: &Document) -> Result<Statistics, TallyError> {
+        let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
+        for (arm, option) in self.options.iter().enumerate() {
+            let (count, information, moment) = option.base();
+            statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
+        }
+        Ok(statistics)
+    }
+}
+
+/// The coordinates of numeric features.
+pub(crate) fn numeric_coordinates(document: &Document) -> impl Iterator<Item = usize> + '_ {
+    let features = document.features().iter().enumerate();
+    features.filter(|(_, feature)| matches!(feature.kind, Kind::Numeric { .. })).map(|(at, _)| document.offset(at))
+}
+
+/// Empty sums at the cuts that lie within the span of a running variable.
+fn jumps(running: &Running, shape: Shape) -> Option<Jumps> {
+    let (low, high) = running.span();
+    let within = running.steps().filter(|&(_, _, cut)| low < cut && cut < high);
+    let cuts: Vec<Cut> = within.map(|(lower, upper, at)| Cut { at, lower, upper }).collect();
+    Jumps::new((low, high), shape.arms(), &cuts).ok()
+}

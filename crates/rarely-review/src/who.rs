@@ -1,0 +1,128 @@
+//! Who changes: a change of rule, band by band.
+
+use rarely_core::{Arm, Interval};
+use rarely_policy::Rule;
+
+use crate::bands::{Band, Bands};
+use crate::error::ReviewError;
+use crate::ground::Ground;
+use crate::jump::Jumps;
+use crate::running::Running;
+use crate::tally::Tally;
+
+/// An option counts as tried in a place from so many rows.
+pub(crate) const TRIED: u64 = 5;
+
+/// What a change means for one band.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BandChange {
+    /// The band.
+    pub band: Band,
+    /// People in it, of the sample.
+    pub people: usize,
+    /// Those who get another option.
+    pub changed: usize,
+    /// Those of them whose new option was hardly ever tried on people like them.
+    pub untried: usize,
+    /// How many pass from one option to another, as places in the document.
+    pub moves: Vec<(usize, usize, usize)>,
+    /// The gain over all people of the band, each counted alike.
+    pub gain: Interval,
+}
+
+/// A change, person by person and band by band.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Who {
+    /// People in all.
+    pub people: usize,
+    /// Those who get another option.
+    pub changed: usize,
+    /// Those of them whose new option was hardly ever tried on people like them: the gain rests on extrapolation there.
+    pub untried: usize,
+    /// The part of the estimated gain that comes from those, of the whole gain's sample mean.
+    pub untried_gain: Interval,
+    /// Every band with people.
+    pub bands: Vec<BandChange>,
+}
+
+/// Works out who changes.
+///
+/// # Errors
+/// [`ReviewError::Context`] if the people do not fit.
+pub(crate) fn who(ground: &Ground<'_>, tally: &Tally, from: &Rule, to: &Rule) -> Result<Who, ReviewError> {
+    let (document, set, d) = (ground.document, ground.set(), ground.document.shape().dimension());
+    let decide = |rule: &Rule| rarely_core::Rule::new(rule.parameters(document)).choose_many(ground.contexts());
+    let (before, after) = (decide(from)?, decide(to)?);
+    let bands = Bands::of(document);
+    let support = Support::new(ground, tally, &bands);
+    let people: Vec<&[f64]> = ground.people.chunks_exact(d).collect();
+    let untried: Vec<bool> = (people.iter().zip(before.iter().zip(&after)))
+        .map(|(person, (old, new))| old != new && !support.has(person, new.index()))
+        .collect();
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); bands.all().len()];
+    for (at, person) in people.iter().enumerate() {
+        bands.of_person(person).for_each(|band| members[band].push(at));
+    }
+    let gain = |chosen: &[usize]| -> Result<Interval, ReviewError> {
+        let contexts: Vec<f64> = chosen.iter().flat_map(|&at| people[at]).copied().collect();
+        let arms = |arms: &[Arm]| -> Vec<Arm> { chosen.iter().map(|&at| arms[at]).collect() };
+        let contexts = rarely_core::Contexts::new(&contexts, d)?;
+        Ok(set.gain(contexts, &arms(&before), &arms(&after))?.interval)
+    };
+    let mut changes = Vec::new();
+    for (band, members) in bands.all().iter().zip(&members).filter(|(_, members)| !members.is_empty()) {
+        let changed: Vec<usize> = members.iter().copied().filter(|&at| before[at] != after[at]).collect();
+        changes.push(BandChange {
+            band: band.clone(),
+            people: members.len(),
+            changed: changed.len(),
+            untried: changed.iter().filter(|&&at| untried[at]).count(),
+            moves: moves(changed.iter().map(|&at| (before[at].index(), after[at].index()))),
+            gain: gain(members)?,
+        });
+    }
+    let alone: Vec<usize> = (0..people.len()).filter(|&at| untried[at]).collect();
+    let share = alone.len() as f64 / people.len() as f64;
+    let Interval { estimate, lower, upper } =
+        if alone.is_empty() { Interval { estimate: 0.0, lower: 0.0, upper: 0.0 } } else { gain(&alone)? };
+    Ok(Who {
+        people: people.len(),
+        changed: before.iter().zip(&after).filter(|(old, new)| old != new).count(),
+        untried: alone.len(),
+        untried_gain: Interval { estimate: share * estimate, lower: share * lower, upper: share * upper },
+        bands: changes,
+    })
+}
+
+/// How many pass from which option to which.
+fn moves(changes: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize, usize)> {
+    let mut counted: Vec<(usize, usize, usize)> = Vec::new();
+    for (from, to) in changes {
+        match counted.iter_mut().find(|(old, new, _)| (*old, *new) == (from, to)) {
+            Some((_, _, count)) => *count += 1,
+            None => counted.push((from, to, 1)),
+        }
+    }
+    counted.sort_unstable();
+    counted
+}
+
+/// Where which option was tried.
+struct Support<'a> {
+    tally: &'a Tally,
+    bands: &'a Bands,
+    running: Option<Running>,
+}
+
+impl<'a> Support<'a> {
+    fn new(ground: &Ground<'_>, tally: &'a Tally, bands: &'a Bands) -> Self {
+        Self { tally, bands, running: Running::of(ground.document, ground.document.rule()) }
+    }
+
+    /// Whether an option was tried on people like this one: in every band that the person is in, and near the person's score.
+    fn has(&self, person: &[f64], option: usize) -> bool {
+        let near = |(jumps, running): (&Jumps, &Running)| jumps.tried(option, running.at(person)) >= TRIED;
+        self.bands.of_person(person).all(|band| self.tally.tried(option, band) >= TRIED)
+            && self.tally.jumps().zip(self.running.as_ref()).is_none_or(near)
+    }
+}

@@ -1,0 +1,117 @@
+//! Sentences about a review, with the owner's names and units.
+
+use rarely_core::{Cause, Interval, Thresholds};
+use rarely_policy::Document;
+use rarely_policy::number::{round, short};
+
+use crate::review::{PairBoundary, Proposal};
+use crate::who::Who;
+
+/// Why a rule was reconsidered.
+pub fn cause(document: &Document, cause: &Cause) -> String {
+    let names = document.options();
+    match cause {
+        Cause::Boundary { arms: (i, j), .. } => {
+            format!("the boundary between {} and {} is implausible", names[*i], names[*j])
+        }
+        Cause::Population { share, limit } => format!(
+            "{:.1} % of people get an option that the data rule out; {:.1} % are allowed",
+            100.0 * share,
+            100.0 * limit
+        ),
+        Cause::Gain { lower, minimum } => {
+            format!(
+                "a change is certain to gain {} a case, more than the minimum of {}",
+                short(*lower),
+                short(*minimum)
+            )
+        }
+        Cause::Scheduled => "the algorithm follows the estimate at every review".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// `between 128.3 and 131.7 mmHg`: where a boundary may be.
+pub fn interval(thresholds: &Thresholds, unit: &str) -> String {
+    let with_unit = |value: f64| if unit.is_empty() { short(value) } else { format!("{} {unit}", short(value)) };
+    match *thresholds {
+        Thresholds::Between { low, high } => format!("between {} and {}", short(low), with_unit(high)),
+        Thresholds::AtMost { high } => format!("at most {}", with_unit(high)),
+        Thresholds::AtLeast { low } => format!("at least {}", with_unit(low)),
+        Thresholds::Outside { low, high } => format!("at most {} or at least {}", short(low), with_unit(high)),
+        Thresholds::Everything => "anywhere".to_owned(),
+        Thresholds::Nothing => "nowhere: no cut of this score is plausible".to_owned(),
+    }
+}
+
+/// What the data say of one pair of options.
+pub fn boundary(document: &Document, pair: &PairBoundary) -> String {
+    let names = document.options();
+    let unit = unit(document);
+    let (first, second) = (&names[pair.options.0], &names[pair.options.1]);
+    let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with(&short(at), unit)));
+    let allowed = pair
+        .interval
+        .as_ref()
+        .map_or_else(String::new, |allowed| format!("; the data allow it {}", interval(allowed, unit)));
+    let state = match (pair.plausible, pair.told_apart) {
+        (true, true) => "plausible".to_owned(),
+        (true, false) => "plausible, but so is any other: the data do not tell the two apart".to_owned(),
+        (false, _) => format!("implausible, {:.1}° from the nearest plausible one", pair.angle_degrees),
+    };
+    format!("{first} / {second}{at}: {state}{allowed}")
+}
+
+/// What speaks against a proposal: bands whose interval includes harm, and gains that rest on extrapolation.
+pub fn against(document: &Document, proposal: &Proposal) -> Vec<String> {
+    let Who { changed, untried, untried_gain, bands, .. } = &proposal.who;
+    let mut found = Vec::new();
+    if *untried > 0 {
+        let gain = proposal.certificate.gain.interval.estimate;
+        let part = if gain > 0.0 { 100.0 * (untried_gain.estimate / gain).clamp(0.0, 1.0) } else { 0.0 };
+        found.push(format!(
+            "extrapolation: {:.0} % of those who change get an option that was hardly ever tried on people like them; {part:.0} % of the gain rests on this",
+            100.0 * *untried as f64 / *changed as f64,
+        ));
+    }
+    for feature in 0..document.features().len() {
+        let harmed =
+            bands.iter().filter(|band| band.band.feature == feature && band.changed > 0 && band.gain.lower < 0.0);
+        let places: Vec<String> =
+            harmed.map(|band| format!("{} ({})", band.band.members(document), gain(band.gain))).collect();
+        if !places.is_empty() {
+            found.push(format!(
+                "by {}, the gain may be harm at {}",
+                document.features()[feature].column,
+                places.join(", ")
+            ));
+        }
+    }
+    if proposal.certificate.gain.interval.lower < 0.0 {
+        found.push(
+            "over all people together the gain may still be harm: the lower end of its interval is below 0".to_owned(),
+        );
+    }
+    found
+}
+
+/// `0.0106, −0.0032 to 0.0245`: three digits are enough to read.
+pub fn gain(interval: Interval) -> String {
+    let three = |value: f64| short(round(value, 3));
+    format!("{}, {} to {}", three(interval.estimate), three(interval.lower), three(interval.upper))
+}
+
+/// The unit of the rule's running variable: a threshold's feature's.
+pub fn unit(document: &Document) -> &str {
+    let column = match document.rule() {
+        rarely_policy::Rule::Threshold(threshold) => Some(threshold.feature.as_str()),
+        _ if document.features().len() == 1 => Some(document.features()[0].column.as_str()),
+        _ => None,
+    };
+    let feature = column.and_then(|column| document.feature(column));
+    feature.and_then(|(_, feature)| feature.unit()).unwrap_or_default()
+}
+
+fn with(value: &str, unit: &str) -> String {
+    if unit.is_empty() { value.to_owned() } else { format!("{value} {unit}") }
+}

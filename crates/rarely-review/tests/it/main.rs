@@ -1,0 +1,8 @@
+//! The tests of `rarely-review`, in one binary.
+
+mod curvature;
+mod jump;
+mod moments;
+mod planted;
+#[path = "../python/run.rs"]
+mod python;

@@ -1,0 +1,270 @@
+//! Logs drawn from a known truth: what the review must find, in at least 1−δ of a thousand logs.
+
+use rarely_core::{Arm, Rng, Thresholds};
+use rarely_policy::{Document, Rule, Threshold};
+use rarely_review::{Ground, Review, Tally, Verdict, review};
+
+const NOISE: f64 = 0.1;
+/// δ of every document here.
+const DELTA: f64 = 0.01;
+
+/// One feature in [80, 220] mmHg, scaled to x in [0,1]; each option's mean is `intercept + slope·x`.
+struct World {
+    options: &'static [&'static str],
+    means: &'static [(f64, f64)],
+}
+
+/// Equal at x = 2/3: 173.33 mmHg.
+const CLINICAL: World = World { options: &["watch", "treat"], means: &[(0.6, 0.0), (0.2, 0.6)] };
+/// Passes from low to middle at x = 1/4 and to high at x = 3/4; the steps there are of very different size.
+const THREE: World = World { options: &["low", "middle", "high"], means: &[(0.5, 0.0), (0.45, 0.2), (-0.9, 2.0)] };
+
+impl World {
+    fn mean(&self, arm: usize, x: f64) -> f64 {
+        let (intercept, slope) = self.means[arm];
+        intercept + slope * x
+    }
+
+    fn document(&self, cuts: &[f64]) -> Document {
+        let text = format!(
+            "policy = \"planted\"\noptions = {:?}\noutcome = {{ column = \"y\", range = [-2.0, 3.0] }}\n\
+             [[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]\n\
+             [evidence]\nnoise = {NOISE}\nnorm_bound = 3.0\nerror_probability = {DELTA}\n\
+             [rule]\nthreshold = {{ feature = \"systolic\", cuts = {cuts:?}, options = {:?} }}\n",
+            self.options, self.options
+        );
+        Document::parse(&text, "planted.toml").expect("a document")
+    }
+
+    /// A log in which options are drawn by lot.
+    fn log(&self, document: &Document, rows: u64, seed: u64) -> Tally {
+        let mut rng = Rng::new(seed, 0);
+        let mut tally = Tally::new(document);
+        for row in 0..rows {
+            let x = rng.uniform();
+            let arm = rng.below(self.means.len());
+            tally.add(row, &[1.0, x], Arm::new(arm), self.mean(arm, x) + NOISE * rng.normal());
+        }
+        tally
+    }
+
+    fn reviewed(&self, cuts: &[f64], rows: u64, seed: u64) -> Found {
+        let document = self.document(cuts);
+        let tally = self.log(&document, rows, seed);
+        let ground = Ground::of(&document, &tally, None).expect("it fits");
+        let review = review(&ground, &tally).expect("it runs");
+        let people = ground.people.clone();
+        Found { document, people, review }
+    }
+
+    /// The true gain of a proposal on the people it was certified on.
+    fn true_gain(&self, found: &Found, to: &Rule) -> f64 {
+        let decide = |rule: &Rule| {
+            let rule = rarely_core::Rule::new(rule.parameters(&found.document));
+            rule.choose_many(rarely_core::Contexts::new(&found.people, 2).unwrap()).unwrap()
+        };
+        let (before, after) = (decide(found.document.rule()), decide(to));
+        let people = found.people.chunks_exact(2).zip(before.iter().zip(&after));
+        let total: f64 =
+            people.map(|(s, (old, new))| self.mean(new.index(), s[1]) - self.mean(old.index(), s[1])).sum();
+        total / before.len() as f64
+    }
+}
+
+struct Found {
+    document: Document,
+    people: Vec<f64>,
+    review: Review,
+}
+
+fn cuts(rule: &Rule) -> &[f64] {
+    match rule {
+        Rule::Threshold(Threshold { cuts, .. }) => cuts,
+        other => panic!("a threshold stays a threshold: {other:?}"),
+    }
+}
+
+/// How many of so many logs may fail when each does with probability δ at most: δn + 4√(δn).
+fn allowed(logs: u64) -> u64 {
+    let expected = DELTA * logs as f64;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let allowed = (expected + 4.0 * expected.sqrt()) as u64;
+    allowed
+}
+
+#[test]
+fn wrong_rules_are_changed_in_the_right_direction_with_a_true_certificate() {
+    let (truth, logs) = (80.0 + 140.0 * 2.0 / 3.0, 1000);
+    let mut failed = 0;
+    for seed in 0..logs {
+        // Wrong by 4 to 40 mmHg, on either side.
+        let wrong = truth + if seed % 2 == 0 { 1.0 } else { -1.0 } * (4.0 + 36.0 * (seed % 37) as f64 / 36.0);
+        let found = CLINICAL.reviewed(&[(wrong * 100.0).round() / 100.0], 100_000, seed);
+        let right = found.review.verdict == Verdict::Change
+            && found.review.proposal.as_ref().is_some_and(|proposal| {
+                let gain = proposal.certificate.gain.interval;
+                let new = cuts(&proposal.rule)[0];
+                let nearer = (new - truth).abs() < (wrong - truth).abs() && (new - wrong) * (truth - wrong) > 0.0;
+                let simple = format!("{new}").len() <= 6;
+                nearer
+                    && simple
+                    && gain.contains(CLINICAL.true_gain(&found, &proposal.rule))
+                    && CLINICAL.true_gain(&found, &proposal.rule) > 0.0
+            });
+        failed += u64::from(!right);
+    }
+    assert!(failed <= allowed(logs), "{failed} of {logs} failed");
+}
+
+#[test]
+fn right_rules_are_kept() {
+    let logs = 1000;
+    let failed = (0..logs).filter(|&seed| {
+        let found = CLINICAL.reviewed(&[80.0 + 140.0 * 2.0 / 3.0], 100_000, 10_000 + seed);
+        found.review.verdict != Verdict::Keep
+    });
+    let failed = failed.count() as u64;
+    assert!(failed <= allowed(logs), "{failed} of {logs} failed");
+}
+
+/// With three options the rule says nothing of how much better an option is beyond its cut: any steps must do.
+#[test]
+fn so_it_is_with_three_options() {
+    let (right, wrong, logs) = ([115.0, 185.0], [115.0, 170.0], 200);
+    let (mut kept, mut changed) = (0, 0);
+    for seed in 0..logs {
+        kept += u64::from(THREE.reviewed(&right, 20_000, seed).review.verdict == Verdict::Keep);
+        let found = THREE.reviewed(&wrong, 20_000, seed);
+        changed += u64::from(found.review.proposal.as_ref().is_some_and(|proposal| {
+            let gain = proposal.certificate.gain.interval;
+            let new = cuts(&proposal.rule);
+            new.len() == 2 && (new[1] - 185.0).abs() < 15.0 && gain.contains(THREE.true_gain(&found, &proposal.rule))
+        }));
+    }
+    assert!(logs - kept <= allowed(logs), "{kept} of {logs} kept");
+    assert!(logs - changed <= allowed(logs), "{changed} of {logs} changed");
+}
+
+#[test]
+fn too_few_rows_cannot_tell_and_say_what_would() {
+    let found = CLINICAL.reviewed(&[140.0], 3, 1).review;
+    assert_eq!(found.verdict, Verdict::CannotTell);
+    assert!(found.reasons[0].contains("does not tell watch (3 rows) from treat (0 rows)"), "{:?}", found.reasons);
+    let remedy = found.gaps.remedy.expect("a remedy");
+    assert_eq!(remedy.explore, "equipoise:0.05");
+    assert!(remedy.settled > 10 && remedy.cases.is_some_and(|cases| cases < 10_000), "{remedy:?}");
+}
+
+/// Intervals of the threshold cover the true one in 1−δ of the logs, whatever shape they have.
+#[test]
+fn threshold_intervals_cover_the_truth_in_all_four_shapes() {
+    let worlds = [
+        CLINICAL,
+        World { options: &["watch", "treat"], means: &[(0.5, 0.0), (0.47, 0.06)] },
+        World { options: &["watch", "treat"], means: &[(0.5, 0.3), (0.1, 0.32)] },
+    ];
+    let mut shapes = [0; 4];
+    let mut missed = 0;
+    let mut logs = 0;
+    for seed in 0..450 {
+        let world = &worlds[seed as usize % 3];
+        let rows = [3, 30, 120, 500, 4000][seed as usize / 3 % 5];
+        let ((a, b), (c, d)) = (world.means[0], world.means[1]);
+        let truth = 80.0 + 140.0 * (a - c) / (d - b);
+        let review = world.reviewed(&[150.0], rows, seed).review;
+        let interval = review.standing.boundaries[0].interval.expect("one feature");
+        shapes[match interval {
+            Thresholds::Between { .. } => 0,
+            Thresholds::AtMost { .. } | Thresholds::AtLeast { .. } => 1,
+            Thresholds::Outside { .. } => 2,
+            Thresholds::Everything => 3,
+            Thresholds::Nothing => panic!("some threshold is always plausible"),
+        }] += 1;
+        missed += u64::from(!interval.contains(truth));
+        logs += 1;
+    }
+    // A half-line is the border between bounded and two half-lines: no log of real numbers meets it exactly. Its own test is the
+    // core's `a_slope_that_is_just_not_significant_leaves_a_half_line`.
+    assert!(shapes[0] > 20 && shapes[2] > 20 && shapes[3] > 20, "{shapes:?}");
+    assert!(missed <= allowed(logs), "{missed} of {logs} missed");
+}
+
+/// The same test as MATH.md §5 prints it, from the rows themselves with explicit 2×2 inverses: nothing of the engine's path is
+/// used. The rounded rule must be plausible, and one digit less must not be.
+#[test]
+fn rounded_rules_pass_the_printed_test() {
+    for seed in 0..60 {
+        let document = CLINICAL.document(&[140.0]);
+        let rows = 2000 + 500 * seed;
+        let found = CLINICAL.reviewed(&[140.0], rows, seed);
+        let proposal = found.review.proposal.expect("140 is wrong");
+        let printed = Printed::from_rows(&CLINICAL, rows, seed, document.norm_bound());
+        let new = cuts(&proposal.rule)[0];
+        let scaled = |cut: f64| (cut - 80.0) / 140.0;
+        assert!((printed.radius - found.review.standing.radius).abs() < 1e-9 * printed.radius);
+        assert!(printed.plausible([scaled(new), -1.0]), "{seed}: {new}");
+        assert!(!printed.plausible([scaled(140.0), -1.0]));
+        let digits = format!("{new}").replace('.', "").trim_end_matches('0').len();
+        // The cuts are between 100 and 200: with two digits they are multiples of 10.
+        let unit = 10_f64.powi(4 - i32::try_from(digits).unwrap());
+        let shorter = [(new / unit).floor() * unit, (new / unit).ceil() * unit];
+        assert!(
+            shorter.iter().all(|&cut| !printed.plausible([scaled(cut), -1.0])),
+            "{seed}: {new} could be one of {shorter:?}"
+        );
+    }
+}
+
+struct Printed {
+    radius: f64,
+    /// `c = θ̂_watch − θ̂_treat`.
+    difference: [f64; 2],
+    /// `M = (V_watch⁻¹ + V_treat⁻¹)⁻¹`.
+    metric: [[f64; 2]; 2],
+}
+
+impl Printed {
+    fn from_rows(world: &World, rows: u64, seed: u64, norm_bound: f64) -> Self {
+        let mut rng = Rng::new(seed, 0);
+        let mut v = [[[0.01, 0.0], [0.0, 0.01]]; 2];
+        let mut b = [[0.0; 2]; 2];
+        for _ in 0..rows {
+            let s = [1.0, rng.uniform()];
+            let arm = rng.below(2);
+            let y = world.mean(arm, s[1]) + NOISE * rng.normal();
+            for i in 0..2 {
+                for j in 0..2 {
+                    v[arm][i][j] += s[i] * s[j];
+                }
+                b[arm][i] += y * s[i];
+            }
+        }
+        let det = |m: [[f64; 2]; 2]| m[0][0] * m[1][1] - m[0][1] * m[1][0];
+        let inverse = |m: [[f64; 2]; 2]| [[m[1][1] / det(m), -m[0][1] / det(m)], [-m[1][0] / det(m), m[0][0] / det(m)]];
+        let times = |m: [[f64; 2]; 2], x: [f64; 2]| [m[0][0] * x[0] + m[0][1] * x[1], m[1][0] * x[0] + m[1][1] * x[1]];
+        let (first, second) = (inverse(v[0]), inverse(v[1]));
+        let (one, two) = (times(first, b[0]), times(second, b[1]));
+        let mut sum = first;
+        for i in 0..2 {
+            for j in 0..2 {
+                sum[i][j] += second[i][j];
+            }
+        }
+        let logs = det(v[0]).ln() + det(v[1]).ln() - 4.0 * 0.01_f64.ln();
+        Self {
+            radius: 0.1 * norm_bound + NOISE * (2.0 * (1.0 / DELTA).ln() + logs).sqrt(),
+            difference: [one[0] - two[0], one[1] - two[1]],
+            metric: inverse(sum),
+        }
+    }
+
+    /// `ψ = θ̃_watch − θ̃_treat`.
+    fn plausible(&self, psi: [f64; 2]) -> bool {
+        let product = |x: [f64; 2], y: [f64; 2]| -> f64 {
+            (0..2).map(|i| (0..2).map(|j| x[i] * self.metric[i][j] * y[j]).sum::<f64>()).sum()
+        };
+        let (along, m2, r2) =
+            (product(psi, self.difference), product(self.difference, self.difference), self.radius.powi(2));
+        m2 <= r2 || along > 0.0 && along * along >= (m2 - r2) * product(psi, psi)
+    }
+}

@@ -1,0 +1,109 @@
+//! Options that say which log to read, and the walk through it with a progress bar.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic as _, Report};
+use rarely_data::{Case, Cases, Columns, read_people};
+use rarely_policy::Document;
+use rarely_review::SAMPLE_SIZE;
+
+use crate::output::say;
+
+/// Rejected rows that are listed.
+const LISTED: usize = 20;
+/// Rows between two looks at the progress bar.
+const TICK: u64 = 4096;
+
+/// The log.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The log")]
+pub(crate) struct Log {
+    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Column that says which option was given [default: the document's option_column]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) option_column: Option<String>,
+    /// Bad rows that are tolerated; they are listed, and counted in the answer
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub(crate) reject_limit: u64,
+}
+
+/// The people that the rule is for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The people")]
+pub(crate) struct Population {
+    /// People that the rule is for: files with the features' columns [default: those of the log]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) population: Vec<PathBuf>,
+}
+
+impl Log {
+    /// The columns besides the features and the outcome.
+    pub(crate) fn columns(&self, document: &Document) -> Columns {
+        Columns {
+            option: self.option_column.clone().unwrap_or_else(|| document.option_column().to_owned()),
+            propensity: None,
+            time: None,
+        }
+    }
+
+    /// Gives every case to `take`; rows that were rejected.
+    pub(crate) fn walk(
+        &self,
+        document: &Document,
+        take: impl FnMut(&Case) -> Result<(), Report>,
+    ) -> Result<u64, Report> {
+        self.walk_with(document, &self.columns(document), take)
+    }
+
+    /// The same with more columns.
+    pub(crate) fn walk_with(
+        &self,
+        document: &Document,
+        columns: &Columns,
+        mut take: impl FnMut(&Case) -> Result<(), Report>,
+    ) -> Result<u64, Report> {
+        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit).into_diagnostic()?;
+        let bar = ProgressBar::new(cases.progress().1);
+        if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let mut case = Case::new(document);
+        let mut rows = 0_u64;
+        while cases.next(&mut case).into_diagnostic()? {
+            take(&case)?;
+            rows += 1;
+            if rows.is_multiple_of(TICK) {
+                bar.set_position(cases.progress().0);
+            }
+        }
+        bar.finish_and_clear();
+        let rejected = cases.rejected_count();
+        if rejected > 0 {
+            say(&format!("{rejected} rows were rejected:"));
+            for rejection in cases.rejected().iter().take(LISTED) {
+                say(&format!("  {rejection}"));
+            }
+            if rejected > LISTED as u64 {
+                say(&format!("  and {} more", rejected - LISTED as u64));
+            }
+        }
+        Ok(rejected)
+    }
+}
+
+impl Population {
+    /// The contexts, row by row, if files were given.
+    pub(crate) fn read(&self, document: &Document) -> Result<Option<Vec<f64>>, Report> {
+        if self.population.is_empty() {
+            return Ok(None);
+        }
+        let people = read_people(document, &self.population, 0, SAMPLE_SIZE).into_diagnostic()?;
+        Ok(Some(people.contexts))
+    }
+}

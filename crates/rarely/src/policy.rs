@@ -1,0 +1,183 @@
+//! `rarely policy`: draft, check, show and compare policy documents.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic as _, Report, miette};
+use rarely_data::sketch;
+use rarely_policy::{Document, DocumentError, draft, guess_roles, schema};
+
+use crate::log::Population;
+use crate::output::{print, print_json, say};
+use crate::review::Format;
+use crate::state::write_new;
+
+/// What to do with policy documents.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Draft a document from the columns of a file, with a comment for every setting
+    Init(Init),
+    /// Check a document: exit 0 if it is valid, 1 if it is not
+    Check {
+        /// The document
+        #[arg(value_name = "FILE")]
+        policy: PathBuf,
+    },
+    /// Print a document's rule in words
+    Show {
+        /// The document
+        #[arg(value_name = "FILE")]
+        policy: PathBuf,
+        /// What stdout gets
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Say in words what changed between two documents, and for how many people
+    Diff {
+        /// The old document
+        #[arg(value_name = "OLD")]
+        old: PathBuf,
+        /// The new document
+        #[arg(value_name = "NEW")]
+        new: PathBuf,
+        #[command(flatten)]
+        population: Population,
+    },
+    /// Print the JSON Schema of documents, for editors
+    Schema,
+}
+
+#[derive(Debug, Args)]
+struct Init {
+    /// File whose columns are described: CSV, TSV, Parquet or NDJSON
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// Name of the policy [default: the file's]
+    #[arg(long)]
+    name: Option<String>,
+    /// Column that says which option was given [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    option_column: Option<String>,
+    /// Column that says how it went [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    outcome_column: Option<String>,
+    /// Write the draft to a new file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+    match &arguments.command {
+        Command::Init(init) => initial(init)?,
+        Command::Check { policy } => return check(policy),
+        Command::Show { policy, format } => show(policy, *format)?,
+        Command::Diff { old, new, population } => diff(old, new, population)?,
+        Command::Schema => print_json(&schema())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn initial(init: &Init) -> Result<(), Report> {
+    let columns = sketch(&init.from).into_diagnostic()?;
+    let (option, outcome) = guess_roles(&columns);
+    let choose = |given: &Option<String>, guessed: Option<&str>, what: &str, flag: &str| {
+        let name = given.as_deref().or(guessed).ok_or_else(|| {
+            let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            miette!(
+                "{}: which column says {what}? Name it with {flag}; there are {}",
+                init.from.display(),
+                known.join(", ")
+            )
+        })?;
+        if columns.iter().any(|column| column.name == name) {
+            Ok(name.to_owned())
+        } else {
+            Err(miette!("{}: there is no column {name:?}", init.from.display()))
+        }
+    };
+    let option = choose(&init.option_column, option, "which option was given", "--option-column")?;
+    let outcome = choose(&init.outcome_column, outcome, "how it went", "--outcome-column")?;
+    let stem = init.from.file_stem().map_or_else(|| "policy".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
+    match &init.out {
+        Some(path) => {
+            write_new(path, text.as_bytes())?;
+            say(&format!("the draft is in {}; look at every line marked CHECK", path.display()));
+            Ok(())
+        }
+        None => print(&text),
+    }
+}
+
+fn check(path: &Path) -> Result<ExitCode, Report> {
+    match Document::read(path) {
+        Ok(document) => {
+            let shape = document.shape();
+            print(&format!(
+                "{}: valid; {}: {} options, {} features, {} context variables\n",
+                path.display(),
+                document.policy(),
+                shape.arms(),
+                document.features().len(),
+                shape.dimension()
+            ))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error @ DocumentError::Io { .. }) => Err(error).into_diagnostic(),
+        Err(error) => {
+            say(&format!("{:?}", Report::from_err(error)));
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn show(path: &Path, format: Format) -> Result<(), Report> {
+    let document = Document::read(path).into_diagnostic()?;
+    match format {
+        Format::Json => print_json(&serde_json::json!({
+            "policy": document.policy(),
+            "options": document.options(),
+            "coordinates": document.coordinates(),
+            "rule": document.rule(),
+            "words": document.rule().words(&document),
+            "parameters": document.rule().parameters(&document).iter().map(<[f64]>::to_vec).collect::<Vec<_>>(),
+            "noise": document.noise(),
+            "norm_bound": document.norm_bound(),
+        })),
+        Format::Table => {
+            let mut text = format!("{}\n", document.policy());
+            for line in document.rule().words(&document) {
+                text += &format!("  {line}\n");
+            }
+            print(&text)
+        }
+    }
+}
+
+fn diff(old: &Path, new: &Path, population: &Population) -> Result<(), Report> {
+    let (before, after) = (Document::read(old).into_diagnostic()?, Document::read(new).into_diagnostic()?);
+    let mut lines = before.difference(&after);
+    if !population.population.is_empty() {
+        let decide = |document: &Document| -> Result<Vec<String>, Report> {
+            let people = population.read(document)?.unwrap_or_default();
+            let contexts = rarely_core::Contexts::new(&people, document.shape().dimension()).into_diagnostic()?;
+            let rule = rarely_core::Rule::new(document.rule().parameters(document));
+            let arms = rule.choose_many(contexts).into_diagnostic()?;
+            Ok(arms.into_iter().map(|arm| document.options()[arm.index()].clone()).collect())
+        };
+        let (first, second) = (decide(&before)?, decide(&after)?);
+        let changed = first.iter().zip(&second).filter(|(old, new)| old != new).count();
+        lines.push(format!("{:.1} % of people change option", 100.0 * changed as f64 / first.len().max(1) as f64));
+    }
+    if lines.is_empty() {
+        lines.push("the two documents say the same".to_owned());
+    }
+    print(&(lines.join("\n") + "\n"))
+}

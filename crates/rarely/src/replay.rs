@@ -1,0 +1,135 @@
+//! `rarely replay`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic as _, Report};
+use rarely_core::Interval;
+use rarely_policy::{Document, difference};
+use rarely_review::{Replay, Value, Walk};
+use serde_json::json;
+
+use crate::log::Log;
+use crate::options::count;
+use crate::output::{plain_table, print, print_json, render};
+use crate::review::{Format, table};
+
+/// What to replay.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The policy document, with the rule in force at the start of the log
+    #[arg(long, value_name = "FILE")]
+    policy: PathBuf,
+    #[command(flatten)]
+    log: Log,
+    /// Column with the probability of the option that was given
+    #[arg(long, value_name = "COLUMN")]
+    propensity_column: Option<String>,
+    /// Column with the time; rows must be in its order [default: the order of the file]
+    #[arg(long, value_name = "COLUMN")]
+    time_column: Option<String>,
+    /// Rows between two reviews
+    #[arg(long, default_value_t = 100, value_name = "ROWS", value_parser = count(1, 1_000_000_000))]
+    every: u64,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    let document = Document::read(&arguments.policy).into_diagnostic()?;
+    let mut columns = arguments.log.columns(&document);
+    columns.propensity.clone_from(&arguments.propensity_column);
+    columns.time.clone_from(&arguments.time_column);
+    let mut replay = Replay::new(&document, arguments.every);
+    let rejected = arguments.log.walk_with(&document, &columns, |case| {
+        replay
+            .step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())
+            .map(|_| ())
+            .into_diagnostic()
+    })?;
+    let walk = replay.finish().into_diagnostic()?;
+    match arguments.format {
+        Format::Table => print(&text(&document, &walk, arguments.every)),
+        Format::Json => print_json(&object(&document, &walk, rejected)),
+    }
+}
+
+fn text(document: &Document, walk: &Walk, every: u64) -> String {
+    let mut text = format!("{}: {} rows, reviewed after every {every}\n\n", document.policy(), walk.rows);
+    for line in document.rule().words(document) {
+        let _ = writeln!(text, "  {line}");
+    }
+    if walk.turns.is_empty() {
+        text += "\nThe rule would not have changed.\n";
+    }
+    for turn in &walk.turns {
+        let time = turn.time.as_ref().map_or_else(String::new, |time| format!(" ({time})"));
+        let _ = writeln!(text, "\nAfter row {}{time}: {}", turn.row, turn.cause);
+        for line in difference((document, &turn.from), (document, &turn.to)) {
+            let _ = writeln!(text, "  {line}");
+        }
+        let gain = &turn.certificate.gain;
+        let (gain, changed) = (table::interval(gain.interval), table::percent(gain.changed_share));
+        let _ = writeln!(text, "  gain {gain}; {changed} of the last people change option");
+    }
+    let _ = writeln!(text, "\nMean {} per case", document.outcome().column);
+    let mut values = plain_table(&["  ", "value", "how"], &[2]);
+    values.add_row(["  as logged", &table::interval(walk.logged), "mean of the log, 95 %"]);
+    let mut refusals = Vec::new();
+    for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {
+        let Value { direct, inverse_propensity, doubly_robust } = value;
+        values.add_row([format!("  {name}").as_str(), &table::interval(*direct), "direct: the model, 1−δ"]);
+        for (how, found) in [("inverse propensity, 95 %", inverse_propensity), ("doubly robust, 95 %", doubly_robust)] {
+            match found {
+                Ok(interval) => {
+                    values.add_row(["", &table::interval(*interval), how]);
+                }
+                Err(reason) => refusals.push(format!("{name}, {how}: refused, {reason}")),
+            }
+        }
+    }
+    text += &render(&values);
+    for refusal in refusals {
+        let _ = writeln!(text, "  {refusal}");
+    }
+    text
+}
+
+fn object(document: &Document, walk: &Walk, rejected: u64) -> serde_json::Value {
+    let interval =
+        |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
+    let perhaps = |found: &Result<Interval, String>| match found {
+        Ok(found) => interval(*found),
+        Err(reason) => json!({ "refused": reason }),
+    };
+    let value = |value: &Value| {
+        json!({
+            "direct": interval(value.direct),
+            "inverse_propensity": perhaps(&value.inverse_propensity),
+            "doubly_robust": perhaps(&value.doubly_robust),
+        })
+    };
+    let turns = walk.turns.iter().map(|turn| {
+        json!({
+            "row": turn.row,
+            "time": turn.time,
+            "cause": turn.cause,
+            "from": turn.from,
+            "to": turn.to,
+            "gain": interval(turn.certificate.gain.interval),
+            "changed_share": turn.certificate.gain.changed_share,
+        })
+    });
+    json!({
+        "policy": document.policy(),
+        "rows": walk.rows,
+        "rows_rejected": rejected,
+        "changes": turns.collect::<Vec<_>>(),
+        "rule": walk.last,
+        "logged": interval(walk.logged),
+        "held": value(&walk.held),
+        "replayed": value(&walk.replayed),
+    })
+}

@@ -1,0 +1,141 @@
+//! `rarely review`.
+
+// mod page;
+pub(crate) mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
+// use rarely_figures::review::pictures;
+use rarely_lab::Folder;
+use rarely_policy::Document;
+use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
+
+use crate::log::{Log, Population};
+use crate::output::{json_text, print, say};
+use crate::state;
+
+/// What to review.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The policy document (`rarely policy init` drafts one)
+    #[arg(long, value_name = "FILE")]
+    policy: PathBuf,
+    #[command(flatten)]
+    log: Log,
+    #[command(flatten)]
+    population: Population,
+    /// Saved statistics to go on from; several are merged
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    state: Vec<PathBuf>,
+    /// Save the statistics, so that next month's log can be added to them
+    #[arg(long, value_name = "FILE")]
+    save_state: Option<PathBuf>,
+    /// Write the policy document with the proposed rule to a new file, if a change is proposed
+    #[arg(long, value_name = "FILE")]
+    apply: Option<PathBuf>,
+    /// Folder for the report (review.html), its figures and its numbers
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What stdout gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+    let document = Document::read(&arguments.policy).into_diagnostic()?;
+    check_targets(arguments)?;
+    let folder = arguments.out.as_deref().map(Folder::create).transpose().into_diagnostic()?;
+    let mut tally = Tally::new(&document);
+    for path in &arguments.state {
+        tally.merge(&state::read(path, &document)?).into_diagnostic()?;
+    }
+    if arguments.log.data.is_empty() && arguments.state.is_empty() {
+        return Err(miette!("there is nothing to review: give a log with --data, or saved statistics with --state"));
+    }
+    if !arguments.log.data.is_empty() {
+        let rejected = arguments.log.walk(&document, |case| {
+            tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+            Ok(())
+        })?;
+        tally.reject(rejected);
+    }
+    let people = arguments.population.read(&document)?;
+    let ground = Ground::of(&document, &tally, people).into_diagnostic()?;
+    let found = review(&ground, &tally).into_diagnostic()?;
+    let json = json_text(&Answer::new(&document, &found))?;
+    if let Some(path) = &arguments.save_state {
+        state::write(path, &tally)?;
+    }
+    if let Some(folder) = &folder {
+        write_report(folder, arguments, &ground, &found, &json)?;
+    }
+    match arguments.format {
+        Format::Table => print(&table::text(&ground, &found))?,
+        Format::Json => print(&json)?,
+    }
+    apply(arguments, &found)?;
+    Ok(if found.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Nothing that is already stored is lost: a new file must be new, or the very state that is gone on from.
+fn check_targets(arguments: &Arguments) -> Result<(), Report> {
+    if let Some(path) = arguments.apply.as_ref().filter(|path| path.exists()) {
+        return Err(miette!("{} exists already; --apply writes a new file: give another name", path.display()));
+    }
+    let gone_on_from = |path: &&PathBuf| arguments.state.iter().any(|state| same_file(state, path));
+    if let Some(path) = arguments.save_state.as_ref().filter(|path| path.exists() && !gone_on_from(path)) {
+        return Err(miette!(
+            "{} exists already and would be lost; go on from it with --state {}, or save under another name",
+            path.display(),
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+fn same_file(first: &Path, second: &Path) -> bool {
+    matches!((first.canonicalize(), second.canonicalize()), (Ok(first), Ok(second)) if first == second)
+}
+
+/// Puts the proposed rule into a copy of the document.
+fn apply(arguments: &Arguments, found: &Review) -> Result<(), Report> {
+    let Some(path) = &arguments.apply else {
+        return Ok(());
+    };
+    let Some(proposal) = &found.proposal else {
+        say(&format!("there is no change to apply; {} was not written", path.display()));
+        return Ok(());
+    };
+    let original = fs::read_to_string(&arguments.policy).into_diagnostic()?;
+    let text = rarely_policy::apply(&original, &proposal.rule).into_diagnostic()?;
+    state::write_new(path, text.as_bytes())?;
+    say(&format!("the document with the proposed rule is in {}", path.display()));
+    Ok(())
+}
+
+fn write_report(
+    folder: &Folder,
+    arguments: &Arguments,
+    ground: &Ground<'_>,
+    found: &Review,
+    json: &str,
+) -> Result<(), Report> {
+    let _ = (arguments, ground, found);
+    folder.write("review.json", json).into_diagnostic()?;
+    // folder.write("review.html", page::page(ground, found, &pictures, &sources)).into_diagnostic()?;
+    say(&format!("the report is {}", folder.path().join("review.html").display()));
+    Ok(())
+}

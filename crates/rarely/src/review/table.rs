@@ -1,0 +1,212 @@
+//! A review as text: the evidence, then the recommendation, then what speaks against it.
+
+use std::fmt::Write as _;
+
+use rarely_core::Interval;
+use rarely_policy::number::{round, short};
+use rarely_policy::{Document, difference};
+use rarely_review::{Check, Ground, Proposal, Review, words};
+
+use crate::output::{plain_table, render};
+
+/// The whole review.
+pub(crate) fn text(ground: &Ground<'_>, found: &Review) -> String {
+    let document = ground.document;
+    let mut text = String::new();
+    let counts = document.options().iter().zip(&found.per_option).map(|(option, rows)| format!("{option} {rows}"));
+    let counts: Vec<String> = counts.collect();
+    let _ = writeln!(
+        text,
+        "{}: {} rows ({}), {} rejected",
+        document.policy(),
+        found.rows(),
+        counts.join(", "),
+        found.rejected
+    );
+    let _ = writeln!(text, "\nVerdict: {}", found.verdict.name());
+    section(&mut text, "", found.reasons.iter().cloned());
+    section(&mut text, "The rule in force", document.rule().words(document));
+    let mut why: Vec<String> = found.standing.boundaries.iter().map(|pair| words::boundary(document, pair)).collect();
+    why.push(format!(
+        "{} of people are given an option that the data rule out",
+        percent(found.standing.excluded_share)
+    ));
+    section(&mut text, "What the data say of it", why);
+    if let Some(proposal) = &found.proposal {
+        text += &proposed(document, proposal);
+    }
+    section(&mut text, "What the log cannot say", gaps(document, found));
+    section(&mut text, "Is the straight line good enough?", found.checks.iter().map(check));
+    section(&mut text, "Assumptions", assumptions(document));
+    text
+}
+
+/// A heading with lines under it; nothing if there are none.
+fn section(text: &mut String, heading: &str, lines: impl IntoIterator<Item = String>) {
+    let mut lines = lines.into_iter().peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    if !heading.is_empty() {
+        let _ = writeln!(text, "\n{heading}");
+    }
+    for line in lines {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+fn proposed(document: &Document, proposal: &Proposal) -> String {
+    let mut text = String::new();
+    let mut lines = vec![format!("because {}", proposal.cause)];
+    lines.extend(proposal.note.clone());
+    lines.extend(proposal.rule.words(document));
+    let mut changes = difference((document, document.rule()), (document, &proposal.rule));
+    changes.push(format!("{} of people change option", percent(proposal.certificate.gain.changed_share)));
+    lines.push(format!("that is: {}", changes.join("; ")));
+    if proposal.exact != proposal.rule {
+        let exact = serde_json::to_string(&proposal.exact).unwrap_or_default();
+        lines.push(format!("to all digits: {exact}"));
+    }
+    section(&mut text, "Proposed", lines);
+    let certificate = &proposal.certificate;
+    let mut lines = vec![
+        format!("gain {}", interval(certificate.gain.interval)),
+        format!(
+            "{} of people are given an option that the data rule out, {} now",
+            percent(certificate.excluded_after),
+            percent(certificate.excluded_before)
+        ),
+    ];
+    let reasons = proposal.certified_by().into_iter().map(|name| match name {
+        "plausible" => "every boundary of it is plausible",
+        "gain" => "it is certain to gain",
+        "theorem-3" => "Theorem 3: it cannot do harm, whoever the people are",
+        other => other,
+    });
+    let reasons: Vec<&str> = reasons.collect();
+    if !reasons.is_empty() {
+        lines.push(format!("certified: {}", reasons.join("; ")));
+    }
+    lines.push(format!("statistics {}", certificate.digest));
+    section(&mut text, "Certificate", lines);
+    let _ = writeln!(text, "\nWho changes");
+    text += &who(document, proposal);
+    section(&mut text, "Evidence against", words::against(document, proposal));
+    text
+}
+
+fn who(document: &Document, proposal: &Proposal) -> String {
+    let mut table = plain_table(&["  band", "people", "change", "from → to", "gain a case"], &[3, 4]);
+    for band in proposal.who.bands.iter().filter(|band| band.changed > 0) {
+        let moves = band
+            .moves
+            .iter()
+            .map(|&(from, to, count)| format!("{} → {} {count}", document.options()[from], document.options()[to]));
+        let moves: Vec<String> = moves.collect();
+        table.add_row([
+            format!("  {}", band.band.words(document)),
+            band.people.to_string(),
+            percent(band.changed as f64 / band.people as f64),
+            moves.join(", "),
+            interval(band.gain),
+        ]);
+    }
+    render(&table)
+}
+
+fn gaps(document: &Document, found: &Review) -> Vec<String> {
+    let names = document.options();
+    let mut lines = Vec::new();
+    for stuck in &found.gaps.stuck {
+        lines.push(format!(
+            "{} may be best for {} of people but is given to {}: without exploration the data will never tell",
+            names[stuck.arm.index()],
+            percent(stuck.plausible_share),
+            percent(stuck.played_share)
+        ));
+    }
+    for option in names {
+        let bands: Vec<String> = found
+            .gaps
+            .thin
+            .iter()
+            .filter(|thin| thin.option == *option)
+            .map(
+                |thin| {
+                    if thin.tried == 0 { thin.band.clone() } else { format!("{} ({} times)", thin.band, thin.tried) }
+                },
+            )
+            .collect();
+        if !bands.is_empty() {
+            lines.push(format!("{option} was never or hardly tried at {}", bands.join(", ")));
+        }
+    }
+    if let Some(remedy) = &found.gaps.remedy {
+        let cases = match (remedy.cases, remedy.cases_nine_tenths) {
+            (Some(half), Some(most)) => {
+                format!("about {half} further cases would settle it ({most} in nine of ten simulations)")
+            }
+            (Some(half), None) => format!("about {half} further cases would settle it in half of the simulations"),
+            _ => format!(
+                "{} of {} simulations were not settled by {} cases",
+                remedy.simulated - remedy.settled,
+                remedy.simulated,
+                remedy.most_cases
+            ),
+        };
+        lines.push(format!("remedy: explore = \"{}\"; {cases}", remedy.explore));
+    }
+    lines
+}
+
+fn check(check: &Check) -> String {
+    let line = match check {
+        Check::Curvature { option, p_value, largest_bend, feature, .. } => match (p_value, largest_bend, feature) {
+            (Some(p), Some(bend), Some(feature)) => {
+                format!("{option}: bends by {} over the range of {feature} (p = {})", three(*bend), three(*p))
+            }
+            (Some(p), ..) => format!("{option}: no feature can bend (p = {})", three(*p)),
+            _ => format!("{option}: not tested"),
+        },
+        Check::Jump { options: [lower, upper], cut, local, standard_error, bandwidth, model, .. } => {
+            let local = match (local, standard_error, bandwidth) {
+                (Some(local), Some(error), Some(width)) => {
+                    format!("{} ± {} by people within {} of it", three(*local), three(*error), short(*width))
+                }
+                _ => "no local estimate".to_owned(),
+            };
+            format!("{upper} less {lower} at {}: {local}, {} by the model", short(*cut), three(*model))
+        }
+    };
+    match check.warning() {
+        Some(warning) => format!("{line}\n    WARNING: {warning}"),
+        None => line,
+    }
+}
+
+fn assumptions(document: &Document) -> Vec<String> {
+    let evidence = document.evidence();
+    let noise = if evidence.noise.is_none() { " (half the outcome's range)" } else { "" };
+    let bound =
+        if evidence.norm_bound.is_none() { format!(" ({})", document.norm_bound_reason()) } else { String::new() };
+    vec![
+        format!("noise {}{noise}", short(document.noise())),
+        format!("norm bound {}{bound}", short(document.norm_bound())),
+        format!("penalty {}, error probability {}", short(evidence.penalty), short(evidence.error_probability)),
+        format!("algorithm {}, minimum gain {}", document.change().algorithm, short(document.change().minimum_gain)),
+    ]
+}
+
+pub(crate) fn interval(interval: Interval) -> String {
+    let Interval { estimate, lower, upper } = interval;
+    format!("{} ({} to {})", three(estimate), three(lower), three(upper))
+}
+
+/// Three digits are enough to read.
+fn three(value: f64) -> String {
+    short(round(value, 3))
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}

@@ -1,0 +1,85 @@
+//! `rarely state`: saved statistics of logs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
+use rarely_lab::Folder;
+use rarely_policy::Document;
+use rarely_review::Tally;
+
+use crate::output::say;
+
+/// What to do with saved statistics.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Merge saved statistics of several logs into one file
+    Merge {
+        /// The policy document that they were made with
+        #[arg(long, value_name = "FILE")]
+        policy: PathBuf,
+        /// The new file
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Files that `rarely review --save-state` wrote
+        #[arg(value_name = "STATE", required = true, num_args = 2..)]
+        states: Vec<PathBuf>,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    let Command::Merge { policy, out, states } = &arguments.command;
+    let document = Document::read(policy).into_diagnostic()?;
+    if out.exists() {
+        return Err(miette!("{} exists already and would be lost; give --out another name", out.display()));
+    }
+    let mut merged = Tally::new(&document);
+    for path in states {
+        merged.merge(&read(path, &document)?).into_diagnostic()?;
+    }
+    write(out, &merged)?;
+    say(&format!("{} rows of {} states are in {}", merged.rows(), states.len(), out.display()));
+    Ok(())
+}
+
+/// Saved statistics, checked against the document.
+pub(crate) fn read(path: &Path, document: &Document) -> Result<Tally, Report> {
+    let text = fs::read_to_string(path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("{}: the saved statistics cannot be read", path.display()))?;
+    let tally: Tally = serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| {
+        format!(
+            "{}: these are not statistics that `rarely review --save-state` wrote, or they are damaged; build them again from the logs",
+            path.display()
+        )
+    })?;
+    tally.revive(document).into_diagnostic().wrap_err_with(|| path.display().to_string())
+}
+
+/// Saves statistics: a whole file or none.
+pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Report> {
+    let text = serde_json::to_string(tally).into_diagnostic()?;
+    replace(path, text.as_bytes())
+}
+
+/// Writes a file that must not exist yet.
+pub(crate) fn write_new(path: &Path, contents: &[u8]) -> Result<(), Report> {
+    if path.exists() {
+        return Err(miette!("{} exists already; give another name", path.display()));
+    }
+    replace(path, contents)
+}
+
+fn replace(path: &Path, contents: &[u8]) -> Result<(), Report> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| miette!("{} is no name for a file", path.display()))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Folder::create(parent).into_diagnostic()?.write(name, contents).into_diagnostic()
+}

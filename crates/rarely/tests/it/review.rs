@@ -1,0 +1,103 @@
+//! `rarely review` against numbers that are not ours, and its promises about states and files.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, talk};
+
+/// The shared test vectors, or a note that they are not there.
+fn vectors() -> Vec<Value> {
+    let beside_project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/test-vectors.json");
+    let beside_data = std::env::var_os("RARELY_DATA").map(|data| Path::new(&data).join("../test-vectors.json"));
+    let found = std::iter::once(beside_project).chain(beside_data).find_map(|path| std::fs::read_to_string(path).ok());
+    let Some(text) = found else {
+        eprintln!("the test vectors are not on this machine: nothing to compare with");
+        return Vec::new();
+    };
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
+}
+
+/// A vector as a document with a linear rule on features in [0, 1], and its log as CSV.
+fn files(vector: &Value, place: &Place, algorithm: &str) {
+    let arms = usize::try_from(vector["arms"].as_u64().unwrap()).unwrap();
+    let dimension = usize::try_from(vector["dimension"].as_u64().unwrap()).unwrap();
+    let options: Vec<String> = (0..arms).map(|arm| format!("option {arm}")).collect();
+    let mut text = format!(
+        "policy = \"vector\"\noptions = {options:?}\noutcome = {{ column = \"y\" }}\n[evidence]\nnoise = {}\nnorm_bound = {}\npenalty = {}\n\
+         error_probability = {}\n[change]\nalgorithm = \"{algorithm}\"\n",
+        vector["noise"], vector["norm_bound"], vector["penalty"], vector["error_probability"]
+    );
+    for feature in 1..dimension {
+        let _ = writeln!(text, "[[features]]\ncolumn = \"x{feature}\"\nrange = [0, 1]");
+    }
+    text += "[rule.linear]\n";
+    for (option, deployed) in options.iter().zip(vector["deployed"].as_array().unwrap()) {
+        let deployed = numbers(deployed);
+        let _ = write!(text, "{option:?} = {{ intercept = {:?}", deployed[0]);
+        for (feature, value) in deployed.iter().enumerate().skip(1) {
+            let _ = write!(text, ", x{feature} = {value:?}");
+        }
+        text += " }\n";
+    }
+    place.write("policy.toml", text);
+    let mut log = "y,option".to_owned();
+    (1..dimension).for_each(|feature| log += &format!(",x{feature}"));
+    for row in vector["log"].as_array().unwrap() {
+        let _ = write!(log, "\n{},option {}", row["reward"], row["arm"]);
+        numbers(&row["context"]).iter().skip(1).for_each(|value| log += &format!(",{value}"));
+    }
+    place.write("log.csv", log);
+}
+
+fn close(found: &Value, expected: &Value, what: &str) {
+    let (found, expected) = (found.as_f64().expect(what), expected.as_f64().expect(what));
+    assert!((found - expected).abs() <= 1e-7 * (1.0 + expected.abs()), "{what}: {found}, expected {expected}");
+}
+
+#[test]
+fn the_test_vectors_as_logs() {
+    for (number, vector) in vectors().iter().enumerate() {
+        let place = Place::new();
+        files(vector, &place, "boundary-greedy");
+        let output = place.rarely("review --policy policy.toml --data log.csv --format json").output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", talk(&output)));
+        let expected = &vector["expected"];
+        close(&answer["radius"], &expected["radius"], "radius");
+        for (arm, estimates) in expected["estimates"].as_array().unwrap().iter().enumerate() {
+            for (at, estimate) in estimates.as_array().unwrap().iter().enumerate() {
+                let name = if at == 0 { "intercept".to_owned() } else { format!("x{at}") };
+                close(&answer["estimates"][format!("option {arm}")][name], estimate, "estimate");
+            }
+        }
+        for pair in expected["pairs"].as_array().unwrap() {
+            let names = json!([format!("option {}", pair["arms"][0]), format!("option {}", pair["arms"][1])]);
+            let found = answer["boundaries"].as_array().unwrap().iter().find(|found| found["options"] == names);
+            assert_eq!(found.expect("the pair")["plausible"], pair["plausible"], "vector {number}");
+        }
+        assert_eq!(answer["jointly_plausible"], expected["jointly_plausible"], "vector {number}");
+        if !expected["max_cosine"].is_null() {
+            close(&answer["max_cosine"], &expected["max_cosine"], "cosine");
+        }
+        let implausible = expected["pairs"].as_array().unwrap().iter().any(|pair| pair["plausible"] == false);
+        let gain = &expected["gain_of_estimates_over_deployed_on_logged_contexts"];
+        if implausible && !gain.is_null() {
+            // The exact rule of boundary-greedy is the estimate; the printed one is near it.
+            assert_eq!(answer["verdict"], "change", "vector {number}");
+            let found = &answer["proposal"]["gain"];
+            let room = 0.05 * (gain["upper"].as_f64().unwrap() - gain["lower"].as_f64().unwrap()).abs() + 1e-9;
+            for end in ["estimate", "lower", "upper"] {
+                let (found, expected) = (found[end].as_f64().unwrap(), gain[end].as_f64().unwrap());
+                assert!(
+                    (found - expected).abs() <= room + 0.1 * expected.abs(),
+                    "vector {number}, {end}: {found}, {expected}"
+                );
+            }
+        }
+    }
+}
