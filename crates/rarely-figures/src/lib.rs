@@ -12,6 +12,7 @@
 //! | `draw`, `frame`, `marks`, `clip` | placing; axes; marks; what of a line lies in the panel |
 //! | `svg`, `png` | the two outputs |
 //! | `planar` | pictures of thresholds and of cones |
+//! | `results`, [`review`] | pictures of result tables; of a review of a policy |
 #![deny(missing_docs)]
 
 mod clip;

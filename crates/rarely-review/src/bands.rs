@@ -83,14 +83,14 @@ impl Bands {
     #[inline]
     pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
         self.ladders.iter().map(|cells| {
-            let at = match cells.scale {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let at = if let Some((offset, scale)) = cells.scale {
                 // A hair is added so that a value on an edge is in the upper band, whatever the rounding.
-                Some((offset, scale)) => (offset + scale * context[cells.coordinate] + 1e-9) as usize,
-                None => {
-                    let levels = &context[cells.coordinate..cells.coordinate + cells.count - 1];
-                    levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
-                }
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let at = (offset + scale * context[cells.coordinate] + 1e-9) as usize;
+                at
+            } else {
+                let levels = &context[cells.coordinate..cells.coordinate + cells.count - 1];
+                levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
             };
             cells.first + at.min(cells.count - 1)
         })

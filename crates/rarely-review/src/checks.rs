@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::curvature::Curvature;
 use crate::ground::Ground;
-use crate::jump::{Bandwidth, Cut, Jump, Kernel};
+use crate::jump::{Bandwidth, Cut, Jump, Kernel, NoJump};
 use crate::least_squares::dot;
 use crate::running::Running;
 use crate::tally::Tally;
@@ -150,7 +150,13 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
         let options = [cut.lower, cut.upper].map(|option| document.options()[option].clone());
         let warning = match &found {
             Ok(jump) => disagreement(document, jump, sign * estimate, &options),
-            Err(reason) => Some(format!("no local estimate of {} against {}: {reason}", options[1], options[0])),
+            Err(reason) => Some(format!(
+                "{} and {} cannot be compared at {} by people next to it alone: {}",
+                options[0],
+                options[1],
+                short(cut.at + running.offset),
+                why_not(reason)
+            )),
         };
         let ends = [sign * lower, sign * upper];
         Check::Jump {
@@ -183,6 +189,14 @@ fn disagreement(document: &Document, jump: &Jump, model: f64, options: &[String;
     })
 }
 
+fn why_not(reason: &NoJump) -> String {
+    match reason {
+        NoJump::TooFewRows { rows, side, .. } => format!("there are only {rows} {side} it"),
+        NoJump::OneValue { side, .. } => format!("those {side} it all have one value"),
+        NoJump::NotABandwidth { .. } => reason.to_string(),
+    }
+}
+
 /// The average of the people near a cut, moved onto it.
 fn at_the_cut(ground: &Ground<'_>, running: &Running, cut: f64, bandwidth: f64) -> Vec<f64> {
     let direction = &running.ladder.direction;
@@ -197,7 +211,9 @@ fn at_the_cut(ground: &Ground<'_>, running: &Running, cut: f64, bandwidth: f64) 
         }
     }
     if total > 0.0 {
-        sum.iter_mut().for_each(|value| *value /= total);
+        for value in &mut sum {
+            *value /= total;
+        }
     } else {
         sum[0] = 1.0;
     }

@@ -39,10 +39,12 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// [`ReviewError`] if they do not.
     pub fn new(document: &'a Document, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
-        let settings = document
-            .settings()?
-            .certificates(Certificates::Brief)
-            .population(Contexts::new(&people, document.shape().dimension())?)?;
+        let seen = Contexts::new(&people, document.shape().dimension())?;
+        let mut settings = document.settings()?.certificates(Certificates::Brief).population(seen)?;
+        if document.change().algorithm == Algorithm::Greedy {
+            // It holds no rule of its owner's but its own estimate; at a review it does what a schedule does.
+            settings = settings.algorithm(Algorithm::Scheduled);
+        }
         Ok(Self { document, statistics, people, settings })
     }
 
@@ -57,6 +59,9 @@ impl<'a> Ground<'a> {
     }
 
     /// The people.
+    ///
+    /// # Panics
+    /// If the people were replaced by some that do not fit the document.
     pub fn contexts(&self) -> Contexts<'_> {
         Contexts::new(&self.people, self.document.shape().dimension()).expect("checked when this was built")
     }

@@ -42,10 +42,10 @@ pub(crate) fn in_form(ground: &Ground<'_>, rule: &Rule, proposed: &Parameters) -
         .into_iter()
         .chain([proposed, &estimates].into_iter().filter_map(|target| fit(ground, rule, target)));
     for parameters in candidates {
-        if let Some(found) = Rule::from_parameters(document, &parameters, rule).filter(fits) {
-            if ground.accepts(rule, &found, false)? {
-                return Ok(InForm { rule: found, note: None });
-            }
+        if let Some(found) = Rule::from_parameters(document, &parameters, rule).filter(fits)
+            && ground.accepts(rule, &found, false)?
+        {
+            return Ok(InForm { rule: found, note: None });
         }
     }
     let richer = Rule::from_parameters(document, proposed, &every_feature(ground)).filter(fits);

@@ -106,7 +106,8 @@ fn cases_to_settle(
 
 /// A world of the log's people with one possible truth.
 struct People<'a> {
-    people: &'a [f64],
+    contexts: &'a [f64],
+    dimension: usize,
     truth: Vec<f64>,
     noise: f64,
     rng: Rng,
@@ -134,15 +135,15 @@ impl<'a> People<'a> {
             let drawn = (1..DRAWS).map(|_| draw()).find(likely);
             truth.extend(drawn.unwrap_or_else(|| ridge.estimate().to_vec()));
         }
-        Self { people, truth, noise, rng: Rng::new(rng.bits(), 1) }
+        Self { contexts: people, dimension: d, truth, noise, rng: Rng::new(rng.bits(), 1) }
     }
 }
 
 impl World for People<'_> {
     fn next(&mut self, round: &mut Round) {
-        let d = round.context.len();
-        let at = self.rng.below(self.people.len() / d);
-        round.context.copy_from_slice(&self.people[at * d..(at + 1) * d]);
+        let d = self.dimension;
+        let at = self.rng.below(self.contexts.len() / d);
+        round.context.copy_from_slice(&self.contexts[at * d..(at + 1) * d]);
         for (arm, parameters) in self.truth.chunks_exact(d).enumerate() {
             round.means[arm] = dot(parameters, &round.context);
             round.rewards[arm] = round.means[arm] + self.noise * self.rng.normal();
@@ -158,8 +159,9 @@ impl World for People<'_> {
     }
 
     fn sample(&self, size: usize) -> Sample {
-        let d = self.people.len() / self.people.len().max(1);
-        let contexts = self.people[..self.people.len().min(size * d)].to_vec();
-        Sample { means: Vec::new(), contexts }
+        let contexts = self.contexts[..self.contexts.len().min(size * self.dimension)].to_vec();
+        let arms = self.truth.chunks_exact(self.dimension);
+        let means = contexts.chunks_exact(self.dimension).flat_map(|person| arms.clone().map(move |arm| dot(arm, person)));
+        Sample { means: means.collect(), contexts }
     }
 }

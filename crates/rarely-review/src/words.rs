@@ -33,12 +33,12 @@ pub fn cause(document: &Document, cause: &Cause) -> String {
 
 /// `between 128.3 and 131.7 mmHg`: where a boundary may be.
 pub fn interval(thresholds: &Thresholds, unit: &str) -> String {
-    let with_unit = |value: f64| if unit.is_empty() { short(value) } else { format!("{} {unit}", short(value)) };
+    let with_unit = |value: f64| with(&number(value, 4), unit);
     match *thresholds {
-        Thresholds::Between { low, high } => format!("between {} and {}", short(low), with_unit(high)),
+        Thresholds::Between { low, high } => format!("between {} and {}", number(low, 4), with_unit(high)),
         Thresholds::AtMost { high } => format!("at most {}", with_unit(high)),
         Thresholds::AtLeast { low } => format!("at least {}", with_unit(low)),
-        Thresholds::Outside { low, high } => format!("at most {} or at least {}", short(low), with_unit(high)),
+        Thresholds::Outside { low, high } => format!("at most {} or at least {}", number(low, 4), with_unit(high)),
         Thresholds::Everything => "anywhere".to_owned(),
         Thresholds::Nothing => "nowhere: no cut of this score is plausible".to_owned(),
     }
@@ -49,7 +49,7 @@ pub fn boundary(document: &Document, pair: &PairBoundary) -> String {
     let names = document.options();
     let unit = unit(document);
     let (first, second) = (&names[pair.options.0], &names[pair.options.1]);
-    let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with(&short(at), unit)));
+    let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with(&number(at, 5), unit)));
     let allowed = pair
         .interval
         .as_ref()
@@ -97,8 +97,12 @@ pub fn against(document: &Document, proposal: &Proposal) -> Vec<String> {
 
 /// `0.0106, −0.0032 to 0.0245`: three digits are enough to read.
 pub fn gain(interval: Interval) -> String {
-    let three = |value: f64| short(round(value, 3));
-    format!("{}, {} to {}", three(interval.estimate), three(interval.lower), three(interval.upper))
+    format!("{}, {} to {}", number(interval.estimate, 3), number(interval.lower, 3), number(interval.upper, 3))
+}
+
+/// A number with so many digits, and a minus that is one.
+pub fn number(value: f64, digits: usize) -> String {
+    short(round(value, digits)).replace('-', "−")
 }
 
 /// The unit of the rule's running variable: a threshold's feature's.

@@ -121,16 +121,16 @@ impl Worth {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mean {
     count: u64,
-    mean: f64,
+    centre: f64,
     squares: f64,
 }
 
 impl Mean {
     pub(crate) fn add(&mut self, value: f64) {
         self.count += 1;
-        let off = value - self.mean;
-        self.mean += off / self.count as f64;
-        self.squares += off * (value - self.mean);
+        let off = value - self.centre;
+        self.centre += off / self.count as f64;
+        self.squares += off * (value - self.centre);
     }
 
     /// A normal 95 % interval.
@@ -138,7 +138,7 @@ impl Mean {
         let count = self.count as f64;
         let error = (self.squares / (count - 1.0).max(1.0) / count).sqrt();
         let half = NINETY_FIVE * error;
-        Interval { estimate: self.mean, lower: self.mean - half, upper: self.mean + half }
+        Interval { estimate: self.centre, lower: self.centre - half, upper: self.centre + half }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `rarely review`.
 
-// mod page;
+mod page;
 pub(crate) mod table;
 
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
-// use rarely_figures::review::pictures;
+use rarely_figures::review::pictures;
 use rarely_lab::Folder;
 use rarely_policy::Document;
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
@@ -133,9 +133,28 @@ fn write_report(
     found: &Review,
     json: &str,
 ) -> Result<(), Report> {
-    let _ = (arguments, ground, found);
+    let pictures = pictures(ground, found);
+    for picture in &pictures {
+        folder.write(&format!("figures/{}.svg", picture.name), picture.figure.svg()).into_diagnostic()?;
+        let png = picture.figure.png(2.0).into_diagnostic().wrap_err("could not draw a figure")?;
+        folder.write(&format!("figures/{}.png", picture.name), png).into_diagnostic()?;
+    }
+    let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
+    let (data, population) = (&arguments.log.data, files(&arguments.population.population));
+    let sources = page::Sources {
+        command: command(),
+        data: files(&[data.as_slice(), &arguments.state].concat()),
+        population: (!population.is_empty()).then(|| population.join(", ")),
+        version: env!("CARGO_PKG_VERSION"),
+    };
     folder.write("review.json", json).into_diagnostic()?;
-    // folder.write("review.html", page::page(ground, found, &pictures, &sources)).into_diagnostic()?;
+    folder.write("review.html", page::page(ground, found, &pictures, &sources)).into_diagnostic()?;
     say(&format!("the report is {}", folder.path().join("review.html").display()));
     Ok(())
+}
+
+/// The command as it was given, for whoever wants to run it again.
+fn command() -> String {
+    let words = std::env::args().skip(1).map(|word| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word });
+    std::iter::once("rarely".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

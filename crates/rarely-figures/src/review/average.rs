@@ -4,6 +4,7 @@ use rarely_policy::Kind;
 use rarely_review::Ground;
 
 use crate::figure::{Axis, Figure, Legend, Mark, Panel, Point};
+use crate::number::value_text;
 use crate::review::Picture;
 use crate::review::owner::{of_outcome, outcome, with_unit};
 use crate::style::style_of_arm;
@@ -16,13 +17,13 @@ pub(super) fn picture(ground: &Ground<'_>) -> Picture {
     let marks: Vec<Mark> = (0..options.len())
         .map(|option| {
             let interval = of_outcome(document, set.arm_interval(&mean, option));
-            let label = with_unit(interval.estimate, None);
+            let label = value_text(interval.estimate);
             let point = Point::new(interval.estimate, option as f64).x_between(interval.lower, interval.upper);
             Mark::Points { name: String::new(), style: style_of_arm(option), points: vec![point.labelled(label)] }
         })
         .collect();
-    let lowest = (0..options.len()).map(|option| of_outcome(document, set.arm_interval(&mean, option)));
-    let (low, high) = lowest.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), interval| {
+    let intervals = (0..options.len()).map(|option| of_outcome(document, set.arm_interval(&mean, option)));
+    let (low, high) = intervals.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), interval| {
         (low.min(interval.lower), high.max(interval.upper))
     });
     let room = 0.08 * (high - low).max(1e-9);
@@ -42,7 +43,7 @@ pub(super) fn picture(ground: &Ground<'_>) -> Picture {
             words(ground, &mean),
             1.0 - document.evidence().error_probability
         ),
-        figure: Figure { title: title.clone(), columns: 2, panels: vec![panel], legend: Legend::None, note: None },
+        figure: Figure { title: title.clone(), columns: 1, panels: vec![panel], legend: Legend::None, note: None },
         title,
     }
 }
@@ -54,7 +55,9 @@ fn mean(ground: &Ground<'_>) -> Vec<f64> {
         mean.iter_mut().zip(person).for_each(|(sum, value)| *sum += value);
     }
     let count = (ground.people.len() / d) as f64;
-    mean.iter_mut().for_each(|sum| *sum /= count);
+    for sum in &mut mean {
+        *sum /= count;
+    }
     mean
 }
 

@@ -74,5 +74,8 @@ fn clipped(rows: &[(String, Interval, Style)]) -> Option<(f64, f64)> {
     let (low, high) = (whole.0.min(-FARTHEST * most), whole.1.max(FARTHEST * most));
     let ends =
         rows.iter().fold((0.0_f64, 0.0_f64), |(low, high), (_, gain, _)| (low.min(gain.lower), high.max(gain.upper)));
-    (most > 0.0 && (ends.0 < low || ends.1 > high)).then(|| (ends.0.max(low), ends.1.min(high)))
+    // A negative bar's value stands to its left.
+    let left = if rows.iter().any(|(_, gain, _)| gain.estimate < 0.0) { 0.15 } else { 0.02 };
+    let shown = (ends.0.max(low), ends.1.min(high));
+    (most > 0.0 && (ends.0 < low || ends.1 > high)).then_some((shown.0 - left * (shown.1 - shown.0), shown.1))
 }

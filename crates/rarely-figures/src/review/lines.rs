@@ -5,11 +5,12 @@ use rarely_core::{Context, Parameters, Thresholds};
 use rarely_policy::{Document, Rule};
 use rarely_review::{Ground, PairBoundary, Review};
 
-use crate::figure::{Anchor, Axis, Figure, Legend, Mark, Panel};
+use crate::figure::{Axis, Figure, Legend, Mark, Panel};
 use crate::review::owner::{axis, of_outcome, outcome, with_unit};
 use crate::review::stretch::{Stretch, along, inside, where_holds};
 use crate::review::{IN_FORCE, OPEN, PROPOSED, Picture};
-use crate::style::{Colour, style_of_arm};
+use crate::scale::{Extent, Scaled, Way};
+use crate::style::style_of_arm;
 
 const STEPS: u32 = 80;
 /// Beyond this many heights of the lines a band is off the picture.
@@ -18,7 +19,8 @@ const TALLEST: f64 = 2.0;
 const STRIP: (f64, f64) = (0.075, 0.025);
 /// More cuts than this are not labelled one by one.
 const MOST_LABELS: usize = 6;
-const INK: Colour = Colour::new(0x22, 0x22, 0x22);
+/// About how many pixels the lines have.
+const LINES_HEIGHT: f64 = 230.0;
 
 /// Contexts along one coordinate.
 struct Slice {
@@ -128,6 +130,8 @@ impl Scene<'_> {
         let rules = self.rules();
         let floor = self.height.0 - (STRIP.0 + STRIP.1) * span * rules.len() as f64 - STRIP.1 * span;
         let mut marks = Vec::new();
+        let mut y = Axis::linear(outcome(document)).between(floor, self.height.1);
+        let mut ticks = ticks(self.height);
         for (from, to) in self.open() {
             let outline = rectangle((from, to), (self.height.0, self.height.1));
             marks.push(Mark::Area { name: self.open_name().to_owned(), style: OPEN, outline });
@@ -142,12 +146,14 @@ impl Scene<'_> {
         marks.extend(self.cuts());
         for (at, (name, rule)) in rules.into_iter().enumerate() {
             let top = self.height.0 - span * (STRIP.1 + at as f64 * (STRIP.0 + STRIP.1));
-            marks.extend(self.strip(name, rule, (top - STRIP.0 * span, top)));
+            marks.extend(self.strip(rule, (top - STRIP.0 * span, top)));
+            ticks.push((top - 0.5 * STRIP.0 * span, name.to_owned()));
         }
+        y.ticks = Some(ticks);
         Panel {
             title: self.slice.title.clone(),
             x: Axis::linear(axis(feature)).between(low, high),
-            y: Axis::linear(outcome(document)).between(floor, self.height.1),
+            y,
             marks,
             ..Panel::default()
         }
@@ -237,21 +243,22 @@ impl Scene<'_> {
         marks
     }
 
-    fn strip(&self, name: &str, rule: &Rule, ends: (f64, f64)) -> Vec<Mark> {
+    fn strip(&self, rule: &Rule, ends: (f64, f64)) -> Vec<Mark> {
         let stretches = self.slice.along(&rule.parameters(self.ground.document));
-        let areas = stretches.iter().map(|stretch| Mark::Area {
+        let area = |stretch: &Stretch| Mark::Area {
             name: String::new(),
             style: style_of_arm(stretch.option).faint(0.75),
             outline: rectangle((self.raw(stretch.from), self.raw(stretch.to)), ends),
-        });
-        let label = Mark::Text {
-            at: (self.raw(0.012), 0.5 * (ends.0 + ends.1)),
-            text: name.to_owned(),
-            anchor: Anchor::Start,
-            colour: INK,
         };
-        areas.chain([label]).collect()
+        stretches.iter().map(area).collect()
     }
+}
+
+/// Ticks beside the lines alone: the strips below have names instead.
+fn ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
+    let axis = Axis::linear("").between(low, high);
+    let scaled = Scaled::new(&axis, None, &Extent::default(), Way::Up, LINES_HEIGHT);
+    scaled.ticks.into_iter().map(|tick| (tick.at, tick.label)).collect()
 }
 
 fn rectangle((left, right): (f64, f64), (low, high): (f64, f64)) -> Vec<(f64, f64)> {

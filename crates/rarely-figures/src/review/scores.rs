@@ -37,13 +37,23 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Option<Picture> {
     } else {
         ""
     };
+    let nowhere = |track: &Track| {
+        !track.allowed.is_empty() && track.allowed.iter().all(|allowed| *allowed == Thresholds::Nothing)
+    };
+    let grey = match (tracks.iter().all(nowhere), tracks.iter().any(nowhere)) {
+        (true, _) => "The data rule out every cut of this score.",
+        (false, true) => {
+            "Grey: cuts that the data have not ruled out; where there is none, they rule out every cut of that score."
+        }
+        (false, false) => "Grey: cuts of this score that the data have not ruled out.",
+    };
     let solid = if review.proposal.is_some() { "; solid line: as proposed" } else { "" };
     Some(Picture {
         name: "score-distribution",
         title: title.to_owned(),
         caption: format!(
             "Height: how many people have this score. Colour: the option that the rule in force gives them. Dashed line: its cut{solid}. \
-             Grey: cuts of this score that the data have not ruled out.{weighs}"
+             {grey}{weighs}"
         ),
         figure: Figure { title: title.to_owned(), columns: 1, panels, legend: Legend::LineEnds, note: None },
     })

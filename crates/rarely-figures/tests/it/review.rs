@@ -66,6 +66,7 @@ fn person(document: &Document, rng: &mut Rng) -> Vec<f64> {
 const SYSTOLIC: &str = "[[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]\n";
 const AGE: &str = "[[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [40, 90]\n";
 const DIABETIC: &str = "[[features]]\ncolumn = \"diabetic\"\nlevels = [\"no\", \"yes\"]\n";
+const SMOKES: &str = "[[features]]\ncolumn = \"smokes\"\nlevels = [\"never\", \"formerly\", \"now\"]\n";
 const SHOP: &str = "policy = \"discount\"\noptions = [\"none\", \"five per cent\", \"ten per cent\"]\noutcome = { column = \"margin\", range = [-20, 60] }\n\
     [evidence]\nnoise = 5.0\nnorm_bound = 80.0\nerror_probability = 0.01\n\
     [[features]]\ncolumn = \"basket\"\nunit = \"EUR\"\nrange = [0, 200]\n\
@@ -90,6 +91,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let lower: [&[f64]; 2] = [&[-0.4, -0.6], &[-0.8, 0.1]];
     let two: [&[f64]; 2] = [&[0.6, 0.0, 0.0], &[0.0, 0.6, 0.5]];
     let levels: [&[f64]; 2] = [&[0.6, 0.0, 0.0], &[0.1, 0.6, 0.25]];
+    let smokers: [&[f64]; 2] = [&[0.6, 0.0, 0.0, 0.0], &[0.1, 0.2, 0.4, 0.6]];
     let everyone = "threshold = { feature = \"systolic\", cuts = [], options = [\"watch\"] }";
     let three = "policy = \"dose\"\noptions = [\"low\", \"middle\", \"high\"]\noutcome = { column = \"relief\", range = [0, 10] }\n\
         [evidence]\nnoise = 0.8\nnorm_bound = 15\nerror_probability = 0.01\n\
@@ -119,6 +121,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("plane", &clinic(&format!("{SYSTOLIC}{AGE}"), "", sum), &two, 6000),
         Case::new("plane-few", &clinic(&format!("{SYSTOLIC}{AGE}"), "", &cut(140.0)), &two, 300),
         Case::new("levels", &clinic(&format!("{SYSTOLIC}{DIABETIC}"), "", &cut(140.0)), &levels, 6000),
+        Case::new("levels-first", &clinic(&format!("{SMOKES}{SYSTOLIC}"), "", &cut(150.0)), &smokers, 6000),
         Case::new("wide", &clinic(&all, "", &cut(140.0)), &wide, 6000),
         Case::new("shop", &format!("{SHOP}{ladder}"), &prices, 40_000),
         Case::new("shop-linear", &format!("{SHOP}{lines}"), &prices, 8000),

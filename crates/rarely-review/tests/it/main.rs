@@ -1,6 +1,7 @@
 //! The tests of `rarely-review`, in one binary.
 
 mod curvature;
+mod forms;
 mod jump;
 mod moments;
 mod planted;

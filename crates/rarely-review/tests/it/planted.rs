@@ -166,9 +166,9 @@ fn threshold_intervals_cover_the_truth_in_all_four_shapes() {
     let mut shapes = [0; 4];
     let mut missed = 0;
     let mut logs = 0;
-    for seed in 0..450 {
-        let world = &worlds[seed as usize % 3];
-        let rows = [3, 30, 120, 500, 4000][seed as usize / 3 % 5];
+    for (run, seed) in (0..450).enumerate() {
+        let world = &worlds[run % 3];
+        let rows = [3, 30, 120, 500, 4000][run / 3 % 5];
         let ((a, b), (c, d)) = (world.means[0], world.means[1]);
         let truth = 80.0 + 140.0 * (a - c) / (d - b);
         let review = world.reviewed(&[150.0], rows, seed).review;

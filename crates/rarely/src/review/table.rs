@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rarely_core::Interval;
-use rarely_policy::number::{round, short};
+use rarely_policy::number::short;
 use rarely_policy::{Document, difference};
 use rarely_review::{Check, Ground, Proposal, Review, words};
 
@@ -204,7 +204,7 @@ pub(crate) fn interval(interval: Interval) -> String {
 
 /// Three digits are enough to read.
 fn three(value: f64) -> String {
-    short(round(value, 3))
+    words::number(value, 3)
 }
 
 pub(crate) fn percent(share: f64) -> String {

@@ -1,0 +1,193 @@
+//! The part of the page about the model: whether straight lines fit, what they are, and what was assumed.
+
+use rarely_core::Interval;
+use rarely_figures::{Cell, Tone};
+use rarely_policy::Kind;
+use rarely_policy::number::short;
+use rarely_review::{Check, words};
+
+use super::{Report, interval, percent, three, together};
+
+impl Report<'_> {
+    pub(super) fn checks(&mut self) {
+        self.page.heading("Is a straight line good enough?").paragraph(
+            "The review takes each option's mean outcome to be a straight line in every feature. The checks look for places where it is not.",
+        );
+        let warnings: Vec<String> = self.review.checks.iter().filter_map(Check::warning).map(str::to_owned).collect();
+        if !warnings.is_empty() {
+            self.page.paragraph("Be careful:").list(warnings);
+        }
+        let bends: Vec<Vec<Cell>> = self.review.checks.iter().filter_map(bend).collect();
+        let jumps: Vec<Vec<Cell>> = self.review.checks.iter().filter_map(|check| self.jump(check)).collect();
+        if !bends.is_empty() {
+            self.page.subheading("Do the lines bend?").paragraph(&format!(
+                "The largest bend, in {}, between the middle and the ends of a feature; and how likely so much bend is by chance if the line is straight.",
+                self.document.outcome().column
+            ));
+            let header = ["option", "cases", "largest bend", "along", "by chance", ""];
+            self.page.table(&header, bends);
+        }
+        if !jumps.is_empty() {
+            self.page.subheading("What do people next to a cut say?").paragraph(
+                "Where one option gives way to the next, people just below and just above the cut are alike. The difference between their outcomes is \
+                 compared with what the straight lines say there. After ± stands the standard error.",
+            );
+            let header = [
+                "at the cut",
+                "difference",
+                "people next to it say",
+                "cases below + above",
+                "within",
+                "the lines say",
+                "",
+            ];
+            self.page.table(&header, jumps);
+        }
+    }
+
+    fn jump(&self, check: &Check) -> Option<Vec<Cell>> {
+        let Check::Jump {
+            options: [lower, upper],
+            cut,
+            bandwidth,
+            local,
+            standard_error,
+            rows,
+            model,
+            model_interval,
+            ..
+        } = check
+        else {
+            return None;
+        };
+        let unit = words::unit(self.document);
+        let near = match (local, standard_error) {
+            (Some(local), Some(error)) => together(&format!("{} ± {}", three(*local), three(*error))),
+            _ => "too few cases".to_owned(),
+        };
+        let cases = rows.map_or_else(|| "–".to_owned(), |(below, above)| together(&format!("{below} + {above}")));
+        let within = bandwidth.map_or_else(|| "–".to_owned(), |width| with_unit(&three(width), unit));
+        let [low, high] = *model_interval;
+        Some(vec![
+            Cell::Text(with_unit(&short(*cut), unit)),
+            Cell::Text(format!("{upper} less {lower}")),
+            Cell::Text(near),
+            Cell::Text(cases),
+            Cell::Text(within),
+            Cell::Text(interval(Interval { estimate: *model, lower: low, upper: high })),
+            badge(check),
+        ])
+    }
+
+    pub(super) fn estimates(&mut self) {
+        let (document, review) = (self.document, self.review);
+        let (sign, column) = (document.outcome_sign(), &document.outcome().column);
+        self.page.heading("What each option is estimated to do").paragraph(&format!(
+            "The estimated mean {column} of an option is its constant plus what each feature adds. A feature with a unit adds so much for each unit; a \
+             level adds so much compared with the first level."
+        ));
+        let options = document.raw_coefficients(&review.standing.estimates);
+        let mut header = vec![String::new(), "unit".to_owned()];
+        header.extend(document.options().iter().cloned());
+        let cases = review.per_option.iter().map(|rows| Cell::Text(rows.to_string()));
+        let mut rows = vec![
+            [Cell::Text("cases".to_owned()), Cell::Text(String::new())].into_iter().chain(cases).collect::<Vec<Cell>>(),
+        ];
+        for (at, (name, unit)) in self.coefficient_names().into_iter().enumerate() {
+            let values = options.iter().map(|option| Cell::Text(three(sign * option[at].1)));
+            rows.push([Cell::Text(name), Cell::Text(unit)].into_iter().chain(values).collect());
+        }
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        self.page.table(&header, rows);
+        self.pictures(&["estimates"]);
+    }
+
+    /// Every coefficient, with its unit.
+    fn coefficient_names(&self) -> Vec<(String, String)> {
+        let column = &self.document.outcome().column;
+        let mut names = vec![("constant".to_owned(), column.clone())];
+        for feature in self.document.features() {
+            match &feature.kind {
+                Kind::Numeric { unit, .. } => {
+                    let unit = unit.as_deref().unwrap_or("unit");
+                    names.push((feature.column.clone(), format!("{column} for each {unit}")));
+                }
+                Kind::Levels(levels) => {
+                    let level = |level: &String| (format!("{} = {level}", feature.column), column.clone());
+                    names.extend(levels[1..].iter().map(level));
+                }
+            }
+        }
+        names
+    }
+
+    pub(super) fn assumptions(&mut self) {
+        let (document, evidence) = (self.document, self.document.evidence());
+        let column = &document.outcome().column;
+        let noise =
+            if evidence.noise.is_none() { " It is half the outcome's range, which is always enough." } else { "" };
+        let bound =
+            if evidence.norm_bound.is_none() { format!(" {}.", document.norm_bound_reason()) } else { String::new() };
+        let rows = [
+            (
+                "noise",
+                format!("{} {column}", short(document.noise())),
+                format!("How much the {column} of people with the same features and the same option differs (a standard deviation or more).{noise}"),
+            ),
+            (
+                "norm bound",
+                short(document.norm_bound()),
+                format!("How large the options' coefficients can be together, with every feature's range taken as one unit.{bound}"),
+            ),
+            (
+                "penalty",
+                short(evidence.penalty),
+                "How strongly estimates are drawn to 0 while there are few cases; with many cases it does not matter.".to_owned(),
+            ),
+            (
+                "error probability",
+                short(evidence.error_probability),
+                "The probability that a range on this page misses the truth anywhere, for all reviews of this policy together, however often it is reviewed.".to_owned(),
+            ),
+            (
+                "algorithm",
+                document.change().algorithm.to_string(),
+                "What says when the rule may change, and to what.".to_owned(),
+            ),
+            (
+                "minimum gain",
+                format!("{} {column}", short(document.change().minimum_gain)),
+                "A change that is expected to gain less a case is not proposed.".to_owned(),
+            ),
+        ];
+        self.page.heading("What was assumed").paragraph(
+            "Everything above follows from the log and from these statements in the policy document. If one of them is wrong, so may be the answer.",
+        );
+        let cells = rows
+            .map(|(name, value, meaning)| vec![Cell::Text(name.to_owned()), Cell::Text(value), Cell::Text(meaning)]);
+        self.page.table(&["assumption", "value", "what it means"], cells);
+    }
+}
+
+fn bend(check: &Check) -> Option<Vec<Cell>> {
+    let Check::Curvature { option, rows, p_value, largest_bend, feature, .. } = check else { return None };
+    let chance =
+        p_value.map_or_else(|| "–".to_owned(), |p| if p < 0.001 { "below 0.1 %".to_owned() } else { percent(p) });
+    Some(vec![
+        Cell::Text(option.clone()),
+        Cell::Text(rows.to_string()),
+        Cell::Text(largest_bend.map_or_else(|| "–".to_owned(), three)),
+        Cell::Text(feature.clone().unwrap_or_else(|| "–".to_owned())),
+        Cell::Text(together(&chance)),
+        badge(check),
+    ])
+}
+
+fn badge(check: &Check) -> Cell {
+    let (tone, word) = if check.warning().is_some() { (Tone::Fair, "careful") } else { (Tone::Good, "fine") };
+    Cell::Badge(tone, word.to_owned())
+}
+
+fn with_unit(value: &str, unit: &str) -> String {
+    if unit.is_empty() { value.to_owned() } else { together(&format!("{value} {unit}")) }
+}
