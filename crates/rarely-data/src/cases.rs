@@ -10,10 +10,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use rarely_core::Arm;
-use rarely_policy::{Document, Encoder, Kind, Value};
+use rarely_policy::{Document, Encoder, Kind, ValueError};
 
 use self::order::{Order, OutOfOrder};
 use self::rejections::Rejections;
+use crate::log::{Fields, Values};
 use crate::{DataError, Log, LogError, Record, Rejection};
 
 pub use error::CasesError;
@@ -134,7 +135,7 @@ impl Cases {
                 }
                 Err(LogError::File(error)) => return Err(error),
             };
-            if let Err(rejection) = self.encoding.case(&record, case) {
+            if let Err(rejection) = self.encoding.read_case(&record, case) {
                 self.files.rejections.add(*rejection)?;
                 continue;
             }
@@ -190,43 +191,54 @@ impl Encoding {
     }
 
     /// Writes a record's features into a context.
+    fn read_context(&self, record: &Record<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+        match record.fields() {
+            Fields::Csv(fields) => self.context(&fields, context),
+            Fields::Parquet(fields) => self.context(&fields, context),
+            Fields::Ndjson(fields) => self.context(&fields, context),
+        }
+    }
+
+    /// Writes a record into a case.
+    fn read_case(&self, record: &Record<'_>, case: &mut Case) -> Result<(), Box<Rejection>> {
+        case.row_in_file = record.row();
+        match record.fields() {
+            Fields::Csv(fields) => self.case(&fields, case),
+            Fields::Parquet(fields) => self.case(&fields, case),
+            Fields::Ndjson(fields) => self.case(&fields, case),
+        }
+    }
+
     #[inline]
-    fn context(&self, record: &Record<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    fn context(&self, fields: &impl Values, context: &mut [f64]) -> Result<(), Box<Rejection>> {
         for (feature, &numeric) in self.numeric.iter().enumerate() {
-            let value = if numeric { number(record, feature) } else { record.value(feature) };
+            let value = if numeric { fields.numeric(feature) } else { fields.value(feature) };
             let encoded = self.encoder.feature(feature, value, context);
-            encoded.map_err(|problem| rejection(record, feature, problem))?;
+            encoded.map_err(|problem| rejection(fields, feature, problem))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn case(&self, record: &Record<'_>, case: &mut Case) -> Result<(), Box<Rejection>> {
-        self.context(record, &mut case.context)?;
+    fn case(&self, fields: &impl Values, case: &mut Case) -> Result<(), Box<Rejection>> {
+        self.context(fields, &mut case.context)?;
         let (outcome, option) = (self.numeric.len(), self.numeric.len() + 1);
-        let reward = self.encoder.outcome(number(record, outcome));
-        case.reward = reward.map_err(|problem| rejection(record, outcome, problem))?;
-        let arm = self.encoder.option(record.value(option));
-        case.arm = arm.map_err(|problem| rejection(record, option, problem))?;
+        let reward = self.encoder.outcome(fields.numeric(outcome));
+        case.reward = reward.map_err(|problem| rejection(fields, outcome, problem))?;
+        let arm = self.encoder.option(fields.value(option));
+        case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
         case.propensity = None;
         if let Some(wanted) = self.propensity {
-            let propensity = Encoder::propensity(number(record, wanted));
-            case.propensity = Some(propensity.map_err(|problem| rejection(record, wanted, problem))?);
+            let propensity = Encoder::propensity(fields.numeric(wanted));
+            case.propensity = Some(propensity.map_err(|problem| rejection(fields, wanted, problem))?);
         }
-        case.row_in_file = record.row();
         Ok(())
     }
-}
-
-/// A value where a number is expected: parsed on the short way if there is one.
-#[inline]
-fn number<'a>(record: &Record<'a>, wanted: usize) -> Value<'a> {
-    record.number(wanted).map_or_else(|| record.value(wanted), Value::Number)
 }
 
 #[cold]
-fn rejection(record: &Record<'_>, wanted: usize, problem: rarely_policy::ValueError) -> Box<Rejection> {
-    Box::new(Rejection { place: record.place(wanted), problem: problem.into() })
+fn rejection(fields: &impl Values, wanted: usize, problem: ValueError) -> Box<Rejection> {
+    Box::new(Rejection { place: fields.place(wanted), problem: problem.into() })
 }
 
 /// Files that are read one after the other.

@@ -36,14 +36,30 @@ pub struct Record<'a> {
     row: u64,
 }
 
+/// The values of a row.
+pub(crate) trait Values {
+    /// A wanted value, without the blanks around it.
+    fn value(&self, wanted: usize) -> Value<'_>;
+
+    /// The same where a number is expected: words that spell one, if there is a fast way, are the number.
+    #[inline]
+    fn numeric(&self, wanted: usize) -> Value<'_> {
+        self.value(wanted)
+    }
+
+    /// Where a wanted value stands.
+    fn place(&self, wanted: usize) -> Place;
+}
+
 enum Reader {
     Csv(csv::Reader),
     Parquet(Box<parquet::Reader>),
     Ndjson(ndjson::Reader),
 }
 
+/// The fields of a row of each format, for those who read a great many.
 #[derive(Clone, Copy)]
-enum Fields<'a> {
+pub(crate) enum Fields<'a> {
     Csv(csv::Fields<'a>),
     Parquet(parquet::Fields<'a>),
     Ndjson(ndjson::Fields<'a>),
@@ -126,7 +142,7 @@ impl<'a> Record<'a> {
     /// # Panics
     /// If fewer columns were asked for.
     #[inline]
-    pub fn value(&self, wanted: usize) -> Value<'a> {
+    pub fn value(&self, wanted: usize) -> Value<'_> {
         match &self.fields {
             Fields::Csv(fields) => fields.value(wanted),
             Fields::Parquet(fields) => fields.value(wanted),
@@ -141,14 +157,21 @@ impl<'a> Record<'a> {
     /// If fewer columns were asked for.
     #[inline]
     pub fn number(&self, wanted: usize) -> Option<f64> {
-        if let Fields::Csv(fields) = &self.fields {
-            return fields.number(wanted);
-        }
-        match self.value(wanted) {
+        let value = match &self.fields {
+            Fields::Csv(fields) => fields.numeric(wanted),
+            _ => self.value(wanted),
+        };
+        match value {
             Value::Number(number) => Some(number).filter(|number| number.is_finite()),
             Value::Text(text) => crate::number::finite(text.as_bytes()),
             Value::Missing => None,
         }
+    }
+
+    /// The fields, by format.
+    #[inline]
+    pub(crate) fn fields(&self) -> Fields<'a> {
+        self.fields
     }
 
     /// The line the row starts on, from 1, or in a file without lines the row, from 0.

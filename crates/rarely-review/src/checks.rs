@@ -161,7 +161,7 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
         let ends = [sign * lower, sign * upper];
         Check::Jump {
             options,
-            cut: cut.at + running.offset,
+            cut: running.cut_between(cut.lower, cut.upper).unwrap_or(cut.at + running.offset),
             bandwidth: found.as_ref().ok().map(|jump| jump.bandwidth),
             local: found.as_ref().ok().map(|jump| sign * jump.estimate),
             standard_error: found.as_ref().ok().map(|jump| jump.standard_error),

@@ -161,7 +161,8 @@ impl World for People<'_> {
     fn sample(&self, size: usize) -> Sample {
         let contexts = self.contexts[..self.contexts.len().min(size * self.dimension)].to_vec();
         let arms = self.truth.chunks_exact(self.dimension);
-        let means = contexts.chunks_exact(self.dimension).flat_map(|person| arms.clone().map(move |arm| dot(arm, person)));
+        let means =
+            contexts.chunks_exact(self.dimension).flat_map(|person| arms.clone().map(move |arm| dot(arm, person)));
         Sample { means: means.collect(), contexts }
     }
 }

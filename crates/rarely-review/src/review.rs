@@ -259,22 +259,18 @@ fn place(
     (i, j): (usize, usize),
 ) -> (Option<f64>, Option<Thresholds>) {
     let (document, set) = (ground.document, ground.set());
+    let cut = running.and_then(|running| running.cut_between(i, j));
     let only = document.features().first().and_then(rarely_policy::Feature::range);
     if let (2, true, Some((low, high))) = (document.shape().dimension(), document.has_intercept(), only) {
         let to_raw = |x: f64| low + x * (high - low);
         let difference = |at: usize| stance.arm(i)[at] - stance.arm(j)[at];
-        let threshold = (difference(1) != 0.0).then(|| to_raw(-difference(0) / difference(1)));
-        return (threshold, set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
+        let crossing = || (difference(1) != 0.0).then(|| to_raw(-difference(0) / difference(1)));
+        let written = cut.filter(|_| matches!(document.rule(), Rule::Threshold(_)));
+        return (written.or_else(crossing), set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
     }
-    let step = running.and_then(|running| {
-        let mut steps = running.steps();
-        let found = steps.find(|&(lower, upper, _)| (lower.min(upper), lower.max(upper)) == (i, j));
-        found.map(|(_, _, cut)| (cut + running.offset, running))
-    });
-    step.map_or((None, None), |(cut, running)| {
-        let plausible = set.cuts(i, j, &running.ladder.direction);
-        (Some(cut), Some(mapped(plausible, |x| x + running.offset)))
-    })
+    let step = cut.zip(running);
+    let interval = step.map(|(_, running)| mapped(set.cuts(i, j, &running.ladder.direction), |x| x + running.offset));
+    (cut, interval)
 }
 
 /// Thresholds in other, ascending units.

@@ -11,6 +11,8 @@ pub struct Running {
     pub ladder: Ladder,
     /// What to add to it for the owner's units.
     pub offset: f64,
+    /// The cuts as the owner writes them.
+    pub cuts: Vec<f64>,
 }
 
 impl Running {
@@ -22,7 +24,7 @@ impl Running {
         };
         let ladder = rule.ladder(document)?;
         let offset = cuts.first()? - ladder.cuts.first()?;
-        Some(Self { ladder, offset })
+        Some(Self { ladder, offset, cuts: cuts.clone() })
     }
 
     fn of_two(document: &Document, rule: &Rule) -> Option<Self> {
@@ -33,7 +35,8 @@ impl Running {
         let mut direction: Vec<f64> = parameters.arm(1).iter().zip(parameters.arm(0)).map(|(a, b)| a - b).collect();
         let offset = std::mem::replace(&mut direction[0], 0.0);
         let varies = direction.iter().any(|&value| value != 0.0);
-        varies.then(|| Self { ladder: Ladder { direction, cuts: vec![-offset], options: vec![0, 1] }, offset })
+        let ladder = Ladder { direction, cuts: vec![-offset], options: vec![0, 1] };
+        varies.then_some(Self { ladder, offset, cuts: vec![0.0] })
     }
 
     /// Where a person is on it, in context units.
@@ -46,6 +49,12 @@ impl Running {
     pub fn span(&self) -> (f64, f64) {
         let sum = |choose: fn(f64, f64) -> f64| self.ladder.direction.iter().map(|&value| choose(value, 0.0)).sum();
         (sum(f64::min), sum(f64::max))
+    }
+
+    /// The cut between two options as the owner writes it, if the rule passes from one of them to the other.
+    pub fn cut_between(&self, i: usize, j: usize) -> Option<f64> {
+        let at = self.ladder.options.windows(2).position(|pair| pair == [i, j] || pair == [j, i])?;
+        Some(self.cuts[at])
     }
 
     /// The pairs of options that it passes between, each with its cut.

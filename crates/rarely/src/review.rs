@@ -155,6 +155,8 @@ fn write_report(
 
 /// The command as it was given, for whoever wants to run it again.
 fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word });
+    let words = std::env::args()
+        .skip(1)
+        .map(|word| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word });
     std::iter::once("rarely".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

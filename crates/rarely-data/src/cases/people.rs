@@ -50,7 +50,7 @@ pub fn read_people(
                 files.close();
                 continue;
             }
-            Ok(Some(record)) => encoding.context(&record, &mut context),
+            Ok(Some(record)) => encoding.read_context(&record, &mut context),
             Err(LogError::Row(rejection)) => Err(rejection),
             Err(LogError::File(error)) => return Err(error),
         };

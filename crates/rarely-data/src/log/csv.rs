@@ -16,7 +16,7 @@ use rarely_policy::Value;
 use self::cuts::Cuts;
 use self::quoted::{Unquoted, line_end, unquote};
 use super::input::Input;
-use super::{FileError, LogError, Problem, Rejection, find_columns, trimmed};
+use super::{FileError, LogError, Problem, Rejection, Values, find_columns, trimmed};
 use crate::{DataError, Place, number};
 
 /// A file being read.
@@ -50,7 +50,7 @@ struct Row {
 
 /// The fields of a row.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// The row, and what happens to stand behind it.
     bytes: &'a [u8],
     reader: &'a Reader,
@@ -215,29 +215,33 @@ impl Reader {
     }
 }
 
-impl<'a> Fields<'a> {
-    /// A wanted field, without the blanks around it.
-    #[inline]
-    pub(super) fn value(&self, wanted: usize) -> Value<'a> {
-        let (from, to) = self.reader.row.cuts.bounds(self.reader.columns[wanted]);
-        // The row was checked: a part of it between separators is text.
-        trimmed(str::from_utf8(&self.bytes[from..to]).unwrap_or_default())
-    }
-
-    /// The number in a wanted field, if it holds one that is finite.
-    #[inline]
-    pub(super) fn number(&self, wanted: usize) -> Option<f64> {
-        let (from, to) = self.reader.row.cuts.bounds(self.reader.columns[wanted]);
-        number::finite_within(self.bytes, from, to)
-    }
-
+impl Fields<'_> {
     /// The line the row starts on.
     pub(super) fn line(&self) -> u64 {
         self.reader.row.line
     }
 
-    /// Where a wanted field stands.
-    pub(super) fn place(&self, wanted: usize) -> Place {
+    #[inline]
+    fn bounds(&self, wanted: usize) -> (usize, usize) {
+        self.reader.row.cuts.bounds(self.reader.columns[wanted])
+    }
+}
+
+impl Values for Fields<'_> {
+    #[inline]
+    fn value(&self, wanted: usize) -> Value<'_> {
+        let (from, to) = self.bounds(wanted);
+        // The row was checked: a part of it between separators is text.
+        trimmed(str::from_utf8(&self.bytes[from..to]).unwrap_or_default())
+    }
+
+    #[inline]
+    fn numeric(&self, wanted: usize) -> Value<'_> {
+        let (from, to) = self.bounds(wanted);
+        number::decimal(self.bytes, from, to).map_or_else(|| self.value(wanted), Value::Number)
+    }
+
+    fn place(&self, wanted: usize) -> Place {
         self.reader.place(self.reader.columns[wanted])
     }
 }

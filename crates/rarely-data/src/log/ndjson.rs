@@ -9,7 +9,7 @@ use rarely_policy::Value;
 use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::input::Input;
-use super::{FileError, LogError, Problem, Rejection, no_such_column, trimmed};
+use super::{FileError, LogError, Problem, Rejection, Values, no_such_column, trimmed};
 use crate::{DataError, Place, number};
 
 /// Lines at the beginning of a file in which every wanted key must be seen at least once.
@@ -49,7 +49,7 @@ enum Slot {
 
 /// The values of a line.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     reader: &'a Reader,
 }
 
@@ -103,10 +103,16 @@ impl Reader {
     }
 }
 
-impl<'a> Fields<'a> {
-    /// A wanted value, without the blanks around it.
+impl Fields<'_> {
+    /// The line.
+    pub(super) fn line(&self) -> u64 {
+        self.reader.line
+    }
+}
+
+impl Values for Fields<'_> {
     #[inline]
-    pub(super) fn value(&self, wanted: usize) -> Value<'a> {
+    fn value(&self, wanted: usize) -> Value<'_> {
         let object = &self.reader.object;
         match object.slots[self.reader.slot_of[wanted]] {
             Slot::Absent | Slot::Null => Value::Missing,
@@ -115,13 +121,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The line.
-    pub(super) fn line(&self) -> u64 {
-        self.reader.line
-    }
-
-    /// Where a wanted value stands.
-    pub(super) fn place(&self, wanted: usize) -> Place {
+    fn place(&self, wanted: usize) -> Place {
         self.reader.place(self.reader.slot_of[wanted])
     }
 }

@@ -13,7 +13,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use rarely_policy::Value;
 
 use self::column::{Column, Kind};
-use super::{FileError, LogError, Problem, Rejection, find_columns};
+use super::{FileError, LogError, Problem, Rejection, Values, find_columns};
 use crate::{DataError, Place};
 
 /// Rows of a column that are unpacked at a time: those of twenty columns stay in the second-level cache.
@@ -39,7 +39,7 @@ pub(super) struct Reader {
 
 /// The values of a row.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     reader: &'a Reader,
 }
 
@@ -158,15 +158,13 @@ impl Reader {
     }
 }
 
-impl<'a> Fields<'a> {
-    /// A wanted value, without the blanks around it.
+impl Values for Fields<'_> {
     #[inline]
-    pub(super) fn value(&self, wanted: usize) -> Value<'a> {
+    fn value(&self, wanted: usize) -> Value<'_> {
         self.reader.columns[wanted].value(self.reader.at)
     }
 
-    /// Where a wanted value stands.
-    pub(super) fn place(&self, wanted: usize) -> Place {
+    fn place(&self, wanted: usize) -> Place {
         self.reader.place(wanted)
     }
 }

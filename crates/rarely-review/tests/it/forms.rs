@@ -17,7 +17,13 @@ fn document(options: &str, change: &str, rule: &str) -> Document {
 }
 
 /// A log of people drawn uniformly; `choose` says who gets what.
-fn log(document: &Document, rows: u64, seed: u64, means: &[[f64; 4]], choose: impl Fn(&[f64], &mut Rng) -> usize) -> Tally {
+fn log(
+    document: &Document,
+    rows: u64,
+    seed: u64,
+    means: &[[f64; 4]],
+    choose: impl Fn(&[f64], &mut Rng) -> usize,
+) -> Tally {
     let mut rng = Rng::new(seed, 0);
     let mut tally = Tally::new(document);
     for row in 0..rows {
@@ -138,7 +144,8 @@ fn every_switching_algorithm_can_be_asked() {
     let means = [[0.6, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
     for algorithm in Algorithm::all().filter(|algorithm| algorithm.is_switching()) {
         let change = format!("algorithm = \"{algorithm}\"");
-        let wrong = document(TWO, &change, "threshold = { feature = \"age\", cuts = [10], options = [\"wait\", \"treat\"] }");
+        let wrong =
+            document(TWO, &change, "threshold = { feature = \"age\", cuts = [10], options = [\"wait\", \"treat\"] }");
         let tally = log(&wrong, 20_000, 7, &means, by_lot(2));
         let found = reviewed(&wrong, &tally);
         assert_eq!(found.verdict, Verdict::Change, "{algorithm}");
@@ -152,7 +159,11 @@ fn every_switching_algorithm_can_be_asked() {
 /// Two states give what one pass gives, also when they are saved in between.
 #[test]
 fn states_merge() {
-    let document = document(THREE, "", "threshold = { feature = \"age\", cuts = [40, 60], options = [\"low\", \"middle\", \"high\"] }");
+    let document = document(
+        THREE,
+        "",
+        "threshold = { feature = \"age\", cuts = [40, 60], options = [\"low\", \"middle\", \"high\"] }",
+    );
     let means = [[0.5, 0.0, 0.0, 0.1], [0.2, 0.5, 0.5, 0.0], [-0.6, 1.0, 1.0, 0.0]];
     let (first, second) = (log(&document, 7000, 8, &means, by_lot(3)), log(&document, 9000, 9, &means, by_lot(3)));
     let mut one_pass = Tally::new(&document);

@@ -4,6 +4,7 @@ mod answers;
 mod architecture;
 mod bad_data;
 mod bad_options;
+mod examples;
 mod help;
 mod interruption;
 mod outputs;
