@@ -41,11 +41,8 @@ pub(crate) trait Values {
     /// A wanted value, without the blanks around it.
     fn value(&self, wanted: usize) -> Value<'_>;
 
-    /// The same where a number is expected: words that spell one, if there is a fast way, are the number.
-    #[inline]
-    fn numeric(&self, wanted: usize) -> Value<'_> {
-        self.value(wanted)
-    }
+    /// The finite number that a wanted value is or spells.
+    fn number(&self, wanted: usize) -> Option<f64>;
 
     /// Where a wanted value stands.
     fn place(&self, wanted: usize) -> Place;
@@ -157,14 +154,10 @@ impl<'a> Record<'a> {
     /// If fewer columns were asked for.
     #[inline]
     pub fn number(&self, wanted: usize) -> Option<f64> {
-        let value = match &self.fields {
-            Fields::Csv(fields) => fields.numeric(wanted),
-            _ => self.value(wanted),
-        };
-        match value {
-            Value::Number(number) => Some(number).filter(|number| number.is_finite()),
-            Value::Text(text) => crate::number::finite(text.as_bytes()),
-            Value::Missing => None,
+        match &self.fields {
+            Fields::Csv(fields) => fields.number(wanted),
+            Fields::Parquet(fields) => fields.number(wanted),
+            Fields::Ndjson(fields) => fields.number(wanted),
         }
     }
 

@@ -1,4 +1,54 @@
 //! Holds a policy against what a log says: keep it or change it, to what, on what evidence.
+//!
+//! ```
+//! use rarely_core::{Arm, Rng};
+//! use rarely_policy::Document;
+//! use rarely_review::{Ground, Tally, Verdict, review};
+//!
+//! let text = r#"
+//! policy = "screening"
+//! options = ["wait", "invite"]
+//! outcome = { column = "benefit", range = [0.0, 2.0] }
+//! [[features]]
+//! column = "age"
+//! range = [40, 90]
+//! [evidence]
+//! noise = 0.1
+//! [rule]
+//! threshold = { feature = "age", cuts = [80], options = ["wait", "invite"] }
+//! "#;
+//! let document = Document::parse(text, "screening.toml")?;
+//! let (mut tally, mut rng) = (Tally::new(&document), Rng::new(1, 0));
+//! for row in 0..5000 {
+//!     // Waiting gives ½; inviting gives 1 more over the range of age: they are equal in the middle.
+//!     let (x, arm) = (rng.uniform(), rng.below(2));
+//!     tally.add(row, &[1.0, x], Arm::new(arm), [0.5, x][arm] + 0.1 * rng.normal());
+//! }
+//! let found = review(&Ground::of(&document, &tally, None)?, &tally)?;
+//! assert_eq!(found.verdict, Verdict::Change);
+//! let proposal = found.proposal.expect("a rule to change to");
+//! assert_eq!(proposal.rule.words(&document)[1], "invite from 67");
+//! assert!(proposal.certificate.gain.interval.lower > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Modules, in reading order
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `moments`, `bands`, `sample`, `jump` | what a log is streamed into: sums that add |
+//! | `tally` | all of them together; a saved state |
+//! | `running`, `stance` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
+//! | `ground` | assumptions, statistics and people; the tests of a rule |
+//! | `least_squares`, `own_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
+//! | `who`, `support` | who changes; where options were not tried |
+//! | `curvature`, `checks` | is the straight line good enough? |
+//! | `remedy` | what would settle an open question, by simulation |
+//! | `review` | the verdict |
+//! | `answer`, [`words`] | it as plain data, and in sentences |
+//! | `replay`, `worth` | a log walked in time order; off-policy values |
+//!
+//! Absent on purpose: nothing is read or written here, and no row is kept but the features of a sample.
 #![deny(missing_docs)]
 
 mod answer;

@@ -1,6 +1,6 @@
 //! What would settle a question that the log leaves open, and how many cases it would take: by simulation.
 
-use rarely_core::{Certificates, Exploration, Parameters, Policy, Rng, Share};
+use rarely_core::{Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Share, Stuck};
 use rarely_lab::{Round, Sample, World, step};
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ const FIRST_LOOK: u64 = 100;
 const EQUIPOISE: f64 = 0.05;
 /// People that stand for all in the simulation.
 const PEOPLE: usize = 1000;
+/// An option that was stuck is settled when it may be best for less than this share of the people, or the rule has changed.
+const STILL_PLAUSIBLE: f64 = 0.05;
 /// Draws of a truth before one that strays from the outcome's range is taken as it is.
 const DRAWS: usize = 100;
 
@@ -40,11 +42,11 @@ pub struct Remedy {
 }
 
 /// Simulates the document's policy with exploration on truths that the data leave possible, until the options that are not told
-/// apart are, or the rule has changed.
+/// apart are and no option that may be best for many is left, or the rule has changed.
 ///
 /// # Errors
 /// [`ReviewError::Settings`] if the document's settings exclude each other.
-pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing) -> Result<Remedy, ReviewError> {
+pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing, stuck: &[Stuck]) -> Result<Remedy, ReviewError> {
     let own = ground.document.change().explore;
     let explore = if own == Exploration::NONE {
         Exploration { equipoise: Share::named("equipoise", EQUIPOISE)?, ..own }
@@ -53,8 +55,11 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing) -> Result<Remedy,
     };
     let d = ground.document.shape().dimension();
     let people = &ground.people[..ground.people.len().min(PEOPLE * d)];
-    let open: Vec<(usize, usize)> =
-        standing.boundaries.iter().filter(|pair| !pair.told_apart).map(|pair| pair.options).collect();
+    let question = Question {
+        pairs: standing.boundaries.iter().filter(|pair| !pair.told_apart).map(|pair| pair.options).collect(),
+        stuck: stuck.iter().map(|stuck| stuck.arm).collect(),
+        people,
+    };
     let mut settled = Vec::new();
     for truth in 0..TRUTHS {
         let mut rng = Rng::new(truth, 0);
@@ -63,7 +68,7 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing) -> Result<Remedy,
         let settings = settings.population(rarely_core::Contexts::new(people, d)?)?.certificates(Certificates::Brief);
         let settings = settings.explore(explore.pilot, explore.equipoise.get())?;
         let mut policy = settings.learned(ground.statistics.clone()).build()?;
-        settled.extend(cases_to_settle(policy.as_mut(), &mut world, &open, &mut rng));
+        settled.extend(question.cases_to_settle(policy.as_mut(), &mut world, &mut rng));
     }
     settled.sort_unstable();
     let after = |share: f64| {
@@ -81,27 +86,47 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing) -> Result<Remedy,
     })
 }
 
-fn cases_to_settle(
-    policy: &mut dyn Policy,
-    world: &mut People<'_>,
-    open: &[(usize, usize)],
-    rng: &mut Rng,
-) -> Option<u64> {
-    let mut round = Round::new(policy.shape());
-    let nothing = Parameters::zeros(policy.shape());
-    let mut look = FIRST_LOOK;
-    for case in 1..=MOST_CASES {
-        let _ = step(policy, world, &mut round, rng, |_, _, _| {}).ok()?;
-        if case == look {
-            look += look / 4;
-            let set = policy.learner()?.set();
-            let changed = policy.changes() > 0;
-            if changed || open.iter().all(|&(i, j)| !set.boundary(&nothing, i, j).plausible) {
-                return Some(case);
+/// What is open.
+struct Question<'a> {
+    /// Options that are not told apart.
+    pairs: Vec<(usize, usize)>,
+    /// Options that may be best for many and that nobody gets.
+    stuck: Vec<Arm>,
+    people: &'a [f64],
+}
+
+impl Question<'_> {
+    fn cases_to_settle(&self, policy: &mut dyn Policy, world: &mut People<'_>, rng: &mut Rng) -> Option<u64> {
+        let mut round = Round::new(policy.shape());
+        let mut look = FIRST_LOOK;
+        for case in 1..=MOST_CASES {
+            let _ = step(policy, world, &mut round, rng, |_, _, _| {}).ok()?;
+            if case == look {
+                look += look / 4;
+                if policy.changes() > 0 || self.is_settled(&policy.learner()?.set()) {
+                    return Some(case);
+                }
             }
         }
+        None
     }
-    None
+
+    fn is_settled(&self, set: &ConfidenceSet<'_>) -> bool {
+        let shape = set.statistics().shape();
+        let nothing = Parameters::zeros(shape);
+        let people = self.people.chunks_exact(shape.dimension());
+        let few = STILL_PLAUSIBLE * people.len() as f64;
+        let may_be_best = |arm: &Arm| {
+            let plausible = |person: &&[f64]| {
+                Context::new(person)
+                    .ok()
+                    .and_then(|person| set.plausible_arms(person).ok())
+                    .is_some_and(|arms| arms.contains(arm))
+            };
+            people.clone().filter(plausible).count() as f64 >= few
+        };
+        self.pairs.iter().all(|&(i, j)| !set.boundary(&nothing, i, j).plausible) && !self.stuck.iter().any(may_be_best)
+    }
 }
 
 /// A world of the log's people with one possible truth.

@@ -9,7 +9,7 @@ use crate::error::ReviewError;
 use crate::ground::Ground;
 use crate::review::propose;
 use crate::tally::Tally;
-use crate::worth::{Value, Worth};
+use crate::worth::{Mean, Value, Worth, signed};
 
 /// A log being walked.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Replay {
     recent: VecDeque<f64>,
     held: Follower,
     replayed: Follower,
-    rewards: crate::worth::Mean,
+    rewards: Mean,
     turns: Vec<Turn>,
 }
 
@@ -86,7 +86,7 @@ impl Replay {
             recent: VecDeque::with_capacity(RECENT_CONTEXTS * shape.dimension()),
             held: follower(),
             replayed: follower(),
-            rewards: crate::worth::Mean::default(),
+            rewards: Mean::default(),
             turns: Vec::new(),
             document: document.clone(),
         }
@@ -154,7 +154,7 @@ impl Replay {
         let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());
         Ok(Walk {
             rows: self.statistics.rounds(),
-            logged: crate::worth::signed(self.rewards.interval(), sign),
+            logged: signed(self.rewards.interval(), sign),
             held: self.held.worth.value(&set, sign),
             replayed: self.replayed.worth.value(&set, sign),
             turns: self.turns,

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::checks::{Check, checks};
 use crate::error::ReviewError;
 use crate::ground::Ground;
+use crate::moments::Moments;
 use crate::own_form::in_form;
 use crate::remedy::{Remedy, remedy};
 use crate::running::Running;
@@ -14,6 +15,7 @@ use crate::simplest::simplest;
 use crate::support::{Thin, thin};
 use crate::tally::Tally;
 use crate::who::{Who, who};
+use crate::words;
 
 /// What came of a review.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,10 +136,13 @@ pub fn review(ground: &Ground<'_>, tally: &Tally) -> Result<Review, ReviewError>
     let population = Population::supplied(ground.contexts())?;
     let stuck = ground.set().stuck(&population);
     let open = verdict == Verdict::CannotTell || !stuck.is_empty();
-    let gaps =
-        Gaps { thin: thin(ground, tally), remedy: if open { Some(remedy(ground, &standing)?) } else { None }, stuck };
+    let gaps = Gaps {
+        thin: thin(ground, tally),
+        remedy: if open { Some(remedy(ground, &standing, &stuck)?) } else { None },
+        stuck,
+    };
     Ok(Review {
-        per_option: tally.options().iter().map(crate::moments::Moments::rows).collect(),
+        per_option: tally.options().iter().map(Moments::rows).collect(),
         rejected: tally.rejected(),
         people: ground.contexts().len(),
         standing,
@@ -202,12 +207,13 @@ pub(crate) fn propose(
         return Ok(None);
     };
     let form = in_form(ground, rule, &evidence.to)?;
+    let cause = words::cause(ground.document, &evidence.cause);
     let exact_certificate = ground.certify(rule, &form.rule)?;
     if !ground.gains_enough(&exact_certificate) {
-        let gain = exact_certificate.gain.interval;
         reasons.push(format!(
-            "a change would be justified ({}), but it is estimated to gain {:.4} a case ({:.4} to {:.4}), less than the minimum of {}",
-            evidence.cause, gain.estimate, gain.lower, gain.upper, ground.document.change().minimum_gain
+            "{cause}, but the change would gain too little: {} a case, where the document asks for {}",
+            words::gain(exact_certificate.gain.interval),
+            words::number(ground.document.change().minimum_gain, 6)
         ));
         return Ok(None);
     }
@@ -218,7 +224,7 @@ pub(crate) fn propose(
         rule: simple,
         exact: form.rule,
         note: form.note,
-        cause: crate::words::cause(ground.document, &evidence.cause),
+        cause,
         exact_certificate,
     }))
 }

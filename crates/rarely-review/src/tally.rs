@@ -74,35 +74,48 @@ impl Tally {
         }
     }
 
-    /// Prepares sums that were read from a file.
+    /// Sums as a file holds them, checked to be whole. They can be merged with others; a review needs them [revived](Tally::revive).
     ///
     /// # Errors
-    /// [`TallyError`] if they are not of this document.
-    pub fn revive(mut self, document: &Document) -> Result<Self, TallyError> {
+    /// [`TallyError`] if they are of another version, or cannot be.
+    pub fn check(self) -> Result<Self, TallyError> {
         if self.format != TALLY_FORMAT {
             return Err(TallyError::Format { found: self.format });
         }
-        if self.fingerprint != document.fingerprint() {
+        let dimension = self.sample.dimension();
+        let squares = self.options.first().map(Moments::squares);
+        let whole = !self.options.is_empty()
+            && self.options.iter().all(|option| {
+                option.is_sound() && option.dimension() == dimension && Some(option.squares()) == squares
+            })
+            && self.tried.len() == self.options.len()
+            && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
+            && self.jumps.as_ref().is_none_or(Jumps::is_sound);
+        if whole { Ok(self) } else { Err(TallyError::Damaged("its parts do not fit together")) }
+    }
+
+    /// Prepares sums that were read from a file for a review.
+    ///
+    /// # Errors
+    /// [`TallyError`] if they are not of this document, or cannot be.
+    pub fn revive(self, document: &Document) -> Result<Self, TallyError> {
+        let mut whole = self.check()?;
+        if whole.fingerprint != document.fingerprint() {
             return Err(TallyError::Document);
         }
         let fresh = Self::new(document);
-        let alike = self.options.len() == fresh.options.len()
-            && self.options.iter().zip(&fresh.options).all(|(mine, theirs)| {
-                mine.is_sound() && mine.dimension() == theirs.dimension() && mine.squares() == theirs.squares()
-            })
-            && self.tried.len() == fresh.tried.len()
-            && self.tried.iter().zip(&fresh.tried).all(|(mine, theirs)| mine.len() == theirs.len())
-            && self.sample.dimension() == document.shape().dimension();
-        if !alike {
-            return Err(TallyError::Damaged("its parts do not fit together"));
+        if whole.options.len() != fresh.options.len()
+            || whole.options[0].dimension() != fresh.options[0].dimension()
+            || whole.options[0].squares() != fresh.options[0].squares()
+            || whole.tried[0].len() != fresh.tried[0].len()
+        {
+            return Err(TallyError::Damaged("it does not fit its own document"));
         }
         // The jumps are about the cuts of one rule; where another is in force they are begun again.
-        let same = |mine: &Jumps| {
-            mine.is_sound() && fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok())
-        };
-        self.jumps = self.jumps.filter(same).or(fresh.jumps);
-        (self.bands, self.running) = (fresh.bands, fresh.running);
-        Ok(self)
+        let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
+        whole.jumps = whole.jumps.filter(same).or(fresh.jumps);
+        (whole.bands, whole.running) = (fresh.bands, fresh.running);
+        Ok(whole)
     }
 
     /// Adds one row of a log: its number in its file, its context, option and reward.
@@ -129,7 +142,10 @@ impl Tally {
     /// # Errors
     /// [`TallyError`] if they are not alike.
     pub fn merge(&mut self, other: &Self) -> Result<(), TallyError> {
-        if self.fingerprint != other.fingerprint || self.options.len() != other.options.len() {
+        if self.fingerprint != other.fingerprint
+            || self.options.len() != other.options.len()
+            || self.tried[0].len() != other.tried[0].len()
+        {
             return Err(TallyError::Document);
         }
         for (mine, theirs) in self.options.iter_mut().zip(&other.options) {

@@ -22,9 +22,6 @@ pub(crate) struct Arguments {
 enum Command {
     /// Merge saved statistics of several logs into one file
     Merge {
-        /// The policy document that they were made with
-        #[arg(long, value_name = "FILE")]
-        policy: PathBuf,
         /// The new file
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
@@ -35,15 +32,19 @@ enum Command {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let Command::Merge { policy, out, states } = &arguments.command;
-    let document = Document::read(policy).into_diagnostic()?;
+    let Command::Merge { out, states } = &arguments.command;
     if out.exists() {
         return Err(miette!("{} exists already and would be lost; give --out another name", out.display()));
     }
-    let mut merged = Tally::new(&document);
+    let mut merged: Option<Tally> = None;
     for path in states {
-        merged.merge(&read(path, &document)?).into_diagnostic()?;
+        let state = from_file(path)?.check().into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+        match &mut merged {
+            None => merged = Some(state),
+            Some(merged) => merged.merge(&state).into_diagnostic().wrap_err_with(|| path.display().to_string())?,
+        }
     }
+    let merged = merged.ok_or_else(|| miette!("name the states to merge"))?;
     write(out, &merged)?;
     say(&format!("{} rows of {} states are in {}", merged.rows(), states.len(), out.display()));
     Ok(())
@@ -51,16 +52,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
 
 /// Saved statistics, checked against the document.
 pub(crate) fn read(path: &Path, document: &Document) -> Result<Tally, Report> {
+    from_file(path)?.revive(document).into_diagnostic().wrap_err_with(|| path.display().to_string())
+}
+
+fn from_file(path: &Path) -> Result<Tally, Report> {
     let text = fs::read_to_string(path)
         .into_diagnostic()
         .wrap_err_with(|| format!("{}: the saved statistics cannot be read", path.display()))?;
-    let tally: Tally = serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| {
+    serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| {
         format!(
             "{}: these are not statistics that `rarely review --save-state` wrote, or they are damaged; build them again from the logs",
             path.display()
         )
-    })?;
-    tally.revive(document).into_diagnostic().wrap_err_with(|| path.display().to_string())
+    })
 }
 
 /// Saves statistics: a whole file or none.

@@ -236,9 +236,9 @@ impl Values for Fields<'_> {
     }
 
     #[inline]
-    fn numeric(&self, wanted: usize) -> Value<'_> {
+    fn number(&self, wanted: usize) -> Option<f64> {
         let (from, to) = self.bounds(wanted);
-        number::decimal(self.bytes, from, to).map_or_else(|| self.value(wanted), Value::Number)
+        number::finite_within(self.bytes, from, to)
     }
 
     fn place(&self, wanted: usize) -> Place {

@@ -121,6 +121,15 @@ impl Values for Fields<'_> {
         }
     }
 
+    #[inline]
+    fn number(&self, wanted: usize) -> Option<f64> {
+        match self.value(wanted) {
+            Value::Number(number) => Some(number),
+            Value::Text(text) => number::finite(text.as_bytes()),
+            Value::Missing => None,
+        }
+    }
+
     fn place(&self, wanted: usize) -> Place {
         self.reader.place(self.reader.slot_of[wanted])
     }

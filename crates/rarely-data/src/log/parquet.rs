@@ -164,6 +164,11 @@ impl Values for Fields<'_> {
         self.reader.columns[wanted].value(self.reader.at)
     }
 
+    #[inline]
+    fn number(&self, wanted: usize) -> Option<f64> {
+        self.reader.columns[wanted].number(self.reader.at)
+    }
+
     fn place(&self, wanted: usize) -> Place {
         self.reader.place(wanted)
     }

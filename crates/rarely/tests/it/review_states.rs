@@ -1,10 +1,6 @@
 //! Laws of `rarely review`: what must not matter (the format, the order of rows, names, units, which way is better), what must add
 //! up (saved statistics), and what must never be lost (stored files).
 
-use std::fs;
-use std::path::Path;
-use std::process::{Output, Stdio};
-
 use rarely_core::Rng;
 use rarely_lab::Frame;
 use serde_json::Value;
@@ -89,7 +85,7 @@ pub(crate) fn answer(place: &Place, arguments: &str) -> Value {
     answer
 }
 
-/// Every number within a relative tolerance, everything else equal. A p-value magnifies the last bits of its sums: it has `loose`.
+/// Every number within a relative tolerance, everything else equal. A p-value magnifies the last bits of its sums.
 fn assert_alike(one: &Value, other: &Value, tolerance: f64, what: &str) {
     match (one, other) {
         (Value::Number(first), Value::Number(second)) => {
@@ -122,7 +118,9 @@ fn number(value: &Value) -> f64 {
 fn ndjson(people: &[Person]) -> String {
     let line = |person: &Person| {
         let Person { systolic, treatment, probability, wellbeing } = person;
-        format!("{{\"systolic\":{systolic},\"treatment\":{treatment:?},\"probability\":{probability},\"wellbeing\":{wellbeing}}}\n")
+        format!(
+            "{{\"systolic\":{systolic},\"treatment\":{treatment:?},\"probability\":{probability},\"wellbeing\":{wellbeing}}}\n"
+        )
     };
     people.iter().map(line).collect()
 }
@@ -147,7 +145,7 @@ fn the_format_of_a_log_does_not_matter() {
 }
 
 /// A folder with a log in three parts, each with its saved statistics.
-fn in_parts() -> Place {
+pub(crate) fn in_parts() -> Place {
     let people = people(2400, 2);
     let place = place_with(POLICY, &people);
     for (name, part) in [("one", &people[..500]), ("two", &people[500..600]), ("three", &people[600..])] {
@@ -167,10 +165,12 @@ fn saved_statistics_add_up() {
     };
     same("--state one.state --data two.csv three.csv");
     same("--state three.state one.state --data two.csv");
-    for order in ["one.state two.state three.state", "three.state two.state one.state", "two.state three.state one.state"] {
+    for order in
+        ["one.state two.state three.state", "three.state two.state one.state", "two.state three.state one.state"]
+    {
         same(&format!("--state {order}"));
         let name = order.replace(' ', "-");
-        let output = place.done(&format!("state merge --policy policy.toml --out {name} {order}"));
+        let output = place.done(&format!("state merge --out {name} {order}"));
         assert!(talk(&output).contains("2400 rows of 3 states"), "{}", talk(&output));
         same(&format!("--state {name}"));
     }
@@ -222,7 +222,8 @@ fn lower_is_better_mirrors_the_answer() {
     place.write("mirrored.toml", POLICY.replace("range = [0, 1]", "range = [-1, 0], better = \"lower\""));
     let found = answer(&place, "review --policy policy.toml --data log.csv");
     let mut mirrored = answer(&place, "review --policy mirrored.toml --data mirrored.csv");
-    for (option, name) in [("watch", "intercept"), ("watch", "systolic"), ("treat", "intercept"), ("treat", "systolic")] {
+    for (option, name) in [("watch", "intercept"), ("watch", "systolic"), ("treat", "intercept"), ("treat", "systolic")]
+    {
         let estimate = &found["estimates"][option][name];
         assert_alike(&Value::from(-number(&mirrored["estimates"][option][name])), estimate, 1e-12, "an estimate");
     }
@@ -236,7 +237,9 @@ fn lower_is_better_mirrors_the_answer() {
         }
         if let Some(Value::Array(ends)) = check.get_mut("model_interval") {
             ends.reverse();
-            ends.iter_mut().for_each(|end| *end = Value::from(-number(end)));
+            for end in ends {
+                *end = Value::from(-number(end));
+            }
         }
     }
     assert_alike(&mirrored, &found, 1e-12, "mirrored");
@@ -345,32 +348,6 @@ fn an_answer_has_the_keys_that_were_promised_in_that_order() {
     }
 }
 
-/// A worked example's folder.
-pub(crate) fn example(name: &str) -> Place {
-    let place = Place::new();
-    for file in ["policy.toml", "log.csv"] {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(file);
-        fs::copy(from, place.path(file)).expect("an example");
-    }
-    place
-}
-
-/// What is proposed is kept once it is in force, and the document around it is as its owner wrote it.
-#[test]
-fn an_applied_proposal_is_kept() {
-    for name in ["clinical", "pricing"] {
-        let place = example(name);
-        let found = answer(&place, "review --policy policy.toml --data log.csv --apply new.toml");
-        assert_eq!(found["verdict"], "change", "{name}");
-        let (old, new) = (place.text("policy.toml"), place.text("new.toml"));
-        let changed = old.lines().zip(new.lines()).filter(|(old, new)| old != new).count();
-        assert_eq!((old.lines().count(), changed), (new.lines().count(), 1), "{new}");
-        let again = answer(&place, "review --policy new.toml --data log.csv --apply newer.toml");
-        assert_eq!(again["verdict"], "keep", "{name}");
-        assert!(!place.path("newer.toml").exists(), "there was nothing to apply");
-    }
-}
-
 /// The rounded rule passes the tests of the exact one, also where the rounding alters nothing for the people there are.
 #[test]
 fn a_proposed_cut_is_plausible() {
@@ -392,11 +369,12 @@ macro_rules! state_refused {
             place.write("bad.state", state(&place.text("one.state")));
             let policy: fn(&str) -> String = $policy;
             place.write("policy.toml", policy(POLICY));
+            let _ = answer(&place, "review --policy policy.toml --data two.csv --save-state own.state");
             let before = place.names("");
             assert_snapshot_of!(place.rarely("review --policy policy.toml --state bad.state --data two.csv"));
             for command in [
                 "review --policy policy.toml --state bad.state --data two.csv --out out --save-state new.state --apply new.toml",
-                "state merge --policy policy.toml --out new.state two.state bad.state",
+                "state merge --out new.state own.state bad.state",
             ] {
                 let output = place.rarely(command).output().expect("it starts");
                 assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
@@ -417,7 +395,7 @@ state_refused! {
     a_state_of_another_unit: |state| state.as_bytes().to_vec(), |policy| policy.replace("mmHg", "kPa");
     a_state_of_another_range: |state| state.as_bytes().to_vec(), |policy| policy.replace("220", "230");
     a_state_of_another_penalty: |state| state.as_bytes().to_vec(), |policy| policy.replace("noise", "penalty = 0.1\nnoise");
-    a_state_of_other_options: |state| state.as_bytes().to_vec(), |policy| policy.replace("\"treat\"", "\"operate\"");
+    a_state_of_other_options: |state| state.as_bytes().to_vec(), |policy| policy.replacen("\"treat\"]", "\"treat\", \"operate\"]", 1);
 }
 
 #[test]
@@ -429,10 +407,9 @@ fn a_state_that_is_not_there() {
 #[test]
 fn a_state_is_given_twice() {
     let place = in_parts();
-    for command in [
-        "review --policy policy.toml --state one.state ./one.state",
-        "state merge --policy policy.toml --out new.state one.state one.state",
-    ] {
+    for command in
+        ["review --policy policy.toml --state one.state ./one.state", "state merge --out new.state one.state one.state"]
+    {
         let output = place.rarely(command).output().expect("it starts");
         assert_eq!(output.status.code(), Some(2), "{command}: {}", data(&output));
         assert!(talk(&output).contains("one.state"), "{}", talk(&output));
@@ -451,41 +428,4 @@ fn a_command_that_could_not_run_leaves_the_state_as_it_was() {
     let output = { output }.output().expect("it starts");
     assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
     assert!(place.text("one.state") == before, "the state was saved, and the command could not run");
-}
-
-/// Files that exist are not written over: the refusal names them, and they are as they were.
-#[test]
-fn stored_files_are_not_written_over() {
-    let place = in_parts();
-    place.write("precious", "precious");
-    for command in [
-        "review --policy policy.toml --data log.csv --apply precious",
-        "review --policy policy.toml --data log.csv --apply policy.toml",
-        "review --policy policy.toml --data log.csv --save-state precious",
-        "review --policy policy.toml --data log.csv --state one.state --save-state precious",
-        "review --policy policy.toml --data log.csv --out precious",
-        "state merge --policy policy.toml --out precious one.state two.state",
-        "policy init --from log.csv --out precious",
-    ] {
-        let before = place.files("");
-        let output = place.rarely(command).output().expect("it starts");
-        assert_eq!(output.status.code(), Some(2), "{command}: {}", talk(&output));
-        assert!(output.stdout.is_empty(), "{command}");
-        let target = command.split_whitespace().next_back().expect("a name");
-        assert!(talk(&output).contains(if command.contains("merge") { "precious" } else { target }), "{}", talk(&output));
-        assert!(place.files("") == before, "{command} left something");
-    }
-}
-
-#[test]
-fn a_reader_that_stops_early_is_not_news() {
-    let place = place_with(POLICY, &people(3000, 10));
-    for command in ["review --policy policy.toml --data log.csv", "replay --policy policy.toml --data log.csv --every 500"] {
-        let child = place.rarely(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("it starts");
-        drop(child.stdout.take());
-        let Output { status, stderr, .. } = child.wait_with_output().expect("it ends");
-        assert!(stderr.is_empty(), "{command}: {}", String::from_utf8_lossy(&stderr));
-        assert!(matches!(status.code(), Some(0 | 1)), "{command}: {status}");
-    }
 }

@@ -1,7 +1,5 @@
 //! Where a line is cut into fields.
 
-use std::array;
-
 /// Where the fields of a row start and end.
 #[derive(Default)]
 pub(super) struct Cuts {
@@ -9,6 +7,9 @@ pub(super) struct Cuts {
     starts: Vec<u32>,
     fields: usize,
 }
+
+const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
 impl Cuts {
     /// No field.
@@ -30,7 +31,10 @@ impl Cuts {
             self.clear();
         }
         loop {
-            let (separators, ascii) = mark(line, separator, &mut self.starts[1..]);
+            let (mut separators, ascii) = mark(line, separator, &mut self.starts[1..]);
+            if !ascii {
+                separators = mark_anything(line, separator, &mut self.starts[1..]);
+            }
             if let Some(last) = self.starts.get_mut(separators + 1) {
                 *last = start_after(line.len());
                 self.fields = separators + 1;
@@ -58,30 +62,28 @@ fn start_after(at: usize) -> u32 {
     at as u32 + 1
 }
 
-/// Marks what follows the separators of a line, as far as there is room, sixteen bytes at a time. Gives their number and whether
-/// the line is ASCII.
+/// Marks what follows the separators of a line, as far as there is room, eight bytes at a time. Gives their number and whether
+/// the line is ASCII; if it is not, the number means nothing.
 fn mark(line: &[u8], separator: u8, starts: &mut [u32]) -> (usize, bool) {
-    let (blocks, tail) = line.as_chunks::<16>();
-    let (mut found, mut at) = (0, 0);
-    // Every byte that was seen, one on top of the other.
-    let mut seen = [0; 16];
-    for block in blocks {
-        seen = array::from_fn(|byte| seen[byte] | block[byte]);
-        let separators = block.map(|byte| if byte == separator { 0x80 } else { 0 });
-        let (halves, _) = separators.as_chunks::<8>();
-        for half in halves {
-            let mut separators = u64::from_le_bytes(*half);
-            while separators != 0 {
-                if let Some(start) = starts.get_mut(found) {
-                    *start = start_after(at + separators.trailing_zeros() as usize / 8);
-                }
-                found += 1;
-                separators &= separators - 1;
+    let wanted = u64::from_ne_bytes([separator; 8]);
+    let (words, tail) = line.as_chunks::<8>();
+    let (mut found, mut at, mut seen) = (0, 0, 0);
+    for bytes in words {
+        let word = u64::from_le_bytes(*bytes);
+        seen |= word;
+        // A byte of the difference is zero where a separator is; adding sets the high bit of every other byte.
+        let mut separators = !((word ^ wanted).wrapping_add(LOW)) & HIGH;
+        while separators != 0 {
+            if let Some(start) = starts.get_mut(found) {
+                *start = start_after(at + separators.trailing_zeros() as usize / 8);
             }
-            at += 8;
+            found += 1;
+            separators &= separators - 1;
         }
+        at += 8;
     }
     for &byte in tail {
+        seen |= u64::from(byte);
         if byte == separator {
             if let Some(start) = starts.get_mut(found) {
                 *start = start_after(at);
@@ -90,5 +92,17 @@ fn mark(line: &[u8], separator: u8, starts: &mut [u32]) -> (usize, bool) {
         }
         at += 1;
     }
-    (found, seen.is_ascii() && tail.is_ascii())
+    (found, seen & HIGH == 0)
+}
+
+/// The same for a line of any bytes, one at a time.
+fn mark_anything(line: &[u8], separator: u8, starts: &mut [u32]) -> usize {
+    let mut found = 0;
+    for (at, _) in line.iter().enumerate().filter(|&(_, &byte)| byte == separator) {
+        if let Some(start) = starts.get_mut(found) {
+            *start = start_after(at);
+        }
+        found += 1;
+    }
+    found
 }

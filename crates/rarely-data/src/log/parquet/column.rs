@@ -130,6 +130,24 @@ impl Column {
         }
     }
 
+    /// The finite number that the value of an unpacked row is or spells.
+    #[inline]
+    pub(super) fn number(&self, row: usize) -> Option<f64> {
+        match self.numbers.get(row) {
+            // What is missing is NaN.
+            Some(number) => Some(*number).filter(|number| number.is_finite()),
+            None => self.spelt(row),
+        }
+    }
+
+    #[inline(never)]
+    fn spelt(&self, row: usize) -> Option<f64> {
+        match self.value(row) {
+            Value::Text(text) => number::finite(text.as_bytes()),
+            Value::Number(_) | Value::Missing => None,
+        }
+    }
+
     /// What an unpacked row holds instead of words, if it does.
     #[inline]
     pub(super) fn not_text(&self, row: usize) -> Option<&str> {
@@ -234,17 +252,19 @@ fn records<T: DataType>(
     Ok(records)
 }
 
-/// Moves values to the rows that they belong to.
+/// Moves values to the rows that they belong to, and NaN to the others.
 fn spread(numbers: &mut Vec<f64>, levels: &[i16]) {
     if levels.is_empty() {
         return;
     }
     let mut from = numbers.len();
-    numbers.resize(levels.len(), 0.0);
+    numbers.resize(levels.len(), f64::NAN);
     for row in (0..levels.len()).rev() {
         if levels[row] != 0 && from > 0 {
             from -= 1;
             numbers[row] = numbers[from];
+        } else {
+            numbers[row] = f64::NAN;
         }
     }
 }
