@@ -96,6 +96,13 @@ impl Document {
         &self.option_column
     }
 
+    /// The same document for a log that calls this column otherwise.
+    #[must_use]
+    pub fn with_option_column(mut self, column: String) -> Self {
+        self.option_column = column;
+        self
+    }
+
     /// How it went.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome

@@ -15,6 +15,8 @@ pub use roles::guess_roles;
 
 /// A column with more words than this is an identifier or free text, not a feature.
 const MOST_LEVELS: usize = 50;
+/// A sketch of a column keeps so many words, if there are more.
+const MOST_LISTED_WORDS: usize = 51;
 /// Options written as whole numbers are listed if there are at most this many.
 const MOST_NUMBERED_OPTIONS: f64 = 20.0;
 
@@ -115,8 +117,8 @@ fn options(column: Option<&ColumnKind>) -> (Vec<String>, &'static str) {
     };
     let guess = match options.len() {
         0 | 1 => "the file does not say; name all of them, and correct the rule below.",
+        MOST_LISTED_WORDS.. => "the file has more than fifty, of which these are the first: is this the right column?",
         2..=MAX_ARMS => "these are all that the file has; add those that were never tried, and put them in order.",
-        _ => "the file has too many; is this the right column?",
     };
     options.truncate(MAX_ARMS);
     for name in ["first option", "second option"] {
@@ -201,7 +203,11 @@ fn write_assumptions(text: &mut String) {
     text.push_str("\n# When the rule may change.\n[change]\n");
     let comment = "When and to what: this one changes a boundary that the data rule out, by the least turn.";
     line(text, comment, "algorithm = \"boundary-conservative\"");
-    line(text, "The gain a decision that a change must bring (of the algorithm \"certified\").", "minimum_gain = 0");
+    line(
+        text,
+        "The gain a case that a change must bring: for certain with the algorithm \"certified\", by its estimate with the others.",
+        "minimum_gain = 0",
+    );
     let comment = "Options drawn by lot, to learn: \"none\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
     line(text, comment, "explore = \"none\"");
     text.push('\n');

@@ -51,6 +51,15 @@ pub(crate) fn plainly(value: f64) -> String {
     }
 }
 
+/// A number of a rule in words: all its digits, since the words must say what the rule does, and a minus that is one.
+pub(crate) fn written(value: f64) -> String {
+    let text = plainly(value);
+    match text.strip_prefix('-') {
+        Some(size) => format!("−{size}"),
+        None => text,
+    }
+}
+
 /// A number that is whole, and small enough that all whole numbers around it are exact, as one.
 #[allow(clippy::cast_possible_truncation)]
 pub(crate) fn whole(value: f64) -> Option<i64> {

@@ -1,13 +1,15 @@
 //! Is the straight line good enough? What the residuals and the people next to a cut say.
 
 use rarely_core::Interval;
-use rarely_policy::{Document, number::short};
+use rarely_policy::Document;
+use rarely_policy::number::{round, short};
 use serde::Serialize;
 
-use crate::curvature::Curvature;
+use crate::curvature::{Curvature, NoCurvature};
 use crate::ground::Ground;
 use crate::jump::{Bandwidth, Cut, Jump, Kernel, NoJump};
 use crate::least_squares::dot;
+use crate::moments::Moments;
 use crate::running::Running;
 use crate::tally::Tally;
 
@@ -15,8 +17,12 @@ use crate::tally::Tally;
 const BENT: f64 = 0.001;
 /// … if it changes which option is best for so large a share of the people.
 const BENT_DECISIONS: f64 = 0.01;
-/// A local estimate disagrees with the model from so many standard errors.
+/// A local estimate disagrees with the model from so many standard errors, …
 const DISAGREES: f64 = 3.0;
+/// … and not for less than this, where outcomes have no noise.
+const ROUNDING: f64 = 1e-6;
+/// Outcomes that scatter so much more than the declared noise are worth a warning.
+const NOISIER: f64 = 1.1;
 
 /// One check of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +42,17 @@ pub enum Check {
         feature: Option<String>,
         /// Share of the people for whom another option would be best if all lines were bent as estimated.
         decisions_changed: Option<f64>,
+        /// What to be careful of.
+        warning: Option<String>,
+    },
+    /// Whether outcomes scatter more than the document declares: then intervals are too short.
+    Noise {
+        /// The option.
+        option: String,
+        /// The noise of the document.
+        declared: f64,
+        /// The standard deviation of the outcomes about the fitted lines, bent where they bend.
+        found: f64,
         /// What to be careful of.
         warning: Option<String>,
     },
@@ -66,7 +83,9 @@ impl Check {
     /// What to be careful of.
     pub fn warning(&self) -> Option<&str> {
         match self {
-            Self::Curvature { warning, .. } | Self::Jump { warning, .. } => warning.as_deref(),
+            Self::Curvature { warning, .. } | Self::Noise { warning, .. } | Self::Jump { warning, .. } => {
+                warning.as_deref()
+            }
         }
     }
 }
@@ -74,14 +93,14 @@ impl Check {
 /// Every check of a log.
 pub(crate) fn checks(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
     let mut checks = curvatures(ground, tally);
+    checks.extend(noises(ground, tally));
     checks.extend(jumps(ground, tally));
     checks
 }
 
 fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
     let document = ground.document;
-    let found: Vec<Result<Curvature, String>> =
-        tally.options().iter().map(|option| option.curvature().map_err(|reason| reason.to_string())).collect();
+    let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
     let changed = decisions_changed(ground, &found);
     let limit = BENT / document.options().len() as f64;
     let names = document.coordinates();
@@ -102,6 +121,7 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
                     100.0 * share
                 )),
                 (Ok(_), _) => None,
+                (Err(NoCurvature::NothingToBend), _) => None,
                 (Err(reason), _) => Some(format!("{option}: {reason}")),
             };
             Check::Curvature {
@@ -117,8 +137,31 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
         .collect()
 }
 
+fn noises(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
+    let declared = ground.document.noise();
+    let options = ground.document.options().iter().zip(tally.options());
+    let found =
+        options.filter_map(|(option, moments)| Some((option, moments.curvature().ok()?.residual_variance.sqrt())));
+    found
+        .map(|(option, found)| Check::Noise {
+            option: option.clone(),
+            declared,
+            found,
+            warning: (found > NOISIER * declared).then(|| {
+                format!(
+                    "the outcomes of {option} scatter by {} about their line, more than the declared noise of {}: every interval is too short; \
+                     declare noise = {} or more",
+                    short(round(found, 3)),
+                    short(declared),
+                    short(round(1.05 * found, 2))
+                )
+            }),
+        })
+        .collect()
+}
+
 /// The share of the people for whom the best option differs between bent and straight lines.
-fn decisions_changed(ground: &Ground<'_>, found: &[Result<Curvature, String>]) -> Option<f64> {
+fn decisions_changed(ground: &Ground<'_>, found: &[Result<Curvature, NoCurvature>]) -> Option<f64> {
     let bent: Vec<&Curvature> = found.iter().map(Result::as_ref).collect::<Result<_, _>>().ok()?;
     let best = |values: &mut dyn Iterator<Item = f64>| {
         values
@@ -176,7 +219,8 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
 
 fn disagreement(document: &Document, jump: &Jump, model: f64, options: &[String; 2]) -> Option<String> {
     let local = document.outcome_sign() * jump.estimate;
-    ((local - model).abs() > DISAGREES * jump.standard_error).then(|| {
+    let far = (local - model).abs() > (DISAGREES * jump.standard_error).max(ROUNDING * (1.0 + model.abs()));
+    far.then(|| {
         format!(
             "people next to the cut say that {} gives {} more than {} there (standard error {}), the straight lines say {}: the lines do not \
              fit near the cut",

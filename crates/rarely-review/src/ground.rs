@@ -1,7 +1,8 @@
 //! What a judgement of a rule stands on: the document's assumptions, the statistics, and the people it is about.
 
 use rarely_core::{
-    Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Parameters, Settings, Statistics,
+    Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Gain, Interval, Parameters,
+    Settings, Statistics,
 };
 use rarely_policy::{Document, Rule};
 
@@ -89,31 +90,52 @@ impl<'a> Ground<'a> {
         Ok(self.set().certify(&rule(from), &rule(to), self.contexts())?)
     }
 
-    /// Whether a change to a rule passes the tests that the algorithm's own proposal passes: the rule would be kept, were it in force,
-    /// and the change gains what the document asks; for certain, if `certainly` says so.
+    /// The gain of a change between two rules on the people.
+    ///
+    /// # Errors
+    /// [`ReviewError::Context`] if the people do not fit.
+    pub fn gain(&self, from: &Rule, to: &Rule) -> Result<Gain, ReviewError> {
+        let decide = |rule| rarely_core::Rule::new(self.stance(rule)).choose_many(self.contexts());
+        Ok(self.set().gain(self.contexts(), &decide(from)?, &decide(to)?)?)
+    }
+
+    /// Whether a change to a rule passes the tests that the algorithm's own proposal passes: the rule is plausible, it would be kept
+    /// were it in force, and the change gains what the document asks; for certain, if `certainly` says so.
     ///
     /// # Errors
     /// As [`Ground::reconsider`].
     pub fn accepts(&self, from: &Rule, to: &Rule, certainly: bool) -> Result<bool, ReviewError> {
-        let stays = match self.document.change().algorithm {
-            // These follow the estimate whenever they are asked: any plausible rule will do.
-            Algorithm::Greedy | Algorithm::Scheduled => self.set().is_jointly_plausible(&self.stance(to)),
-            Algorithm::Certified => true,
-            _ => self.reconsider(to)?.evidence().is_none(),
-        };
-        if !stays {
+        if !self.would_stay(to)? {
             return Ok(false);
         }
-        let certificate = self.certify(from, to)?;
-        Ok(self.gains_enough(&certificate) && (!certainly || certificate.gain.interval.lower > 0.0))
+        let gain = self.gain(from, to)?.interval;
+        Ok(self.gains_enough(gain) && (!certainly || gain.lower > 0.0))
+    }
+
+    /// Whether a rule is plausible by the document's algorithm, and would be kept.
+    ///
+    /// # Errors
+    /// As [`Ground::reconsider`].
+    pub fn would_stay(&self, rule: &Rule) -> Result<bool, ReviewError> {
+        let plausible = || self.set().boundaries(&self.stance(rule)).iter().all(|boundary| boundary.plausible);
+        Ok(match self.document.change().algorithm {
+            // These follow the estimate whenever they are asked: any plausible rule will do.
+            Algorithm::Greedy | Algorithm::Scheduled => plausible(),
+            // Of these the gain is asked, or the share of people who get what the data rule out.
+            Algorithm::Certified => true,
+            Algorithm::PopulationGreedy | Algorithm::PopulationConservative => {
+                self.reconsider(rule)?.evidence().is_none()
+            }
+            _ => plausible() && self.reconsider(rule)?.evidence().is_none(),
+        })
     }
 
     /// Whether a change gains what the document asks: `certified` for certain, the others by their estimate.
-    pub fn gains_enough(&self, certificate: &Certificate) -> bool {
-        let (interval, minimum) = (certificate.gain.interval, self.document.change().minimum_gain);
+    pub fn gains_enough(&self, gain: Interval) -> bool {
+        let minimum = self.document.change().minimum_gain;
         match self.document.change().algorithm {
-            Algorithm::Certified => interval.lower > minimum,
-            _ => interval.estimate > 0.0 && interval.estimate >= minimum,
+            Algorithm::Certified => gain.lower > minimum,
+            _ => gain.estimate > 0.0 && gain.estimate >= minimum,
         }
     }
 }

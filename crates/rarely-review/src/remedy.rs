@@ -1,6 +1,8 @@
 //! What would settle a question that the log leaves open, and how many cases it would take: by simulation.
 
-use rarely_core::{Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Share, Stuck};
+use rarely_core::{
+    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Rule, Shape, Share, Stuck,
+};
 use rarely_lab::{Round, Sample, World, step};
 use serde::Serialize;
 
@@ -11,15 +13,19 @@ use crate::review::Standing;
 
 /// Truths that are tried, each a draw from what the data leave possible.
 const TRUTHS: u64 = 20;
-/// Cases after which a truth counts as not settled.
+/// Cases after which a truth counts as not settled, at most …
 const MOST_CASES: u64 = 50_000;
+/// … and at least: with many features there are fewer, …
+const LEAST_CASES: u64 = 500;
+/// … so that the whole simulation takes about so many multiplications.
+const WORK: u64 = 500_000_000;
 /// The first look at whether the question is settled; each later one comes after a quarter more cases.
 const FIRST_LOOK: u64 = 100;
 /// The share of people to draw lots for where the document has none.
 const EQUIPOISE: f64 = 0.05;
 /// People that stand for all in the simulation.
 const PEOPLE: usize = 1000;
-/// An option that was stuck is settled when it may be best for less than this share of the people, or the rule has changed.
+/// An option that was stuck is settled when it may be best for less than this share of the people, or is in use.
 const STILL_PLAUSIBLE: f64 = 0.05;
 /// Draws of a truth before one that strays from the outcome's range is taken as it is.
 const DRAWS: usize = 100;
@@ -42,7 +48,7 @@ pub struct Remedy {
 }
 
 /// Simulates the document's policy with exploration on truths that the data leave possible, until the options that are not told
-/// apart are and no option that may be best for many is left, or the rule has changed.
+/// apart are, and no option that may be best for many is left out.
 ///
 /// # Errors
 /// [`ReviewError::Settings`] if the document's settings exclude each other.
@@ -59,6 +65,7 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing, stuck: &[Stuck]) 
         pairs: standing.boundaries.iter().filter(|pair| !pair.told_apart).map(|pair| pair.options).collect(),
         stuck: stuck.iter().map(|stuck| stuck.arm).collect(),
         people,
+        most_cases: most_cases(ground.document.shape()),
     };
     let mut settled = Vec::new();
     for truth in 0..TRUTHS {
@@ -82,8 +89,14 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing, stuck: &[Stuck]) 
         cases_nine_tenths: after(0.9),
         settled: settled.len(),
         simulated: usize::try_from(TRUTHS).unwrap_or(usize::MAX),
-        most_cases: MOST_CASES,
+        most_cases: question.most_cases,
     })
+}
+
+/// As many cases as take a few seconds together: a case costs about k·d².
+fn most_cases(shape: Shape) -> u64 {
+    let square = (shape.arms() * shape.dimension() * shape.dimension()) as u64;
+    (WORK / (TRUTHS * square)).clamp(LEAST_CASES, MOST_CASES)
 }
 
 /// What is open.
@@ -93,17 +106,18 @@ struct Question<'a> {
     /// Options that may be best for many and that nobody gets.
     stuck: Vec<Arm>,
     people: &'a [f64],
+    most_cases: u64,
 }
 
 impl Question<'_> {
     fn cases_to_settle(&self, policy: &mut dyn Policy, world: &mut People<'_>, rng: &mut Rng) -> Option<u64> {
         let mut round = Round::new(policy.shape());
         let mut look = FIRST_LOOK;
-        for case in 1..=MOST_CASES {
+        for case in 1..=self.most_cases {
             let _ = step(policy, world, &mut round, rng, |_, _, _| {}).ok()?;
             if case == look {
                 look += look / 4;
-                if policy.changes() > 0 || self.is_settled(&policy.learner()?.set()) {
+                if self.is_settled(&policy.learner()?.set(), policy.deployed()?) {
                     return Some(case);
                 }
             }
@@ -111,11 +125,16 @@ impl Question<'_> {
         None
     }
 
-    fn is_settled(&self, set: &ConfidenceSet<'_>) -> bool {
+    /// Whether the pairs are told apart, and each option that was stuck is either in use or no longer best for many.
+    fn is_settled(&self, set: &ConfidenceSet<'_>, deployed: &Parameters) -> bool {
         let shape = set.statistics().shape();
         let nothing = Parameters::zeros(shape);
         let people = self.people.chunks_exact(shape.dimension());
         let few = STILL_PLAUSIBLE * people.len() as f64;
+        let rule = Rule::new(deployed.clone());
+        let in_use = |arm: Arm| {
+            people.clone().any(|person| Context::new(person).is_ok_and(|person| rule.choose(person) == Ok(arm)))
+        };
         let may_be_best = |arm: &Arm| {
             let plausible = |person: &&[f64]| {
                 Context::new(person)
@@ -125,7 +144,8 @@ impl Question<'_> {
             };
             people.clone().filter(plausible).count() as f64 >= few
         };
-        self.pairs.iter().all(|&(i, j)| !set.boundary(&nothing, i, j).plausible) && !self.stuck.iter().any(may_be_best)
+        self.pairs.iter().all(|&(i, j)| !set.boundary(&nothing, i, j).plausible)
+            && !self.stuck.iter().any(|arm| may_be_best(arm) && !in_use(*arm))
     }
 }
 

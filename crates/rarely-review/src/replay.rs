@@ -142,13 +142,16 @@ impl Replay {
         Ok(self.turns.last())
     }
 
-    /// What came of it.
+    /// What came of it, after a last review; `time` is the last row's.
     ///
     /// # Errors
     /// [`ReviewError::Empty`] if there was no row.
-    pub fn finish(self) -> Result<Walk, ReviewError> {
+    pub fn finish(mut self, time: Option<&str>) -> Result<Walk, ReviewError> {
         if self.statistics.rounds() == 0 {
             return Err(ReviewError::Empty);
+        }
+        if !self.statistics.rounds().is_multiple_of(self.every) {
+            self.review(time)?;
         }
         let confidence = self.document.settings()?.confidence();
         let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());

@@ -132,6 +132,9 @@ pub fn review(ground: &Ground<'_>, tally: &Tally) -> Result<Review, ReviewError>
         (None, true) => Verdict::Keep,
         (None, false) => Verdict::CannotTell,
     };
+    if verdict == Verdict::Keep && reasons.is_empty() {
+        reasons.extend(words::kept_though_implausible(ground.document, &standing));
+    }
     reasons.extend(unknown);
     let population = Population::supplied(ground.contexts())?;
     let stuck = ground.set().stuck(&population);
@@ -209,7 +212,7 @@ pub(crate) fn propose(
     let form = in_form(ground, rule, &evidence.to)?;
     let cause = words::cause(ground.document, &evidence.cause);
     let exact_certificate = ground.certify(rule, &form.rule)?;
-    if !ground.gains_enough(&exact_certificate) {
+    if !ground.gains_enough(exact_certificate.gain.interval) {
         reasons.push(format!(
             "{cause}, but the change would gain too little: {} a case, where the document asks for {}",
             words::gain(exact_certificate.gain.interval),
@@ -218,6 +221,10 @@ pub(crate) fn propose(
         return Ok(None);
     }
     let simple = simplest(ground, rule, &form.rule)?;
+    if simple == *rule {
+        reasons.push("rounded to as many digits as are justified, the estimate is the rule in force".to_owned());
+        return Ok(None);
+    }
     Ok(Some(Proposal {
         certificate: ground.certify(rule, &simple)?,
         who: who(ground, tally, rule, &simple)?,
@@ -271,8 +278,14 @@ fn place(
         let to_raw = |x: f64| low + x * (high - low);
         let difference = |at: usize| stance.arm(i)[at] - stance.arm(j)[at];
         let crossing = || (difference(1) != 0.0).then(|| to_raw(-difference(0) / difference(1)));
-        let written = cut.filter(|_| matches!(document.rule(), Rule::Threshold(_)));
-        return (written.or_else(crossing), set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
+        let within = |at: &f64| (low..=high).contains(at);
+        // A threshold or a score passes only between neighbours; of a linear rule every crossing in range is looked at.
+        let place = match document.rule() {
+            Rule::Threshold(_) => cut,
+            Rule::Score(_) => cut.and_then(|_| crossing()),
+            Rule::Linear(_) => crossing().filter(within),
+        };
+        return (place, set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
     }
     let step = cut.zip(running);
     let interval = step.map(|(_, running)| mapped(set.cuts(i, j, &running.ladder.direction), |x| x + running.offset));

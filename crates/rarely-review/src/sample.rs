@@ -42,13 +42,15 @@ impl Sample {
         self.heap.is_empty()
     }
 
-    /// Offers one row of a log: its number in its file, its context and its outcome.
+    /// Offers one row of a log: its number in its file, its context and its outcome; the row's priority.
     #[inline]
-    pub fn offer(&mut self, row: u64, context: &[f64], reward: f64) {
+    pub fn offer(&mut self, row: u64, context: &[f64], reward: f64) -> u64 {
         let content = context.iter().fold(mix(row ^ reward.to_bits()), |hash, value| {
             (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
         });
-        self.insert(mix(content), context);
+        let priority = mix(content);
+        self.insert(priority, context);
+        priority
     }
 
     /// Adds another log's sample.

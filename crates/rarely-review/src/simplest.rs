@@ -14,12 +14,13 @@ const INWARD: [f64; 8] = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
 const SHORTENED_ONE_BY_ONE: usize = 24;
 
 /// The rule with the fewest digits that passes the tests of a change from `from`; the exact one where no rounding does. Where the exact
-/// rule is certain to gain, so is the rounded one.
+/// rule is certain to gain, so is the rounded one. An algorithm that follows the estimate at every review may find that the rule in
+/// force is the one.
 ///
 /// # Errors
 /// As [`Ground::accepts`].
 pub fn simplest(ground: &Ground<'_>, from: &Rule, exact: &Rule) -> Result<Rule, ReviewError> {
-    let certainly = ground.certify(from, exact)?.gain.interval.lower > 0.0;
+    let certainly = ground.gain(from, exact)?.interval.lower > 0.0;
     let search = Search { ground, from, certainly };
     let numbers = exact.numbers();
     let inward = inward(ground, exact).unwrap_or_else(|| numbers.clone());
@@ -60,7 +61,14 @@ impl Search<'_> {
     fn acceptable(&self, like: &Rule, numbers: &[f64]) -> Result<Option<Rule>, ReviewError> {
         let rule = like.with_numbers(numbers);
         let fits = self.ground.document.check_rule(&rule).is_ok();
-        Ok((fits && self.ground.accepts(self.from, &rule, self.certainly)?).then_some(rule))
+        let accepted = || {
+            if rule == *self.from {
+                self.ground.would_stay(&rule)
+            } else {
+                self.ground.accepts(self.from, &rule, self.certainly)
+            }
+        };
+        Ok((fits && accepted()?).then_some(rule))
     }
 
     /// Takes digits from one number after the other while the rule passes.

@@ -1,8 +1,11 @@
 //! What a log says of a policy, as sums that add: read once in a stream, saved, merged with next month's.
 
+use std::fmt::Write as _;
+
 use rarely_core::{Arm, MergeError, Parameters, Shape, Statistics};
 use rarely_policy::{Document, Kind};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::bands::Bands;
 use crate::jump::{Cut, Jumps};
@@ -16,10 +19,11 @@ pub const TALLY_FORMAT: u32 = 1;
 /// Everything a review needs of a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    format: u32,
     /// What the sums depend on.
     fingerprint: String,
     rejected: u64,
+    /// The logs that were read, so that none counts twice.
+    sources: Vec<Source>,
     options: Vec<Moments>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
@@ -29,6 +33,24 @@ pub struct Tally {
     bands: Option<Bands>,
     #[serde(skip)]
     running: Option<Running>,
+}
+
+/// One log: how many rows it gave, and what they add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Source {
+    rows: u64,
+    /// The sum of the rows' priorities, which depend on where a row is and on what it holds.
+    digest: u64,
+    /// The number of the last row in its file.
+    last: u64,
+}
+
+/// As a file holds it.
+#[derive(Serialize, Deserialize)]
+struct Saved<T> {
+    format: u32,
+    checksum: String,
+    tally: T,
 }
 
 /// Why sums cannot be used with a document, or with each other.
@@ -47,6 +69,15 @@ pub enum TallyError {
         "the saved state was made with other options, outcome, features, intercept or penalty than this policy document has: review the logs again with the new document"
     )]
     Document,
+    /// The same log a second time.
+    #[error("a log of {rows} rows is in it twice, row for row the same: its cases would count twice; leave one out")]
+    Twice {
+        /// Its rows.
+        rows: u64,
+    },
+    /// No file of ours.
+    #[error("this is not a file that `rarely review --save-state` wrote ({0})")]
+    NotATally(String),
     /// Sums that cannot be.
     #[error("the saved state is damaged: {0}; build it again from the logs")]
     Damaged(&'static str),
@@ -62,9 +93,9 @@ impl Tally {
         let squares: Vec<usize> = numeric_coordinates(document).collect();
         let running = Running::of(document, document.rule());
         Self {
-            format: TALLY_FORMAT,
             fingerprint: document.fingerprint(),
             rejected: 0,
+            sources: Vec::new(),
             options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
             sample: Sample::new(shape.dimension()),
@@ -74,14 +105,38 @@ impl Tally {
         }
     }
 
-    /// Sums as a file holds them, checked to be whole. They can be merged with others; a review needs them [revived](Tally::revive).
+    /// As the text of a file, with a checksum.
     ///
     /// # Errors
-    /// [`TallyError`] if they are of another version, or cannot be.
-    pub fn check(self) -> Result<Self, TallyError> {
-        if self.format != TALLY_FORMAT {
-            return Err(TallyError::Format { found: self.format });
+    /// [`TallyError::NotATally`] if it cannot be written as JSON, which finite sums can.
+    pub fn to_text(&self) -> Result<String, TallyError> {
+        let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
+        let text = serde_json::to_string(self).map_err(unreadable)?;
+        let saved = Saved { format: TALLY_FORMAT, checksum: checksum(&text), tally: self };
+        serde_json::to_string(&saved).map_err(unreadable)
+    }
+
+    /// From the text of a file, checked to be whole and as it was written. It can be merged with others; a review needs it
+    /// [revived](Tally::revive).
+    ///
+    /// # Errors
+    /// [`TallyError`] if it is of another version, damaged, or something else altogether.
+    pub fn from_text(text: &str) -> Result<Self, TallyError> {
+        let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
+        let outer: Saved<serde::de::IgnoredAny> = serde_json::from_str(text).map_err(unreadable)?;
+        if outer.format != TALLY_FORMAT {
+            return Err(TallyError::Format { found: outer.format });
         }
+        let damaged = |_| TallyError::Damaged("a part of it cannot be read");
+        let saved: Saved<Self> = serde_json::from_str(text).map_err(damaged)?;
+        let again = serde_json::to_string(&saved.tally).map_err(unreadable)?;
+        if checksum(&again) != saved.checksum {
+            return Err(TallyError::Damaged("its checksum is another"));
+        }
+        saved.tally.check()
+    }
+
+    fn check(self) -> Result<Self, TallyError> {
         let dimension = self.sample.dimension();
         let squares = self.options.first().map(Moments::squares);
         let whole = !self.options.is_empty()
@@ -99,7 +154,7 @@ impl Tally {
     /// # Errors
     /// [`TallyError`] if they are not of this document, or cannot be.
     pub fn revive(self, document: &Document) -> Result<Self, TallyError> {
-        let mut whole = self.check()?;
+        let mut whole = self;
         if whole.fingerprint != document.fingerprint() {
             return Err(TallyError::Document);
         }
@@ -129,7 +184,28 @@ impl Tally {
         if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
             jumps.add(running.at(context), arm.index(), reward);
         }
-        self.sample.offer(row, context, reward);
+        let priority = self.sample.offer(row, context, reward);
+        match self.sources.last_mut() {
+            Some(source) if row > source.last => {
+                source.rows += 1;
+                source.digest = source.digest.wrapping_add(priority);
+                source.last = row;
+            }
+            // Rows are numbered anew in each file.
+            _ => self.sources.push(Source { rows: 1, digest: priority, last: row }),
+        }
+    }
+
+    /// Whether any log is in it twice.
+    ///
+    /// # Errors
+    /// [`TallyError::Twice`] if one is.
+    pub fn check_sources(&self) -> Result<(), TallyError> {
+        let twice = |at: &usize| self.sources[..*at].contains(&self.sources[*at]);
+        match (0..self.sources.len()).find(twice) {
+            Some(at) => Err(TallyError::Twice { rows: self.sources[at].rows }),
+            None => Ok(()),
+        }
     }
 
     /// Counts rows that could not be used.
@@ -140,7 +216,7 @@ impl Tally {
     /// Adds another log's sums, of the same document.
     ///
     /// # Errors
-    /// [`TallyError`] if they are not alike.
+    /// [`TallyError`] if they are not alike, or a log is in both.
     pub fn merge(&mut self, other: &Self) -> Result<(), TallyError> {
         if self.fingerprint != other.fingerprint
             || self.options.len() != other.options.len()
@@ -148,6 +224,10 @@ impl Tally {
         {
             return Err(TallyError::Document);
         }
+        if let Some(twice) = other.sources.iter().find(|source| self.sources.contains(source)) {
+            return Err(TallyError::Twice { rows: twice.rows });
+        }
+        self.sources.extend(&other.sources);
         for (mine, theirs) in self.options.iter_mut().zip(&other.options) {
             mine.merge(theirs).map_err(|_| TallyError::Document)?;
         }
@@ -206,6 +286,13 @@ impl Tally {
         }
         Ok(statistics)
     }
+}
+
+fn checksum(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// The coordinates of numeric features.

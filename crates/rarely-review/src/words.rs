@@ -1,10 +1,10 @@
 //! Sentences about a review, with the owner's names and units.
 
-use rarely_core::{Cause, Interval, Thresholds};
+use rarely_core::{Algorithm, Cause, Interval, Thresholds};
 use rarely_policy::Document;
 use rarely_policy::number::{round, short};
 
-use crate::review::{PairBoundary, Proposal};
+use crate::review::{PairBoundary, Proposal, Standing};
 use crate::who::Who;
 
 /// Why a rule was reconsidered.
@@ -70,7 +70,7 @@ pub fn against(document: &Document, proposal: &Proposal) -> Vec<String> {
         let gain = proposal.certificate.gain.interval.estimate;
         let part = if gain > 0.0 { 100.0 * (untried_gain.estimate / gain).clamp(0.0, 1.0) } else { 0.0 };
         found.push(format!(
-            "extrapolation: {:.0} % of those who change get an option that was hardly ever tried on people like them; {part:.0} % of the gain rests on this",
+            "extrapolation: {:.1} % of those who change get an option that was hardly ever tried on people like them; {part:.1} % of the gain rests on this",
             100.0 * *untried as f64 / *changed as f64,
         ));
     }
@@ -102,7 +102,30 @@ pub fn gain(interval: Interval) -> String {
 
 /// A number with so many digits, and a minus that is one.
 pub fn number(value: f64, digits: usize) -> String {
-    short(round(value, digits)).replace('-', "−")
+    let text = short(round(value, digits));
+    match text.strip_prefix('-') {
+        Some(size) => format!("−{size}"),
+        None => text,
+    }
+}
+
+/// Why a rule is kept although a boundary of it is implausible, where that is so.
+pub(crate) fn kept_though_implausible(document: &Document, standing: &Standing) -> Option<String> {
+    let pair = standing.boundaries.iter().find(|pair| !pair.plausible)?;
+    let names = document.options();
+    let algorithm = document.change().algorithm;
+    let why = match algorithm {
+        Algorithm::Rarely
+        | Algorithm::BoundaryGreedy
+        | Algorithm::BoundaryConservative
+        | Algorithm::Greedy
+        | Algorithm::Scheduled => "a plausible rule would give every one of these people the same option".to_owned(),
+        _ => format!("{algorithm} acts only when {}", algorithm.row().trigger),
+    };
+    Some(format!(
+        "the boundary between {} and {} is implausible, but {why}",
+        names[pair.options.0], names[pair.options.1]
+    ))
 }
 
 /// The unit of the rule's running variable: a threshold's feature's.

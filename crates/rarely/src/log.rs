@@ -1,12 +1,12 @@
 //! Options that say which log to read, and the walk through it with a progress bar.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic as _, Report};
-use rarely_data::{Case, Cases, Columns, read_people};
+use miette::{IntoDiagnostic as _, Report, miette};
+use rarely_data::{Case, Cases, CasesError, Columns, DataError, read_people};
 use rarely_policy::Document;
 use rarely_review::SAMPLE_SIZE;
 
@@ -36,19 +36,24 @@ pub(crate) struct Log {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The people")]
 pub(crate) struct Population {
-    /// People that the rule is for: files with the features' columns [default: those of the log]
+    /// People that the rule is for: files with the features' columns
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) population: Vec<PathBuf>,
 }
 
 impl Log {
+    /// The policy document, for a log that may call its option column otherwise.
+    pub(crate) fn document(&self, path: &Path) -> Result<Document, Report> {
+        let document = Document::read(path).into_diagnostic()?;
+        Ok(match &self.option_column {
+            Some(column) => document.with_option_column(column.clone()),
+            None => document,
+        })
+    }
+
     /// The columns besides the features and the outcome.
-    pub(crate) fn columns(&self, document: &Document) -> Columns {
-        Columns {
-            option: self.option_column.clone().unwrap_or_else(|| document.option_column().to_owned()),
-            propensity: None,
-            time: None,
-        }
+    pub(crate) fn columns(document: &Document) -> Columns {
+        Columns { option: document.option_column().to_owned(), propensity: None, time: None }
     }
 
     /// Gives every case to `take`; rows that were rejected.
@@ -57,7 +62,7 @@ impl Log {
         document: &Document,
         take: impl FnMut(&Case) -> Result<(), Report>,
     ) -> Result<u64, Report> {
-        self.walk_with(document, &self.columns(document), take)
+        self.walk_with(document, &Self::columns(document), take)
     }
 
     /// The same with more columns.
@@ -67,6 +72,9 @@ impl Log {
         columns: &Columns,
         mut take: impl FnMut(&Case) -> Result<(), Report>,
     ) -> Result<u64, Report> {
+        if self.data.is_empty() {
+            return Err(miette!("there is no log to read: name its files with --data"));
+        }
         let mut cases = Cases::open(document, columns, &self.data, self.reject_limit).into_diagnostic()?;
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
@@ -75,8 +83,15 @@ impl Log {
         bar.enable_steady_tick(Duration::from_millis(200));
         let mut case = Case::new(document);
         let mut rows = 0_u64;
-        while cases.next(&mut case).into_diagnostic()? {
-            take(&case)?;
+        loop {
+            match cases.next(&mut case) {
+                Ok(true) => take(&case)?,
+                Ok(false) => break,
+                Err(error) => {
+                    bar.finish_and_clear();
+                    return Err(self.with_remedy(error));
+                }
+            }
             rows += 1;
             if rows.is_multiple_of(TICK) {
                 bar.set_position(cases.progress().0);
@@ -85,7 +100,11 @@ impl Log {
         bar.finish_and_clear();
         let rejected = cases.rejected_count();
         if rejected > 0 {
-            say(&format!("{rejected} rows were rejected:"));
+            say(&if rejected == 1 {
+                "1 row was rejected:".to_owned()
+            } else {
+                format!("{rejected} rows were rejected:")
+            });
             for rejection in cases.rejected().iter().take(LISTED) {
                 say(&format!("  {rejection}"));
             }
@@ -94,6 +113,18 @@ impl Log {
             }
         }
         Ok(rejected)
+    }
+}
+
+impl Log {
+    /// An error of the log; where it is about one row, with the way to tolerate it.
+    fn with_remedy(&self, error: DataError) -> Report {
+        let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
+        let report = Report::from_err(error);
+        if about_a_row && self.reject_limit == 0 {
+            say("bad rows can be tolerated, and are listed and counted, with --reject-limit ROWS");
+        }
+        report
     }
 }
 

@@ -104,6 +104,11 @@ fn initial(init: &Init) -> Result<(), Report> {
     };
     let option = choose(&init.option_column, option, "which option was given", "--option-column")?;
     let outcome = choose(&init.outcome_column, outcome, "how it went", "--outcome-column")?;
+    if option == outcome {
+        return Err(miette!(
+            "the column {option:?} cannot be both the option and the outcome; name another with --outcome-column"
+        ));
+    }
     let stem = init.from.file_stem().map_or_else(|| "policy".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
     match &init.out {

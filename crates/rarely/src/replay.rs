@@ -38,26 +38,28 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
-    let document = Document::read(&arguments.policy).into_diagnostic()?;
-    let mut columns = arguments.log.columns(&document);
+    let document = arguments.log.document(&arguments.policy)?;
+    let mut columns = Log::columns(&document);
     columns.propensity.clone_from(&arguments.propensity_column);
     columns.time.clone_from(&arguments.time_column);
     let mut replay = Replay::new(&document, arguments.every);
+    let mut last = None;
     let rejected = arguments.log.walk_with(&document, &columns, |case| {
+        last.clone_from(&case.time);
         replay
             .step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())
             .map(|_| ())
             .into_diagnostic()
     })?;
-    let walk = replay.finish().into_diagnostic()?;
+    let walk = replay.finish(last.as_deref()).into_diagnostic()?;
     match arguments.format {
-        Format::Table => print(&text(&document, &walk, arguments.every)),
+        Format::Table => print(&text(&document, &walk, arguments)),
         Format::Json => print_json(&object(&document, &walk, rejected)),
     }
 }
 
-fn text(document: &Document, walk: &Walk, every: u64) -> String {
-    let mut text = format!("{}: {} rows, reviewed after every {every}\n\n", document.policy(), walk.rows);
+fn text(document: &Document, walk: &Walk, arguments: &Arguments) -> String {
+    let mut text = format!("{}: {} rows, reviewed after every {}\n\n", document.policy(), walk.rows, arguments.every);
     for line in document.rule().words(document) {
         let _ = writeln!(text, "  {line}");
     }
@@ -65,7 +67,8 @@ fn text(document: &Document, walk: &Walk, every: u64) -> String {
         text += "\nThe rule would not have changed.\n";
     }
     for turn in &walk.turns {
-        let time = turn.time.as_ref().map_or_else(String::new, |time| format!(" ({time})"));
+        let column = arguments.time_column.as_deref().unwrap_or_default();
+        let time = turn.time.as_ref().map_or_else(String::new, |time| format!(" ({column} {time})"));
         let _ = writeln!(text, "\nAfter row {}{time}: {}", turn.row, turn.cause);
         for line in difference((document, &turn.from), (document, &turn.to)) {
             let _ = writeln!(text, "  {line}");
@@ -80,13 +83,19 @@ fn text(document: &Document, walk: &Walk, every: u64) -> String {
     let mut refusals = Vec::new();
     for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {
         let Value { direct, inverse_propensity, doubly_robust } = value;
-        values.add_row([format!("  {name}").as_str(), &table::interval(*direct), "direct: the model, 1−δ"]);
+        let sure = format!("direct: the model, {} %", 100.0 * (1.0 - document.evidence().error_probability));
+        values.add_row([format!("  {name}").as_str(), &table::interval(*direct), &sure]);
         for (how, found) in [("inverse propensity, 95 %", inverse_propensity), ("doubly robust, 95 %", doubly_robust)] {
             match found {
                 Ok(interval) => {
                     values.add_row(["", &table::interval(*interval), how]);
                 }
-                Err(reason) => refusals.push(format!("{name}, {how}: refused, {reason}")),
+                Err(reason) => {
+                    let refusal = format!("inverse propensity and doubly robust are refused: {reason}");
+                    if !refusals.contains(&refusal) {
+                        refusals.push(refusal);
+                    }
+                }
             }
         }
     }

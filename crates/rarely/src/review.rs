@@ -11,7 +11,6 @@ use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_figures::review::pictures;
 use rarely_lab::Folder;
-use rarely_policy::Document;
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
 
 use crate::log::{Log, Population};
@@ -29,21 +28,23 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     population: Population,
     /// Saved statistics to go on from; several are merged
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
     /// Save the statistics, so that next month's log can be added to them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WRITES)]
     save_state: Option<PathBuf>,
     /// Write the policy document with the proposed rule to a new file, if a change is proposed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WRITES)]
     apply: Option<PathBuf>,
     /// Folder for the report (review.html), its figures and its numbers
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WRITES)]
     out: Option<PathBuf>,
     /// What stdout gets
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WRITES)]
     format: Format,
 }
+
+const WRITES: &str = "What it writes";
 
 /// What stdout gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,12 +56,12 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
-    let document = Document::read(&arguments.policy).into_diagnostic()?;
+    let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
     let folder = arguments.out.as_deref().map(Folder::create).transpose().into_diagnostic()?;
     let mut tally = Tally::new(&document);
     for path in &arguments.state {
-        tally.merge(&state::read(path, &document)?).into_diagnostic()?;
+        tally.merge(&state::read(path, &document)?).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
     }
     if arguments.log.data.is_empty() && arguments.state.is_empty() {
         return Err(miette!("there is nothing to review: give a log with --data, or saved statistics with --state"));
@@ -71,14 +72,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
             Ok(())
         })?;
         tally.reject(rejected);
+        tally.check_sources().into_diagnostic()?;
     }
     let people = arguments.population.read(&document)?;
     let ground = Ground::of(&document, &tally, people).into_diagnostic()?;
     let found = review(&ground, &tally).into_diagnostic()?;
     let json = json_text(&Answer::new(&document, &found))?;
-    if let Some(path) = &arguments.save_state {
-        state::write(path, &tally)?;
-    }
     if let Some(folder) = &folder {
         write_report(folder, arguments, &ground, &found, &json)?;
     }
@@ -87,6 +86,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
         Format::Json => print(&json)?,
     }
     apply(arguments, &found)?;
+    // Last of all: a command that could not run leaves the state as it was.
+    if let Some(path) = &arguments.save_state {
+        state::write(path, &tally)?;
+    }
     Ok(if found.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -97,11 +100,14 @@ fn check_targets(arguments: &Arguments) -> Result<(), Report> {
     }
     let gone_on_from = |path: &&PathBuf| arguments.state.iter().any(|state| same_file(state, path));
     if let Some(path) = arguments.save_state.as_ref().filter(|path| path.exists() && !gone_on_from(path)) {
-        return Err(miette!(
-            "{} exists already and would be lost; go on from it with --state {}, or save under another name",
-            path.display(),
-            path.display()
-        ));
+        let shown = path.display();
+        return Err(if path.is_dir() {
+            miette!("{shown} is a folder; give --save-state the name of a file")
+        } else {
+            miette!(
+                "{shown} exists already and would be lost; go on from it with --state {shown}, or save under another name"
+            )
+        });
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     }
     let mut merged: Option<Tally> = None;
     for path in states {
-        let state = from_file(path)?.check().into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+        let state = from_file(path)?;
         match &mut merged {
             None => merged = Some(state),
             Some(merged) => merged.merge(&state).into_diagnostic().wrap_err_with(|| path.display().to_string())?,
@@ -56,21 +56,14 @@ pub(crate) fn read(path: &Path, document: &Document) -> Result<Tally, Report> {
 }
 
 fn from_file(path: &Path) -> Result<Tally, Report> {
-    let text = fs::read_to_string(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("{}: the saved statistics cannot be read", path.display()))?;
-    serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| {
-        format!(
-            "{}: these are not statistics that `rarely review --save-state` wrote, or they are damaged; build them again from the logs",
-            path.display()
-        )
-    })
+    let place = || format!("{}: these saved statistics cannot be used; build them again from the logs", path.display());
+    let text = fs::read_to_string(path).into_diagnostic().wrap_err_with(place)?;
+    Tally::from_text(&text).into_diagnostic().wrap_err_with(place)
 }
 
 /// Saves statistics: a whole file or none.
 pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Report> {
-    let text = serde_json::to_string(tally).into_diagnostic()?;
-    replace(path, text.as_bytes())
+    replace(path, tally.to_text().into_diagnostic()?.as_bytes())
 }
 
 /// Writes a file that must not exist yet.
@@ -85,5 +78,9 @@ fn replace(path: &Path, contents: &[u8]) -> Result<(), Report> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| miette!("{} is no name for a file", path.display()))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Folder::create(parent).into_diagnostic()?.write(name, contents).into_diagnostic()
+    let written = Folder::create(parent).and_then(|folder| folder.write(name, contents));
+    written.map_err(|error| {
+        let reason = std::error::Error::source(&error).map_or_else(String::new, |source| format!(" ({source})"));
+        miette!("{}: could not be written{reason}; name a place that you may write to", path.display())
+    })
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use memchr::memrchr2;
+
 use super::FileError;
 use crate::DataError;
 
@@ -19,6 +21,8 @@ pub(super) struct Input {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// Behind the last line end that was met; not behind `start` if it has been taken.
+    last_line_end: usize,
     /// Bytes taken by the reader.
     taken: u64,
     /// Bytes in the file when it was opened.
@@ -33,7 +37,9 @@ impl Input {
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let buffer = vec![0; BLOCK];
-        let mut input = Self { file, path: path.to_owned(), buffer, start: 0, end: 0, taken: 0, length, at_end: false };
+        let path = path.to_owned();
+        let (start, end, last_line_end, taken, at_end) = (0, 0, 0, 0, false);
+        let mut input = Self { file, path, buffer, start, end, last_line_end, taken, length, at_end };
         while input.end < 3 && input.more(1)? {}
         if input.rest().starts_with("\u{feff}".as_bytes()) {
             input.take(3);
@@ -46,14 +52,14 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// Of the bytes last taken, those in a range that counts back from here.
-    pub(super) fn before(&self, from: usize, to: usize) -> &[u8] {
-        &self.buffer[self.start - from..self.start - to]
+    /// The bytes taken last.
+    pub(super) fn last(&self, bytes: usize) -> &[u8] {
+        &self.buffer[self.start - bytes..self.start]
     }
 
-    /// The bytes at hand and so many of those taken last.
-    pub(super) fn behind(&self, from: usize) -> &[u8] {
-        &self.buffer[self.start - from..self.end]
+    /// Whether there is a line end among the bytes at hand.
+    pub(super) fn has_line(&self) -> bool {
+        self.start < self.last_line_end
     }
 
     /// Passes over bytes at hand.
@@ -71,6 +77,7 @@ impl Input {
         }
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
+        self.last_line_end = self.last_line_end.saturating_sub(self.start);
         self.start = 0;
         if self.end == self.buffer.len() {
             if self.end >= LONGEST_ROW {
@@ -85,6 +92,9 @@ impl Input {
                 Err(source) => return Err(DataError::Io { file: self.path.clone(), source }),
             }
         };
+        if let Some(at) = memrchr2(b'\n', b'\r', &self.buffer[self.end..self.end + read]) {
+            self.last_line_end = self.end + at + 1;
+        }
         self.end += read;
         self.at_end = read == 0;
         Ok(read > 0)

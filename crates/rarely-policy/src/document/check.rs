@@ -52,7 +52,8 @@ impl Document {
 fn check_options(options: &[String]) -> Result<(), Fault> {
     let path = keys(&["options"]);
     if !(2..=MAX_ARMS).contains(&options.len()) {
-        let problem = format!("there are {}", count(options.len(), "option"));
+        let verb = if options.len() == 1 { "is" } else { "are" };
+        let problem = format!("there {verb} {}", count(options.len(), "option"));
         return Err(Fault::new(path, problem, format!("a policy chooses between 2 and {MAX_ARMS}; name them here")));
     }
     check_names(options, "option", &path)

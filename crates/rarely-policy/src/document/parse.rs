@@ -71,6 +71,9 @@ fn explained(message: &str) -> (String, String) {
     match message.split_once(", expected ") {
         Some((problem, expected)) if expected != "nothing" => (found(problem), format!("write {}", wanted(expected))),
         Some((problem, _)) => (problem.to_owned(), "correct it there".to_owned()),
+        None if message.starts_with("duplicate key") => {
+            ("the key stands here a second time".to_owned(), "keep one of the two".to_owned())
+        }
         None => (message.trim_end().replace('\n', "; "), "correct it there".to_owned()),
     }
 }
@@ -97,6 +100,14 @@ fn wanted(expected: &str) -> &str {
         "a boolean" => "true or false",
         "a sequence" => "a list in square brackets",
         "a map" => "a table",
+        "struct WrittenOutcome" => "{ column = \"name\", range = [0, 1] }",
+        "struct WrittenFeature" => "[[features]], and under it column and range or levels",
+        "struct WrittenEvidence" | "struct WrittenChange" => {
+            "a table, such as [evidence] or [change], with its keys under it"
+        }
+        "struct Threshold" => "{ feature = \"name\", cuts = [140], options = [\"lower\", \"upper\"] }",
+        "struct Score" => "{ coefficients = { name = 1 }, cuts = [140], options = [\"lower\", \"upper\"] }",
+        other if other.starts_with("struct ") => "a table with its keys",
         other => other,
     }
 }

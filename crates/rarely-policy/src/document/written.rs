@@ -116,7 +116,7 @@ impl Default for WrittenEvidence {
 pub(crate) struct WrittenChange {
     /// The algorithm that says when and to what; any that holds a rule and switches it.
     pub(crate) algorithm: String,
-    /// The gain a decision that a change must bring (of the algorithm `certified`).
+    /// The gain a case that a change must bring: for certain with the algorithm `certified`, by its estimate with the others.
     pub(crate) minimum_gain: f64,
     /// "none", "equipoise:0.05", "pilot:10", or both joined by a plus: how often options are drawn by lot, to learn.
     pub(crate) explore: String,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::document::Document;
-use crate::number::{plainly, short};
+use crate::number::written;
 use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
 
 impl Rule {
@@ -68,7 +68,7 @@ pub fn difference(old: (&Document, &Rule), new: (&Document, &Rule)) -> Vec<Strin
 fn moved_cuts(options: &[String], (was, is): (&[f64], &[f64]), what: &str, units: (&str, &str)) -> Vec<String> {
     let moved = is.iter().zip(was).zip(&options[1..]).filter(|((is, was), _)| is != was || units.0 != units.1);
     let words = moved.map(|((is, was), option)| {
-        let (is, was) = told_apart(*is, *was);
+        let (is, was) = (written(*is), written(*was));
         let old_unit = if units.0 == units.1 { "" } else { units.0 };
         format!("{option} from {what}{is}{}, was {was}{old_unit}", units.1)
     });
@@ -84,8 +84,7 @@ fn moved_coefficients(
     let names = is.keys().chain(was.keys().filter(|name| !is.contains_key(*name)));
     let moved = names.filter_map(|name| {
         let [was, is] = [&was, &is].map(|numbers| numbers.get(name).copied().unwrap_or(0.0));
-        let (is, was) = (is != was).then(|| told_apart(is, was))?;
-        Some(format!("{start}{name} counts {is}, was {was}"))
+        (is != was).then(|| format!("{start}{name} counts {}, was {}", written(is), written(was)))
     });
     moved.collect()
 }
@@ -106,23 +105,13 @@ fn flat(coefficients: &IndexMap<String, Coefficient>) -> IndexMap<String, f64> {
     numbers
 }
 
-/// Two different numbers with enough digits to look different.
-fn told_apart(is: f64, was: f64) -> (String, String) {
-    let few = (short(is), short(was));
-    if few.0 == few.1 { (plainly(is), plainly(was)) } else { few }
-}
-
 fn unit(document: &Document, feature: &str) -> String {
     let unit = document.feature(feature).and_then(|(_, feature)| feature.unit());
     unit.map(|unit| format!(" {unit}")).unwrap_or_default()
 }
 
 fn intervals(cuts: &[f64], options: &[String], unit: &str) -> Vec<String> {
-    let number = |at: usize| -> String {
-        let cut = short(cuts[at]);
-        let beside = at > 0 && short(cuts[at - 1]) == cut || at + 1 < cuts.len() && short(cuts[at + 1]) == cut;
-        if beside { plainly(cuts[at]) } else { cut }
-    };
+    let number = |at: usize| written(cuts[at]);
     let last = cuts.len();
     let words = options.iter().enumerate().map(|(at, option)| match at {
         0 if last == 0 => format!("everyone gets {option}"),
@@ -136,13 +125,15 @@ fn intervals(cuts: &[f64], options: &[String], unit: &str) -> Vec<String> {
 /// A weighted sum: `0.3 + 0.002 × systolic − 15 if diabetic is yes`.
 fn sum(constant: Option<f64>, coefficients: &IndexMap<String, Coefficient>) -> String {
     let mut terms: Vec<(f64, String)> = Vec::new();
-    terms.extend(constant.filter(|&constant| constant != 0.0).map(|constant| (constant, short(constant.abs()))));
+    terms.extend(constant.filter(|&constant| constant != 0.0).map(|constant| (constant, written(constant.abs()))));
     for (name, coefficient) in coefficients {
         match coefficient {
             Coefficient::Slope(slope) if slope.abs() == 1.0 => terms.push((*slope, name.clone())),
-            Coefficient::Slope(slope) => terms.push((*slope, format!("{} × {name}", short(slope.abs())))),
+            Coefficient::Slope(slope) => terms.push((*slope, format!("{} × {name}", written(slope.abs())))),
             Coefficient::Levels(levels) => terms.extend(
-                levels.iter().map(|(level, number)| (*number, format!("{} if {name} is {level}", short(number.abs())))),
+                levels
+                    .iter()
+                    .map(|(level, number)| (*number, format!("{} if {name} is {level}", written(number.abs())))),
             ),
         }
     }

@@ -176,13 +176,13 @@ fn states_merge() {
             one_pass.add(row, &person, Arm::new(arm), mean + 0.1 * rng.normal());
         }
     }
-    let saved = |tally: &Tally| -> Tally {
-        let text = serde_json::to_string(tally).unwrap();
-        serde_json::from_str::<Tally>(&text).unwrap().revive(&document).unwrap()
-    };
+    let saved =
+        |tally: &Tally| -> Tally { Tally::from_text(&tally.to_text().unwrap()).unwrap().revive(&document).unwrap() };
     let mut merged = saved(&second);
     merged.merge(&saved(&first)).unwrap();
     assert_eq!(merged.sample(), one_pass.sample());
+    assert!(matches!(merged.merge(&first), Err(rarely_review::TallyError::Twice { rows: 7000 })));
+    assert!(one_pass.check_sources().is_ok());
     let answer = |tally: &Tally| serde_json::to_value(Answer::new(&document, &reviewed(&document, tally))).unwrap();
     assert_same(&answer(&merged), &answer(&one_pass), "");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rarely_core::Interval;
 use rarely_policy::number::short;
 use rarely_policy::{Document, difference};
-use rarely_review::{Check, Ground, Proposal, Review, words};
+use rarely_review::{Check, Ground, Proposal, Review, SAMPLE_SIZE, words};
 
 use crate::output::{plain_table, render};
 
@@ -23,6 +23,12 @@ pub(crate) fn text(ground: &Ground<'_>, found: &Review) -> String {
         counts.join(", "),
         found.rejected
     );
+    let own = found.rows().min(SAMPLE_SIZE as u64);
+    if found.people as u64 != own {
+        let _ = writeln!(text, "shares and gains are taken over the population given, {} people", found.people);
+    } else if own < found.rows() {
+        let _ = writeln!(text, "shares and gains are taken over a sample of {own} of these people");
+    }
     let _ = writeln!(text, "\nVerdict: {}", found.verdict.name());
     section(&mut text, "", found.reasons.iter().cloned());
     section(&mut text, "The rule in force", document.rule().words(document));
@@ -36,7 +42,7 @@ pub(crate) fn text(ground: &Ground<'_>, found: &Review) -> String {
         text += &proposed(document, proposal);
     }
     section(&mut text, "What the log cannot say", gaps(document, found));
-    section(&mut text, "Is the straight line good enough?", found.checks.iter().map(check));
+    section(&mut text, "Is the straight line good enough?", found.checks.iter().map(|found| check(document, found)));
     section(&mut text, "Assumptions", assumptions(document));
     text
 }
@@ -70,7 +76,7 @@ fn proposed(document: &Document, proposal: &Proposal) -> String {
     section(&mut text, "Proposed", lines);
     let certificate = &proposal.certificate;
     let mut lines = vec![
-        format!("gain {}", interval(certificate.gain.interval)),
+        format!("gain {} {} a case", interval(certificate.gain.interval), gained(document)),
         format!(
             "{} of people are given an option that the data rule out, {} now",
             percent(certificate.excluded_after),
@@ -87,7 +93,7 @@ fn proposed(document: &Document, proposal: &Proposal) -> String {
     if !reasons.is_empty() {
         lines.push(format!("certified: {}", reasons.join("; ")));
     }
-    lines.push(format!("statistics {}", certificate.digest));
+    lines.push(format!("digest of the statistics {}", certificate.digest));
     section(&mut text, "Certificate", lines);
     let _ = writeln!(text, "\nWho changes");
     text += &who(document, proposal);
@@ -133,7 +139,7 @@ fn gaps(document: &Document, found: &Review) -> Vec<String> {
             .filter(|thin| thin.option == *option)
             .map(
                 |thin| {
-                    if thin.tried == 0 { thin.band.clone() } else { format!("{} ({} times)", thin.band, thin.tried) }
+                    if thin.tried == 0 { thin.band.clone() } else { format!("{} ({})", thin.band, times(thin.tried)) }
                 },
             )
             .collect();
@@ -148,7 +154,7 @@ fn gaps(document: &Document, found: &Review) -> Vec<String> {
             }
             (Some(half), None) => format!("about {half} further cases would settle it in half of the simulations"),
             _ => format!(
-                "{} of {} simulations were not settled by {} cases",
+                "but {} of {} simulations were still open after {} cases: it takes more, or the options hardly differ",
                 remedy.simulated - remedy.settled,
                 remedy.simulated,
                 remedy.most_cases
@@ -159,7 +165,9 @@ fn gaps(document: &Document, found: &Review) -> Vec<String> {
     lines
 }
 
-fn check(check: &Check) -> String {
+fn check(document: &Document, check: &Check) -> String {
+    let unit = words::unit(document);
+    let with_unit = |value: f64| if unit.is_empty() { short(value) } else { format!("{} {unit}", short(value)) };
     let line = match check {
         Check::Curvature { option, p_value, largest_bend, feature, .. } => match (p_value, largest_bend, feature) {
             (Some(p), Some(bend), Some(feature)) => {
@@ -168,20 +176,34 @@ fn check(check: &Check) -> String {
             (Some(p), ..) => format!("{option}: no feature can bend (p = {})", three(*p)),
             _ => format!("{option}: not tested"),
         },
+        Check::Noise { option, declared, found, .. } => {
+            format!(
+                "{option}: scatters by {} about its line; the declared noise is {}",
+                three(*found),
+                short(*declared)
+            )
+        }
         Check::Jump { options: [lower, upper], cut, local, standard_error, bandwidth, model, .. } => {
             let local = match (local, standard_error, bandwidth) {
                 (Some(local), Some(error), Some(width)) => {
-                    format!("{} ± {} by people within {} of it", three(*local), three(*error), short(*width))
+                    format!("{} ± {} by people within {} of it", three(*local), three(*error), with_unit(*width))
                 }
                 _ => "no local estimate".to_owned(),
             };
-            format!("{upper} less {lower} at {}: {local}, {} by the model", short(*cut), three(*model))
+            format!("{upper} less {lower} at {}: {local}, {} by the model", with_unit(*cut), three(*model))
         }
     };
     match check.warning() {
         Some(warning) => format!("{line}\n    WARNING: {warning}"),
         None => line,
     }
+}
+
+/// What a gain is counted in.
+fn gained(document: &Document) -> String {
+    let outcome = document.outcome();
+    let better = if document.outcome_sign() < 0.0 { "less " } else { "" };
+    format!("{better}{}", outcome.column)
 }
 
 fn assumptions(document: &Document) -> Vec<String> {
@@ -205,6 +227,11 @@ pub(crate) fn interval(interval: Interval) -> String {
 /// Three digits are enough to read.
 fn three(value: f64) -> String {
     words::number(value, 3)
+}
+
+/// `once`, `3 times`.
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 pub(crate) fn percent(share: f64) -> String {

@@ -199,7 +199,7 @@ fn a_state_serves_another_rule() {
     let found = answer(&place, "review --policy other.toml --state one.state two.state three.state");
     let mut whole = answer(&place, "review --policy other.toml --data one.csv two.csv three.csv");
     // What happens at the cuts was counted at the other rule's, so that there is no estimate at this one's.
-    whole["checks"][2] = found["checks"][2].clone();
+    whole["checks"][4] = found["checks"][4].clone();
     assert_alike(&found, &whole, 1e-12, "another rule");
     assert_eq!(found["verdict"], "keep");
 }
@@ -265,6 +265,7 @@ fn names_and_their_order_do_not_matter() {
     // Lists that follow the document's order of options.
     other["boundaries"][0]["options"].as_array_mut().expect("a pair").reverse();
     other["checks"].as_array_mut().expect("a list").swap(0, 1);
+    other["checks"].as_array_mut().expect("a list").swap(2, 3);
     assert_alike(&other, &found, 1e-9, "renamed");
 }
 

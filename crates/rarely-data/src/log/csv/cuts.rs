@@ -1,9 +1,9 @@
 //! Where a line is cut into fields.
 
-/// Where the fields of a row start and end.
+/// Where the fields of a line start and end.
 #[derive(Default)]
 pub(super) struct Cuts {
-    /// Where each field starts and, after the last, where another one would. What stands behind that is left from other rows.
+    /// Where each field starts and, after the last, where another one would. What stands behind that is left from other lines.
     starts: Vec<u32>,
     fields: usize,
 }
@@ -12,40 +12,29 @@ const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
 impl Cuts {
-    /// No field.
-    pub(super) fn clear(&mut self) {
-        self.starts.clear();
-        self.starts.push(0);
-        self.fields = 0;
-    }
-
-    /// Ends a field; the next one starts behind the byte that stands there.
-    pub(super) fn end_field(&mut self, at: usize) {
-        self.starts.push(start_after(at));
-        self.fields += 1;
-    }
-
     /// Cuts a line at its separators. True if it is nothing but ASCII.
+    #[inline]
     pub(super) fn cut(&mut self, line: &[u8], separator: u8) -> bool {
         if self.starts.is_empty() {
-            self.clear();
+            self.starts.push(0);
         }
         loop {
-            let (mut separators, ascii) = mark(line, separator, &mut self.starts[1..]);
-            if !ascii {
+            let (mut separators, is_ascii) = mark(line, separator, &mut self.starts[1..]);
+            if !is_ascii {
                 separators = mark_anything(line, separator, &mut self.starts[1..]);
             }
             if let Some(last) = self.starts.get_mut(separators + 1) {
                 *last = start_after(line.len());
                 self.fields = separators + 1;
-                return ascii;
+                return is_ascii;
             }
-            // A row with more fields than any before it.
+            // More fields than in any line before.
             self.starts.resize(separators + 2, 0);
         }
     }
 
     /// How many fields there are.
+    #[inline]
     pub(super) fn fields(&self) -> usize {
         self.fields
     }
@@ -53,17 +42,20 @@ impl Cuts {
     /// Where a field starts and ends.
     #[inline]
     pub(super) fn bounds(&self, field: usize) -> (usize, usize) {
-        (self.starts[field] as usize, self.starts[field + 1] as usize - 1)
+        let pair = &self.starts[field..field + 2];
+        (pair[0] as usize, pair[1] as usize - 1)
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the longest row has 2^24 bytes")]
+#[inline]
 fn start_after(at: usize) -> u32 {
     at as u32 + 1
 }
 
 /// Marks what follows the separators of a line, as far as there is room, eight bytes at a time. Gives their number and whether
 /// the line is ASCII; if it is not, the number means nothing.
+#[inline]
 fn mark(line: &[u8], separator: u8, starts: &mut [u32]) -> (usize, bool) {
     let wanted = u64::from_ne_bytes([separator; 8]);
     let (words, tail) = line.as_chunks::<8>();

@@ -1,64 +1,86 @@
-//! Rows with quotation marks, taken apart byte by byte.
+//! Any row, taken apart byte by byte as RFC 4180 has it. A quotation mark that does not open a field stands for itself, and what
+//! follows a closing one belongs to the field.
 
-use super::cuts::Cuts;
-
-/// What became of a row with quotation marks.
-pub(super) enum Unquoted {
-    /// It is whole: bytes that it took and lines that they ended.
-    Row { taken: usize, lines: u64 },
-    /// It goes on after the bytes at hand.
-    Unfinished { in_quotes: bool },
+/// A row without its quotation marks.
+#[derive(Default)]
+pub(super) struct Unquoted {
+    /// The fields, one after the other.
+    pub(super) bytes: Vec<u8>,
+    /// Where each ends.
+    pub(super) ends: Vec<usize>,
 }
 
-/// Takes the first row of a text apart, as RFC 4180 has it. A quotation mark that does not open a field stands for itself, and
-/// what follows a closing one belongs to the field.
-pub(super) fn unquote(text: &[u8], separator: u8, fields: &mut Vec<u8>, cuts: &mut Cuts) -> Unquoted {
-    #[derive(Clone, Copy, PartialEq)]
-    enum At {
-        Start,
-        Plain,
-        Quoted,
-        /// After a quotation mark that closes the field or is the first half of one that stands for itself.
-        Closed,
-    }
-    fields.clear();
-    cuts.clear();
-    let mut at = At::Start;
-    let mut lines = 1;
-    for (index, &byte) in text.iter().enumerate() {
-        match (at, byte) {
-            (At::Quoted, b'"') => at = At::Closed,
-            (At::Quoted, _) => {
-                let half = byte == b'\n' && text[index - 1] == b'\r';
-                lines += u64::from(matches!(byte, b'\n' | b'\r') && !half);
-                fields.push(byte);
-            }
-            (At::Start, b'"') => at = At::Quoted,
-            (At::Closed, b'"') => {
-                fields.push(byte);
-                at = At::Quoted;
-            }
-            (_, b'\r') if index + 1 == text.len() => break,
-            (_, b'\n' | b'\r') => {
-                cuts.end_field(fields.len());
-                return Unquoted::Row { taken: index + line_end(&text[index..]), lines };
-            }
-            _ if byte == separator => {
-                cuts.end_field(fields.len());
-                fields.push(separator);
-                at = At::Start;
-            }
-            _ => {
-                fields.push(byte);
-                at = At::Plain;
+/// How a row ends.
+pub(super) enum End {
+    /// With a line: the bytes that it took, and the lines.
+    Line { taken: usize, lines: u64 },
+    /// With the text, inside quotation marks or not.
+    Text { in_quotes: bool },
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    Start,
+    Plain,
+    Quoted,
+    /// After a quotation mark that closes the field or is the first half of one that stands for itself.
+    Closed,
+}
+
+impl Unquoted {
+    /// Takes the first row of a text apart.
+    pub(super) fn read(&mut self, text: &[u8], separator: u8) -> End {
+        self.bytes.clear();
+        self.ends.clear();
+        let mut at = At::Start;
+        let mut lines = 1;
+        for (index, &byte) in text.iter().enumerate() {
+            match (at, byte) {
+                (At::Quoted, b'"') => at = At::Closed,
+                (At::Quoted, _) => {
+                    let half = byte == b'\n' && text[index - 1] == b'\r';
+                    lines += u64::from(matches!(byte, b'\n' | b'\r') && !half);
+                    self.bytes.push(byte);
+                }
+                (At::Start, b'"') => at = At::Quoted,
+                (At::Closed, b'"') => {
+                    self.bytes.push(byte);
+                    at = At::Quoted;
+                }
+                // Whether this is half a line end is not known.
+                (_, b'\r') if index + 1 == text.len() => break,
+                (_, b'\n' | b'\r') => {
+                    self.ends.push(self.bytes.len());
+                    return End::Line { taken: index + line_end(&text[index..]), lines };
+                }
+                _ if byte == separator => {
+                    self.ends.push(self.bytes.len());
+                    at = At::Start;
+                }
+                _ => {
+                    self.bytes.push(byte);
+                    at = At::Plain;
+                }
             }
         }
+        self.ends.push(self.bytes.len());
+        End::Text { in_quotes: at == At::Quoted }
     }
-    cuts.end_field(fields.len());
-    Unquoted::Unfinished { in_quotes: at == At::Quoted }
+
+    /// Whether there is nothing but blanks.
+    pub(super) fn is_blank(&self) -> bool {
+        self.ends.len() == 1 && self.bytes.trim_ascii().is_empty()
+    }
+
+    /// Where a field starts and ends.
+    pub(super) fn bounds(&self, field: usize) -> (usize, usize) {
+        let from = if field == 0 { 0 } else { self.ends[field - 1] };
+        (from, self.ends[field])
+    }
 }
 
 /// Bytes of the line end that a text starts with.
+#[inline]
 pub(super) fn line_end(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\n', ..] => 2,

@@ -27,6 +27,13 @@ impl Report<'_> {
             let header = ["option", "cases", "largest bend", "along", "by chance", ""];
             self.page.table(&header, bends);
         }
+        let scatters: Vec<Vec<Cell>> = self.review.checks.iter().filter_map(scatter).collect();
+        if !scatters.is_empty() {
+            self.page.subheading("Is the noise as declared?").paragraph(
+                "How far outcomes lie from their option's line, as a standard deviation. If that is more than was assumed, every range here is too short.",
+            );
+            self.page.table(&["option", "found", "assumed", ""], scatters);
+        }
         if !jumps.is_empty() {
             self.page.subheading("What do people next to a cut say?").paragraph(
                 "Where one option gives way to the next, people just below and just above the cut are alike. The difference between their outcomes is \
@@ -167,6 +174,12 @@ impl Report<'_> {
             .map(|(name, value, meaning)| vec![Cell::Text(name.to_owned()), Cell::Text(value), Cell::Text(meaning)]);
         self.page.table(&["assumption", "value", "what it means"], cells);
     }
+}
+
+fn scatter(check: &Check) -> Option<Vec<Cell>> {
+    let Check::Noise { option, declared, found, .. } = check else { return None };
+    let cells = [option.clone(), three(*found), three(*declared)].map(Cell::Text);
+    Some(cells.into_iter().chain([badge(check)]).collect())
 }
 
 fn bend(check: &Check) -> Option<Vec<Cell>> {
