@@ -118,7 +118,7 @@ fn options(column: Option<&ColumnKind>) -> (Vec<String>, &'static str) {
     let guess = match options.len() {
         0 | 1 => "the file does not say; name all of them, and correct the rule below.",
         MOST_LISTED_WORDS.. => "the file has more than fifty, of which these are the first: is this the right column?",
-        2..=MAX_ARMS => "these are all that the file has; add those that were never tried, and put them in order.",
+        _ => "these are all that the file has; add those that were never tried, and put them in order.",
     };
     options.truncate(MAX_ARMS);
     for name in ["first option", "second option"] {

@@ -120,8 +120,7 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
                      ones say; add a feature that bends (a square, a band) or narrow the range",
                     100.0 * share
                 )),
-                (Ok(_), _) => None,
-                (Err(NoCurvature::NothingToBend), _) => None,
+                (Ok(_) | Err(NoCurvature::NothingToBend), _) => None,
                 (Err(reason), _) => Some(format!("{option}: {reason}")),
             };
             Check::Curvature {

@@ -157,11 +157,8 @@ fn show(path: &Path, format: Format) -> Result<(), Report> {
             "norm_bound": document.norm_bound(),
         })),
         Format::Table => {
-            let mut text = format!("{}\n", document.policy());
-            for line in document.rule().words(&document) {
-                text += &format!("  {line}\n");
-            }
-            print(&text)
+            let words = document.rule().words(&document);
+            print(&format!("{}\n  {}\n", document.policy(), words.join("\n  ")))
         }
     }
 }

@@ -58,7 +58,8 @@ pub enum CasesError {
 }
 
 fn lines(rejections: &[Rejection]) -> String {
-    rejections.iter().map(|rejection| format!("\n  {rejection}")).collect()
+    let lines: Vec<String> = rejections.iter().map(|rejection| format!("\n  {rejection}")).collect();
+    lines.concat()
 }
 
 fn named(files: &[PathBuf]) -> String {

@@ -105,7 +105,7 @@ impl Reader {
 
 impl Fields<'_> {
     /// The line.
-    pub(super) fn line(&self) -> u64 {
+    pub(super) fn line(self) -> u64 {
         self.reader.line
     }
 }

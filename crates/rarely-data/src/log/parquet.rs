@@ -32,6 +32,8 @@ pub(super) struct Reader {
     /// Rows unpacked, and which of them is the present one.
     unpacked: usize,
     at: usize,
+    /// Whether some of the unpacked words are not UTF-8.
+    has_wrong_words: bool,
     /// The present row in the file, from 0.
     row: u64,
     length: u64,
@@ -68,8 +70,19 @@ impl Reader {
             }
             columns.push(Column::new(leaf, field, *kind));
         }
-        let (next_group, left_in_group, unpacked, at, row) = (0, 0, 0, 0, 0);
-        Ok(Self { file: path.to_owned(), source, names, columns, next_group, left_in_group, unpacked, at, row, length })
+        Ok(Self {
+            file: path.to_owned(),
+            source,
+            names,
+            columns,
+            next_group: 0,
+            left_in_group: 0,
+            unpacked: 0,
+            at: 0,
+            has_wrong_words: false,
+            row: 0,
+            length,
+        })
     }
 
     /// All columns, in their order.
@@ -93,11 +106,8 @@ impl Reader {
         if self.at >= self.unpacked && !self.unpack()? {
             return Ok(None);
         }
-        for (wanted, column) in self.columns.iter().enumerate() {
-            if let Some(found) = column.not_text(self.at) {
-                let (place, found) = (self.place(wanted), found.to_owned());
-                return Err(LogError::Row(Box::new(Rejection { place, problem: Problem::NotUtf8 { found } })));
-            }
+        if self.has_wrong_words {
+            self.check_words()?;
         }
         Ok(Some(Fields { reader: self }))
     }
@@ -142,9 +152,21 @@ impl Reader {
                 return Err(self.damaged(Some(name), problem));
             }
         }
+        self.has_wrong_words = self.columns.iter().any(Column::has_wrong_words);
         self.left_in_group -= rows as u64;
         self.unpacked = rows;
         Ok(true)
+    }
+
+    /// Checks that the words of the present row are UTF-8.
+    fn check_words(&self) -> Result<(), LogError> {
+        for (wanted, column) in self.columns.iter().enumerate() {
+            if let Some(found) = column.not_text(self.at) {
+                let (place, found) = (self.place(wanted), found.to_owned());
+                return Err(LogError::Row(Box::new(Rejection { place, problem: Problem::NotUtf8 { found } })));
+            }
+        }
+        Ok(())
     }
 
     fn damaged(&self, column: Option<String>, problem: String) -> DataError {

@@ -133,7 +133,7 @@ fn gains_that_rest_on_extrapolation_are_marked() {
     let proposal = found.proposal.as_ref().expect("the cut should be at 33");
     assert_eq!(proposal.who.untried, proposal.who.changed);
     let against = words::against(&document, proposal);
-    assert!(against[0].contains("100 % of those who change"), "{against:?}");
+    assert!(against[0].contains("100.0 % of those who change"), "{against:?}");
     let thin: Vec<&str> = found.gaps.thin.iter().map(|thin| thin.band.as_str()).collect();
     assert!(thin.contains(&"age 0–20 years") && thin.contains(&"age 80–100 years"), "{thin:?}");
 }

@@ -50,10 +50,14 @@ fn files(vector: &Value, place: &Place, algorithm: &str) {
     }
     place.write("policy.toml", text);
     let mut log = "y,option".to_owned();
-    (1..dimension).for_each(|feature| log += &format!(",x{feature}"));
+    for feature in 1..dimension {
+        let _ = write!(log, ",x{feature}");
+    }
     for row in vector["log"].as_array().unwrap() {
         let _ = write!(log, "\n{},option {}", row["reward"], row["arm"]);
-        numbers(&row["context"]).iter().skip(1).for_each(|value| log += &format!(",{value}"));
+        for value in numbers(&row["context"]).iter().skip(1) {
+            let _ = write!(log, ",{value}");
+        }
     }
     place.write("log.csv", log);
 }

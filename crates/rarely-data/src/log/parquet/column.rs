@@ -45,7 +45,6 @@ impl Kind {
             return Ok(Self::Time(ticks));
         }
         match (physical, logical, converted) {
-            (Physical::DOUBLE | Physical::FLOAT, None, _) => Ok(Self::Numbers),
             (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(kind)), _) => {
                 Ok(if kind.is_signed { Self::Numbers } else { Self::Unsigned })
             }
@@ -54,7 +53,8 @@ impl Kind {
                 None,
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
             ) => Ok(Self::Unsigned),
-            (
+            (Physical::DOUBLE | Physical::FLOAT, None, _)
+            | (
                 Physical::INT32 | Physical::INT64,
                 None,
                 ConvertedType::NONE
@@ -63,8 +63,8 @@ impl Kind {
                 | ConvertedType::INT_32
                 | ConvertedType::INT_64,
             ) => Ok(Self::Numbers),
-            (Physical::BOOLEAN, None, _) => Ok(Self::Words),
-            (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _)
+            (Physical::BOOLEAN, None, _)
+            | (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _)
             | (
                 Physical::BYTE_ARRAY,
                 None,
@@ -148,8 +148,12 @@ impl Column {
         }
     }
 
+    /// Whether an unpacked row holds something instead of words.
+    pub(super) fn has_wrong_words(&self) -> bool {
+        !self.not_text.is_empty()
+    }
+
     /// What an unpacked row holds instead of words, if it does.
-    #[inline]
     pub(super) fn not_text(&self, row: usize) -> Option<&str> {
         let found = self.not_text.iter().find(|(wrong, _)| *wrong == row)?;
         Some(&found.1)
