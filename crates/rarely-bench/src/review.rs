@@ -53,8 +53,11 @@ pub(crate) fn run() {
     }
 }
 
+/// Something that may be done with a log, and what it is called.
+type Work = (&'static str, fn(&Path));
+
 /// What may be done with a log.
-const WORK: [(&str, fn(&Path)); 4] = [
+const WORK: [Work; 4] = [
     ("parsed: every wanted column walked, its numbers read", |file| {
         black_box(parse(file));
     }),
@@ -172,7 +175,7 @@ fn document() -> Document {
 fn write_logs(csv: &Path, parquet: &Path) {
     let mut rng = Rng::new(SEED, 0);
     let mut draw = |below: f64| (rng.uniform() * below * 1e6).floor() / 1e6;
-    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS); FEATURES + 1];
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); FEATURES + 1];
     let mut given = Vec::with_capacity(ROWS);
     let mut text = BufWriter::new(File::create(csv).expect("a file"));
     writeln!(text, "{},given,outcome", names().collect::<Vec<_>>().join(",")).expect("written");
