@@ -22,7 +22,7 @@ fn rows_become_cases() {
             "{HEADER}{GOOD}2, 80 ,no,1.2e2,\"watch\",1,1,2026-01-01\n3,220,yes,0,refer,0,1e-3,2026-01-02T00:00:00Z\n"
         ),
     );
-    let (found, rejected) = cases(&columns(true, true), &[path.clone()], 0).expect("cases");
+    let (found, rejected) = cases(&columns(true, true), std::slice::from_ref(&path), 0).expect("cases");
     let case = |context: [f64; 4], arm, reward, propensity, time: &str, row_in_file| Case {
         context: context.to_vec(),
         arm: rarely_core::Arm::new(arm),
@@ -141,7 +141,7 @@ fn time_does_not_go_backwards() {
 fn rejected_rows_are_listed_and_counted() {
     let bad = "1,150,maybe,60,treat,0.75,0.5,2026-01-01\n";
     let (folder, path) = file("log.csv", format!("{HEADER}{bad}{GOOD}1,2\n{GOOD}{bad}"));
-    let (found, rejected) = cases(&columns(true, true), &[path.clone()], 3).expect("few enough");
+    let (found, rejected) = cases(&columns(true, true), std::slice::from_ref(&path), 3).expect("few enough");
     assert_eq!(found.iter().map(|case| case.row_in_file).collect::<Vec<_>>(), [1, 3]);
     let starts = [
         "log.csv, line 2, column 3 (diabetic): ",
@@ -165,7 +165,7 @@ fn rejected_rows_are_listed_and_counted() {
     let many: String = (0..3000).map(|_| bad).collect();
     let (folder, path) = file("log.csv", format!("{HEADER}{many}{GOOD}{many}"));
     let document = document();
-    let mut log = Cases::open(&document, &columns(true, true), &[path.clone()], 6000).expect("cases");
+    let mut log = Cases::open(&document, &columns(true, true), std::slice::from_ref(&path), 6000).expect("cases");
     let mut case = Case::new(&document);
     assert!(log.next(&mut case).expect("a case"));
     assert_eq!((log.rejected().len(), log.rejected_count(), case.row_in_file), (1000, 3000, 3000));
@@ -180,7 +180,7 @@ fn rejected_rows_are_listed_and_counted() {
 fn files_that_will_not_do() {
     let (folder, path) = file("log.csv", HEADER);
     assert_eq!(
-        message(cases(&columns(true, true), &[path.clone()], 9), &folder),
+        message(cases(&columns(true, true), std::slice::from_ref(&path), 9), &folder),
         "log.csv: there is no row; add one for every case"
     );
     let bad = "1,150,maybe,60,treat,0.75,0.5,2026-01-01\n";

@@ -1,5 +1,8 @@
 //! The behaviour of the data sets, in one binary.
 
+// Files are written as text here; nothing depends on how fast.
+#![allow(clippy::format_collect)]
+
 mod agreement;
 mod archives;
 mod cases;

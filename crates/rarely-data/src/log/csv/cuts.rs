@@ -1,5 +1,10 @@
 //! Where a line is cut into fields.
 
+use wide::u8x16;
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
 /// Where the fields of a line start and end.
 #[derive(Default)]
 pub(super) struct Cuts {
@@ -8,25 +13,21 @@ pub(super) struct Cuts {
     fields: usize,
 }
 
-const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-
 impl Cuts {
-    /// Cuts a line at its separators. True if it is nothing but ASCII.
+    /// Cuts the line that a text starts with, of so many bytes, at its separators. Says whether it is surely nothing but ASCII.
+    /// Nothing, if the text does not go on a little behind the line.
     #[inline]
-    pub(super) fn cut(&mut self, line: &[u8], separator: u8) -> bool {
+    pub(super) fn cut(&mut self, text: &[u8], length: usize, separator: u8) -> Option<bool> {
+        let blocks = text.get(..length.next_multiple_of(BLOCK))?.as_chunks().0;
         if self.starts.is_empty() {
             self.starts.push(0);
         }
         loop {
-            let (mut separators, is_ascii) = mark(line, separator, &mut self.starts[1..]);
-            if !is_ascii {
-                separators = mark_anything(line, separator, &mut self.starts[1..]);
-            }
+            let (separators, is_ascii) = mark(blocks, length, separator, &mut self.starts[1..]);
             if let Some(last) = self.starts.get_mut(separators + 1) {
-                *last = start_after(line.len());
+                *last = start_after(length);
                 self.fields = separators + 1;
-                return is_ascii;
+                return Some(is_ascii);
             }
             // More fields than in any line before.
             self.starts.resize(separators + 2, 0);
@@ -53,48 +54,31 @@ fn start_after(at: usize) -> u32 {
     at as u32 + 1
 }
 
-/// Marks what follows the separators of a line, as far as there is room, eight bytes at a time. Gives their number and whether
-/// the line is ASCII; if it is not, the number means nothing.
+/// Marks what follows the separators among the first so many bytes, as far as there is room. Gives their number and whether all
+/// bytes, also those behind, are ASCII.
 #[inline]
-fn mark(line: &[u8], separator: u8, starts: &mut [u32]) -> (usize, bool) {
-    let wanted = u64::from_ne_bytes([separator; 8]);
-    let (words, tail) = line.as_chunks::<8>();
-    let (mut found, mut at, mut seen) = (0, 0, 0);
-    for bytes in words {
-        let word = u64::from_le_bytes(*bytes);
-        seen |= word;
-        // A byte of the difference is zero where a separator is; adding sets the high bit of every other byte.
-        let mut separators = !((word ^ wanted).wrapping_add(LOW)) & HIGH;
+fn mark(blocks: &[[u8; BLOCK]], length: usize, separator: u8, starts: &mut [u32]) -> (usize, bool) {
+    let wanted = u8x16::splat(separator);
+    let mut seen = u8x16::ZERO;
+    let (mut found, mut at) = (0, 0);
+    for block in blocks {
+        let mut separators = 0;
+        for (part, bytes) in block.as_chunks().0.iter().enumerate() {
+            let bytes = u8x16::new(*bytes);
+            seen |= bytes;
+            separators |= u64::from(bytes.simd_eq(wanted).to_bitmask()) << (16 * part);
+        }
+        if length - at < BLOCK {
+            separators &= (1 << (length - at)) - 1;
+        }
         while separators != 0 {
             if let Some(start) = starts.get_mut(found) {
-                *start = start_after(at + separators.trailing_zeros() as usize / 8);
+                *start = start_after(at + separators.trailing_zeros() as usize);
             }
             found += 1;
             separators &= separators - 1;
         }
-        at += 8;
+        at += BLOCK;
     }
-    for &byte in tail {
-        seen |= u64::from(byte);
-        if byte == separator {
-            if let Some(start) = starts.get_mut(found) {
-                *start = start_after(at);
-            }
-            found += 1;
-        }
-        at += 1;
-    }
-    (found, seen & HIGH == 0)
-}
-
-/// The same for a line of any bytes, one at a time.
-fn mark_anything(line: &[u8], separator: u8, starts: &mut [u32]) -> usize {
-    let mut found = 0;
-    for (at, _) in line.iter().enumerate().filter(|&(_, &byte)| byte == separator) {
-        if let Some(start) = starts.get_mut(found) {
-            *start = start_after(at);
-        }
-        found += 1;
-    }
-    found
+    (found, seen.to_bitmask() == 0)
 }

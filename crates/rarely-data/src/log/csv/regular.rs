@@ -30,10 +30,9 @@ pub(super) fn read(
     if text[end] == b'\r' && end + 1 == text.len() {
         return None;
     }
-    let line = &text[..end];
-    let is_ascii = cuts.cut(line, separator);
+    let is_ascii = cuts.cut(text, end, separator)?;
     // Of a single column, what is blank would have to be told from a value that is missing.
-    if cuts.fields() != columns || columns == 1 || has_quotes && !only_around_fields(line, cuts) {
+    if cuts.fields() != columns || columns == 1 || has_quotes && !only_around_fields(text, cuts) {
         return None;
     }
     for (&column, slot) in wanted.iter().zip(slots) {
@@ -51,10 +50,10 @@ pub(super) fn read(
 }
 
 /// Whether quotation marks stand around whole fields, or inside fields that do not start with one.
-fn only_around_fields(line: &[u8], cuts: &Cuts) -> bool {
+fn only_around_fields(text: &[u8], cuts: &Cuts) -> bool {
     (0..cuts.fields()).all(|field| {
         let (from, to) = cuts.bounds(field);
-        match &line[from..to] {
+        match &text[from..to] {
             [b'"', within @ .., b'"'] => memchr(b'"', within).is_none(),
             [b'"', ..] => false,
             _ => true,
