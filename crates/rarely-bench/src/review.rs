@@ -1,7 +1,8 @@
 //! Reading a log: merely parsed, as cases, and learnt from, from CSV and from Parquet, on one core.
 //!
-//! `rarely-bench review [FOLDER] [--json]`: the log is written into the folder, unless it is there already, or else into a temporary
-//! one. `--json` prints seconds of one lap and what was learnt, for `benchmarks/review`.
+//! `rarely-bench review [FOLDER] [FORMAT WORK]`: the log is written into the folder, unless it is there already, or else into a
+//! temporary one. With a format (csv, parquet) and a piece of work (parse, cases, learn, review), that alone is done, once, for
+//! `benchmarks/review`; learn prints what it learnt.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -9,7 +10,6 @@ use std::hint::black_box;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
@@ -33,48 +33,41 @@ const SEED: u64 = 20;
 
 pub(crate) fn run() {
     let options: Vec<String> = std::env::args().skip(2).collect();
-    let given = options.iter().find(|option| !option.starts_with("--")).map(PathBuf::from);
-    let folder =
-        given.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("rarely-bench-{}", std::process::id())));
+    let own = std::env::temp_dir().join(format!("rarely-bench-{}", std::process::id()));
+    let folder = options.first().map_or_else(|| own.clone(), PathBuf::from);
     fs::create_dir_all(&folder).expect("a folder");
     let (csv, parquet) = (folder.join("log.csv"), folder.join("log.parquet"));
     if !csv.exists() || !parquet.exists() {
         write_logs(&csv, &parquet);
     }
-    if options.iter().any(|option| option == "--json") {
-        one_lap(&[&csv, &parquet]);
-    } else {
-        for file in [&csv, &parquet] {
-            table(file);
-        }
+    match &options[..] {
+        [_, format, work] => once(&folder.join(format!("log.{format}")), work),
+        _ => [&csv, &parquet].into_iter().for_each(|file| table(file)),
     }
-    if given.is_none() {
-        fs::remove_dir_all(&folder).expect("the folder removed");
+    if options.is_empty() {
+        fs::remove_dir_all(&own).expect("the folder removed");
     }
 }
 
-/// Something that may be done with a log, and what it is called.
-type Work = (&'static str, fn(&Path));
-
-/// What may be done with a log.
-const WORK: [Work; 4] = [
-    ("parsed: every wanted column walked, its numbers read", |file| {
+/// What may be done with a log: for short, in words, and the thing itself.
+const WORK: [(&str, &str, fn(&Path)); 4] = [
+    ("parse", "parsed: every wanted column walked, its numbers read", |file| {
         black_box(parse(file));
     }),
-    ("read as cases: checked and encoded", |file| {
+    ("cases", "read as cases: checked and encoded", |file| {
         black_box(read_cases(file, |_| {}));
     }),
-    ("cases, learnt with Statistics::observe", |file| {
+    ("learn", "cases, learnt with Statistics::observe", |file| {
         black_box(learn(file));
     }),
-    ("cases, tallied as in rarely review", |file| {
+    ("review", "cases, tallied as in rarely review", |file| {
         black_box(tally(file));
     }),
 ];
 
 fn table(file: &Path) {
     let mut race = Race::default();
-    for (name, work) in WORK {
+    for (_, name, work) in WORK {
         race.enter(name, ROWS, move || work(file));
     }
     race.run(LAPS);
@@ -82,7 +75,7 @@ fn table(file: &Path) {
     let name = file.file_name().expect("a name").display();
     println!("\n### {name}: {ROWS} rows of {bytes:.0} bytes, d = {}, k = {}\n", FEATURES + 1, OPTIONS.len());
     println!("| | ns a row | million rows a second | MB a second | × parsed |\n|---|---:|---:|---:|---:|");
-    let parsed = WORK[0].0;
+    let parsed = WORK[0].1;
     for name in race.names() {
         let time = race.median(name);
         println!(
@@ -92,25 +85,20 @@ fn table(file: &Path) {
             race.ratio(name, parsed)
         );
     }
-    let ratio = race.ratio(WORK[3].0, parsed);
+    let ratio = race.ratio(WORK[3].1, parsed);
     println!("\nTarget: a review within 1.5 × of merely parsing: {ratio:.2}: {}.", verdict(ratio <= 1.5));
 }
 
-/// Seconds of one lap, and `Σys` and the diagonal of `Σssᵀ` of every option, so that others can check that they learn the same.
-fn one_lap(files: &[&Path]) {
-    let mut text = String::from("{");
-    for file in files {
-        let name = file.extension().expect("an extension").display();
-        for (what, (_, work)) in ["parse", "cases", "learn", "review"].iter().zip(WORK) {
-            let start = Instant::now();
-            work(file);
-            write!(text, "\"{name} {what}\": {}, ", start.elapsed().as_secs_f64()).expect("a string takes everything");
-        }
+/// One piece of work, once. Of what was learnt, `Σys` of every option is printed, so that others can check that they learn the same.
+fn once(file: &Path, what: &str) {
+    if what == "learn" {
+        let statistics = learn(file);
+        let moments: Vec<Vec<f64>> = statistics.arms().iter().map(|arm| arm.moment().collect()).collect();
+        println!("{{\"rows\": {}, \"moments\": {moments:?}}}", statistics.rounds());
+        return;
     }
-    let document = document();
-    let statistics = learn(files[0]);
-    let sums: Vec<Vec<f64>> = statistics.arms().iter().map(|arm| arm.moment().collect()).collect();
-    println!("{text}\"rows\": {}, \"moments\": {sums:?}, \"options\": {:?}}}", statistics.rounds(), document.options());
+    let (_, _, work) = WORK.iter().find(|(short, _, _)| *short == what).expect("parse, cases, learn or review");
+    work(file);
 }
 
 fn parse(file: &Path) -> f64 {

@@ -1,12 +1,16 @@
-//! Reads data sets in which the outcome of every arm is known for every person, and draws the synthetic one.
+//! Reads logs of past cases, in the terms of a policy document, and data sets in which the outcome of every arm is known for every
+//! person; draws the synthetic ones.
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `counterfactuals` | the table that everything here gives: contexts, outcomes and expected outcomes |
+//! | `log` | files of past cases row by row, with flat memory: CSV, Parquet and NDJSON |
+//! | `cases` | their rows as contexts, arms and rewards of a policy document; people for whom a rule is meant |
+//! | `sketch` | what the columns of a file hold, for a draft of a document |
+//! | `counterfactuals` | a table of people of whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
 //! | `error`, `place` | what can be wrong with a file, where, and what to do |
-//! | `rows`, `number` | lines of a CSV file one by one, with their true numbers; fields that are numbers |
+//! | `rows`, `number` | lines of such a CSV file one by one, with their true numbers; fields that are numbers |
 //!
 //! ```
 //! use rarely_data::ihdp;
@@ -15,8 +19,8 @@
 //! assert!(children.synthetic);
 //! ```
 //!
-//! Absent on purpose: nothing is downloaded, nothing is printed, and no row is repaired or left out: a file is read as it is or
-//! it is an error that says where.
+//! Absent on purpose: nothing is downloaded, nothing is printed, and no row is repaired or left out in silence: a file is read as it
+//! is or it is an error that says where. Of a log, as many bad rows may be left out as the caller allows; they are listed.
 #![deny(missing_docs)]
 
 mod cases;

@@ -27,7 +27,7 @@
 //! let found = review(&Ground::of(&document, &tally, None)?, &tally)?;
 //! assert_eq!(found.verdict, Verdict::Change);
 //! let proposal = found.proposal.expect("a rule to change to");
-//! assert_eq!(proposal.rule.words(&document)[1], "invite from 67");
+//! assert_eq!(proposal.rule.words(&document)[1], "invite from 66");
 //! assert!(proposal.certificate.gain.interval.lower > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -18,7 +18,7 @@ const MOST_CASES: u64 = 50_000;
 /// … and at least: with many features there are fewer, …
 const LEAST_CASES: u64 = 500;
 /// … so that the whole simulation takes about so many multiplications.
-const WORK: u64 = 500_000_000;
+const WORK: u64 = 1_500_000_000;
 /// The first look at whether the question is settled; each later one comes after a quarter more cases.
 const FIRST_LOOK: u64 = 100;
 /// The share of people to draw lots for where the document has none.

@@ -12,7 +12,7 @@ fn log(compression: Compression) -> Vec<u8> {
     let schema = "message log {
         optional double number; required int64 whole; optional binary word (STRING); required boolean flag; required binary id (STRING);
     }";
-    let rows = 0..150_i64;
+    let rows = 0..80_i64;
     let columns = [
         Column::Numbers(rows.clone().map(|row| (row % 7 != 0).then_some(row as f64 / 3.0)).collect()),
         Column::Wholes(rows.clone().map(Some).collect()),
@@ -22,7 +22,7 @@ fn log(compression: Compression) -> Vec<u8> {
         Column::Booleans(rows.clone().map(|row| row % 2 == 0).collect()),
         Column::Words(rows.map(|row| Some(format!("{}", row * 7919 % 151).into_bytes())).collect()),
     ];
-    parquet(schema, &columns, 100, compression)
+    parquet(schema, &columns, 50, compression)
 }
 
 /// Rows that can be read and a digest of them.
@@ -57,7 +57,7 @@ fn a_file_cut_short_is_an_error_wherever_it_is_cut() {
     for compression in [Compression::SNAPPY, Compression::UNCOMPRESSED] {
         let whole = log(compression);
         let (_folder, path) = file("log.parquet", &whole);
-        assert_eq!(read(&path).expect("a log").0, 150);
+        assert_eq!(read(&path).expect("a log").0, 80);
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).expect("written");
             let message = read(&path).expect_err("cut short").to_string();
@@ -84,20 +84,21 @@ fn a_file_with_a_hole_is_an_error_or_reads_on() {
     }
 }
 
+/// The unpacker's own panics are caught; what it prints of them goes to the test's output.
 #[test]
 fn a_changed_byte_is_an_error_or_another_value() {
-    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::default())] {
+    let formats =
+        [(Compression::UNCOMPRESSED, 1), (Compression::SNAPPY, 3), (Compression::ZSTD(ZstdLevel::default()), 3)];
+    for (compression, step) in formats {
         let whole = log(compression);
         let (_folder, path) = file("log.parquet", &whole);
-        for at in 0..whole.len() {
-            for change in [0x01, 0x80, 0xff] {
-                let mut changed = whole.clone();
-                changed[at] ^= change;
-                std::fs::write(&path, changed).expect("written");
-                match read(&path) {
-                    Ok((rows, _)) => assert!(rows <= 1_000_000),
-                    Err(error) => assert!(error.to_string().contains("log.parquet"), "{error}"),
-                }
+        for (turn, at) in (0..whole.len()).step_by(step).enumerate() {
+            let mut changed = whole.clone();
+            changed[at] ^= [0xff, 0x01, 0x80][turn % 3];
+            std::fs::write(&path, changed).expect("written");
+            match read(&path) {
+                Ok((rows, _)) => assert!(rows <= 1_000_000),
+                Err(error) => assert!(error.to_string().contains("log.parquet"), "{error}"),
             }
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Cuts {
 impl Cuts {
     /// Cuts the line that a text starts with, of so many bytes, at its separators. Says whether it is surely nothing but ASCII.
     /// Nothing, if the text does not go on a little behind the line.
-    #[inline]
+    #[inline(never)]
     pub(super) fn cut(&mut self, text: &[u8], length: usize, separator: u8) -> Option<bool> {
         let blocks = text.get(..length.next_multiple_of(BLOCK))?.as_chunks().0;
         if self.starts.is_empty() {
