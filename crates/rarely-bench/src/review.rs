@@ -50,7 +50,9 @@ pub(crate) fn run() {
 }
 
 /// What may be done with a log: for short, in words, and the thing itself.
-const WORK: [(&str, &str, fn(&Path)); 4] = [
+type Work = (&'static str, &'static str, fn(&Path));
+
+const WORK: [Work; 4] = [
     ("parse", "parsed: every wanted column walked, its numbers read", |file| {
         black_box(parse(file));
     }),

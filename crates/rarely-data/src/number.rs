@@ -7,8 +7,9 @@ const SHOWN_CHARACTERS: usize = 40;
 
 /// The number a field holds, if it is finite; blanks around it do not matter.
 pub(crate) fn finite(field: &[u8]) -> Option<f64> {
-    let field = if field.is_ascii() { field.trim_ascii() } else { std::str::from_utf8(field).ok()?.trim().as_bytes() };
-    fast_float2::parse(field).ok().filter(|value: &f64| value.is_finite())
+    let parsed = fast_float2::parse(field).ok();
+    let parsed = parsed.or_else(|| fast_float2::parse(std::str::from_utf8(field).ok()?.trim()).ok());
+    parsed.filter(|value: &f64| value.is_finite())
 }
 
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);

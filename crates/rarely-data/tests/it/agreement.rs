@@ -3,7 +3,7 @@
 use parquet::basic::Compression;
 use proptest::prelude::*;
 use rarely_data::{Case, Cases, Columns, DataError};
-use rarely_policy::Document;
+use rarely_policy::{Document, Value};
 
 use crate::support::{Column, file, parquet};
 
@@ -150,6 +150,21 @@ fn read(document: &Document, name: &str, content: &[u8]) -> Result<Read, DataErr
     Ok((all, cases.rejected().iter().map(|rejection| rejection.problem.to_string()).collect()))
 }
 
+/// The context of a row on the encoder's own way.
+fn by_the_encoder(document: &Document, row: &Row) -> Vec<u64> {
+    let encoder = document.encoder();
+    let mut context = encoder.blank();
+    let number = row.number.map_or(Value::Missing, Value::Number);
+    let level = level(row).map_or(Value::Missing, Value::Text);
+    let flag = if row.flag { "true" } else { "false" };
+    for (feature, value) in
+        [number, Value::Number(f64::from(row.whole)), level, Value::Text(flag)].into_iter().enumerate()
+    {
+        encoder.feature(feature, value, &mut context).expect("a row that was accepted");
+    }
+    context.iter().map(|number| number.to_bits()).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
@@ -170,6 +185,9 @@ proptest! {
                 prop_assert_eq!(&from_csv.0, &from_ndjson.0);
                 prop_assert_eq!(&from_csv.0, &from_parquet.0);
                 prop_assert_eq!(from_csv.0.len() + from_csv.1.len(), rows.len());
+                for (context, _, _, row) in &from_csv.0 {
+                    prop_assert_eq!(context, &by_the_encoder(&document, &rows[usize::try_from(*row).expect("few rows")]));
+                }
                 prop_assert_eq!(&from_csv.1, &from_ndjson.1);
                 let renamed: Vec<String> = from_csv.1.iter().map(|problem| problem.replace("the \"number\"", "NUMBER")).collect();
                 prop_assert_eq!(&renamed, &from_parquet.1);
