@@ -18,7 +18,7 @@ pub enum FileError {
         file: PathBuf,
     },
     /// A column that is needed and not there.
-    #[error("{}: there is no column {name:?}{}; the columns are {}; correct the name in the policy or on the command line, or rename the column", file.display(), suggested(suggestion.as_deref()), listed(present))]
+    #[error("{}: there is no column {name:?}{}; the columns are {}; {}", file.display(), suggested(suggestion.as_deref()), listed(present), remedy(present))]
     NoSuchColumn {
         /// The file.
         file: PathBuf,
@@ -216,6 +216,16 @@ pub enum Problem {
 
 fn suggested(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+}
+
+/// What to do about a column that is not there.
+fn remedy(present: &[String]) -> &'static str {
+    match present {
+        [only] if only.contains(';') => {
+            "the line seems to be separated by semicolons: save the file with commas between the columns, and points in the numbers"
+        }
+        _ => "correct the name in the policy or on the command line, or rename the column",
+    }
 }
 
 fn in_column(column: Option<&str>) -> String {

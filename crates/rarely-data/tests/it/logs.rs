@@ -107,6 +107,13 @@ fn a_csv_file_that_will_not_do() {
     );
     check_error(
         "log.csv",
+        "age;sex\n1,5;2\n",
+        &["wellbeing"],
+        "log.csv: there is no column \"wellbeing\"; the columns are age;sex; the line seems to be separated by semicolons: save the \
+         file with commas between the columns, and points in the numbers",
+    );
+    check_error(
+        "log.csv",
         "a,b, a\n1,2,3\n",
         &["a"],
         "log.csv: columns 1 and 3 are both named \"a\"; rename or remove one",
