@@ -92,16 +92,16 @@ impl Check {
 
 /// Every check of a log.
 pub(crate) fn checks(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
-    let mut checks = curvatures(ground, tally);
-    checks.extend(noises(ground, tally));
+    let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
+    let mut checks = curvatures(ground, tally, &found);
+    checks.extend(noises(ground.document, &found));
     checks.extend(jumps(ground, tally));
     checks
 }
 
-fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
+fn curvatures(ground: &Ground<'_>, tally: &Tally, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
     let document = ground.document;
-    let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
-    let changed = decisions_changed(ground, &found);
+    let changed = decisions_changed(ground, found);
     let limit = BENT / document.options().len() as f64;
     let names = document.coordinates();
     document
@@ -114,7 +114,7 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
                 let terms = found.terms.iter().map(|term| (term.coordinate, 0.25 * term.coefficient));
                 terms.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
             });
-            let warning = match (&found, changed) {
+            let warning = match (found, changed) {
                 (Ok(found), Some(share)) if found.p_value < limit && share >= BENT_DECISIONS => Some(format!(
                     "the outcome of {option} bends: with bent lines {:.1} % of people would be better off with another option than the straight \
                      ones say; add a feature that bends (a square, a band) or narrow the range",
@@ -136,11 +136,10 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
         .collect()
 }
 
-fn noises(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
-    let declared = ground.document.noise();
-    let options = ground.document.options().iter().zip(tally.options());
-    let found =
-        options.filter_map(|(option, moments)| Some((option, moments.curvature().ok()?.residual_variance.sqrt())));
+fn noises(document: &Document, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
+    let declared = document.noise();
+    let options = document.options().iter().zip(found);
+    let found = options.filter_map(|(option, found)| Some((option, found.as_ref().ok()?.residual_variance.sqrt())));
     found
         .map(|(option, found)| Check::Noise {
             option: option.clone(),

@@ -77,7 +77,11 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// [`ReviewError::Settings`] if the document's settings exclude each other.
     pub fn reconsider(&self, rule: &Rule) -> Result<Change, ReviewError> {
-        let settings = self.settings.clone().deployed(self.stance(rule).values().to_vec())?;
+        self.reconsider_as(&self.stance(rule))
+    }
+
+    fn reconsider_as(&self, stance: &Parameters) -> Result<Change, ReviewError> {
+        let settings = self.settings.clone().deployed(stance.values().to_vec())?;
         Ok(settings.learned(self.statistics.clone()).build()?.reconsider())
     }
 
@@ -117,16 +121,17 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// As [`Ground::reconsider`].
     pub fn would_stay(&self, rule: &Rule) -> Result<bool, ReviewError> {
-        let plausible = || self.set().boundaries(&self.stance(rule)).iter().all(|boundary| boundary.plausible);
+        let stance = self.stance(rule);
+        let plausible = || self.set().boundaries(&stance).iter().all(|boundary| boundary.plausible);
         Ok(match self.document.change().algorithm {
             // These follow the estimate whenever they are asked: any plausible rule will do.
             Algorithm::Greedy | Algorithm::Scheduled => plausible(),
             // Of these the gain is asked, or the share of people who get what the data rule out.
             Algorithm::Certified => true,
             Algorithm::PopulationGreedy | Algorithm::PopulationConservative => {
-                self.reconsider(rule)?.evidence().is_none()
+                self.reconsider_as(&stance)?.evidence().is_none()
             }
-            _ => plausible() && self.reconsider(rule)?.evidence().is_none(),
+            _ => plausible() && self.reconsider_as(&stance)?.evidence().is_none(),
         })
     }
 

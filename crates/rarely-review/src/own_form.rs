@@ -11,7 +11,7 @@ use crate::error::ReviewError;
 use crate::ground::Ground;
 use crate::least_squares::{combine, nearest};
 use crate::running::Running;
-use crate::stance::lower_unused;
+use crate::stance::{at_options, lower_unused, shifts};
 
 /// Rounds of fitting a score's weights and its steps in turn.
 const TURNS: usize = 30;
@@ -142,13 +142,7 @@ impl Family<'_> {
         let mut intercept = vec![0.0; d];
         intercept[0] = 1.0;
         columns.extend((0..self.ladder.cuts.len()).map(|step| (self.above(step, &intercept), None)));
-        columns.extend((0..d).map(|at| {
-            let mut column = vec![0.0; statistics.shape().parameters()];
-            for &option in &self.ladder.options {
-                column[option * d + at] = 1.0;
-            }
-            (column, None)
-        }));
+        columns.extend(shifts(statistics.shape(), &self.ladder.options).map(|column| (column, None)));
         let (columns, floors): (Vec<Vec<f64>>, Vec<Option<f64>>) = columns.into_iter().unzip();
         let solution = nearest(statistics, self.target, &columns, &floors);
         let values = combine(&columns, &solution);
@@ -169,12 +163,7 @@ impl Family<'_> {
 
     /// A stack with a vector at every option above a step.
     fn above(&self, step: usize, vector: &[f64]) -> Vec<f64> {
-        let d = vector.len();
-        let mut column = vec![0.0; self.ground.statistics.shape().parameters()];
-        for &option in &self.ladder.options[step + 1..] {
-            column[option * d..(option + 1) * d].copy_from_slice(vector);
-        }
-        column
+        at_options(self.ground.statistics.shape(), &self.ladder.options[step + 1..], vector)
     }
 }
 

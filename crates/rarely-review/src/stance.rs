@@ -4,7 +4,7 @@
 //! more many parameters decide alike. A rule is implausible only if all of them are. So the rule is given the parameters
 //! among them that are nearest to the estimates, `θ_{i} − θ_{i−1} = a_i·(w, −cut_i)` with `a_i > 0` free.
 
-use rarely_core::{Parameters, Statistics};
+use rarely_core::{Parameters, Shape, Statistics};
 use rarely_policy::{Document, Rule};
 
 use crate::least_squares::{combine, dot, nearest};
@@ -21,28 +21,37 @@ pub fn stance(document: &Document, rule: &Rule, statistics: &Statistics, people:
         return rule.parameters(document);
     };
     let (shape, estimates) = (statistics.shape(), statistics.estimates());
-    let d = shape.dimension();
     let size = size(&estimates);
     let steps = ladder.cuts.iter().enumerate().map(|(step, &cut)| {
         let mut boundary = ladder.direction.clone();
         boundary[0] = -cut;
-        let mut column = vec![0.0; shape.parameters()];
-        for &option in &ladder.options[step + 1..] {
-            column[option * d..(option + 1) * d].copy_from_slice(&boundary);
-        }
-        (column, Some(LEAST_STEP * size / dot(&boundary, &boundary).sqrt().max(f64::MIN_POSITIVE)))
+        let least = LEAST_STEP * size / dot(&boundary, &boundary).sqrt().max(f64::MIN_POSITIVE);
+        (at_options(shape, &ladder.options[step + 1..], &boundary), Some(least))
     });
-    let shifts = (0..d).map(|at| {
-        let mut column = vec![0.0; shape.parameters()];
-        for &option in &ladder.options {
-            column[option * d + at] = 1.0;
-        }
-        (column, None)
-    });
+    let shifts = shifts(shape, &ladder.options).map(|column| (column, None));
     let (columns, floors): (Vec<Vec<f64>>, Vec<Option<f64>>) = steps.chain(shifts).unzip();
     let mut values = combine(&columns, &nearest(statistics, &estimates, &columns, &floors));
     lower_unused(&mut values, &ladder.options, &estimates, people);
     Parameters::new(shape, values).unwrap_or_else(|_| rule.parameters(document))
+}
+
+/// A stack of parameters with one vector at some options, and nothing at the others.
+pub(crate) fn at_options(shape: Shape, options: &[usize], vector: &[f64]) -> Vec<f64> {
+    let d = shape.dimension();
+    let mut column = vec![0.0; shape.parameters()];
+    for &option in options {
+        column[option * d..(option + 1) * d].copy_from_slice(vector);
+    }
+    column
+}
+
+/// A stack for each coordinate by which all used options may be shifted together: no decision depends on it.
+pub(crate) fn shifts(shape: Shape, used: &[usize]) -> impl Iterator<Item = Vec<f64>> + '_ {
+    (0..shape.dimension()).map(move |at| {
+        let mut unit = vec![0.0; shape.dimension()];
+        unit[at] = 1.0;
+        at_options(shape, used, &unit)
+    })
 }
 
 /// Gives the options that are not used their estimates, lowered just so far that none of the people gets them.

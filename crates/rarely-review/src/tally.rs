@@ -1,8 +1,6 @@
 //! What a log says of a policy, as sums that add: read once in a stream, saved, merged with next month's.
 
-use std::fmt::Write as _;
-
-use rarely_core::{Arm, MergeError, Parameters, Shape, Statistics};
+use rarely_core::{Arm, Digest, MergeError, Parameters, Shape, Statistics};
 use rarely_policy::{Document, Kind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -153,24 +151,23 @@ impl Tally {
     ///
     /// # Errors
     /// [`TallyError`] if they are not of this document, or cannot be.
-    pub fn revive(self, document: &Document) -> Result<Self, TallyError> {
-        let mut whole = self;
-        if whole.fingerprint != document.fingerprint() {
+    pub fn revive(mut self, document: &Document) -> Result<Self, TallyError> {
+        if self.fingerprint != document.fingerprint() {
             return Err(TallyError::Document);
         }
         let fresh = Self::new(document);
-        if whole.options.len() != fresh.options.len()
-            || whole.options[0].dimension() != fresh.options[0].dimension()
-            || whole.options[0].squares() != fresh.options[0].squares()
-            || whole.tried[0].len() != fresh.tried[0].len()
+        if self.options.len() != fresh.options.len()
+            || self.options[0].dimension() != fresh.options[0].dimension()
+            || self.options[0].squares() != fresh.options[0].squares()
+            || self.tried[0].len() != fresh.tried[0].len()
         {
             return Err(TallyError::Damaged("it does not fit its own document"));
         }
         // The jumps are about the cuts of one rule; where another is in force they are begun again.
         let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
-        whole.jumps = whole.jumps.filter(same).or(fresh.jumps);
-        (whole.bands, whole.running) = (fresh.bands, fresh.running);
-        Ok(whole)
+        self.jumps = self.jumps.filter(same).or(fresh.jumps);
+        (self.bands, self.running) = (fresh.bands, fresh.running);
+        Ok(self)
     }
 
     /// Adds one row of a log: its number in its file, its context, option and reward.
@@ -289,10 +286,7 @@ impl Tally {
 }
 
 fn checksum(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Digest(Sha256::digest(text).into()).to_string()
 }
 
 /// The coordinates of numeric features.

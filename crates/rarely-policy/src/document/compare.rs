@@ -1,7 +1,5 @@
 //! Two documents side by side: what learned sums depend on, and what changed.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -16,12 +14,7 @@ impl Document {
     /// other assumptions and when to change may differ: the same sums serve all of them.
     pub fn fingerprint(&self) -> String {
         let parts: Vec<Value> = self.parts().into_iter().map(|(_, value)| value).collect();
-        let digest = Sha256::digest(Value::Array(parts).to_string());
-        digest.iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        rarely_core::Digest(Sha256::digest(Value::Array(parts).to_string()).into()).to_string()
     }
 
     /// The first part on which learned sums depend and in which the other document differs from this one, in words.

@@ -9,6 +9,8 @@ use rarely_policy::number::short;
 use rarely_policy::{Better, Document, difference};
 use rarely_review::{Ground, Proposal, Remedy, Review, Verdict, words};
 
+use super::table::percent;
+
 /// A list of thin places longer than this is folded away.
 const SHOWN_PLACES: usize = 8;
 
@@ -363,8 +365,4 @@ fn three(value: f64) -> String {
 /// Words that stay on one line.
 fn together(text: &str) -> String {
     text.replace(' ', "\u{a0}").replace('–', "\u{2060}–\u{2060}")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
