@@ -2,6 +2,7 @@
 
 mod race;
 mod review;
+mod serve;
 
 use std::hint::black_box;
 
@@ -23,8 +24,10 @@ const ROUNDS: [(&str, Algorithm); 4] = [
 ];
 
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some("review") {
-        return review::run();
+    match std::env::args().nth(1).as_deref() {
+        Some("review") => return review::run(),
+        Some("serve") => return serve::run(),
+        _ => {}
     }
     for (arms, dimension) in SHAPES {
         rounds(arms, dimension);

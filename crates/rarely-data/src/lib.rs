@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `log` | files of past cases row by row, with flat memory: CSV, Parquet and NDJSON |
 //! | `cases` | their rows as contexts, arms and rewards of a policy document; people for whom a rule is meant |
+//! | `export` | rows written as a Parquet file that can be read again |
 //! | `sketch` | what the columns of a file hold, for a draft of a document |
 //! | `counterfactuals` | a table of people of whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
@@ -26,6 +27,7 @@
 mod cases;
 mod counterfactuals;
 mod error;
+mod export;
 pub mod ihdp;
 mod log;
 mod number;
@@ -38,6 +40,7 @@ mod worked;
 pub use cases::{Case, Cases, CasesError, Columns, People, read_people};
 pub use counterfactuals::Counterfactuals;
 pub use error::DataError;
+pub use export::{Cell, ColumnKind, ParquetRows, utc};
 pub use log::{FileError, Log, LogError, Problem, Record, Rejection};
 pub use place::Place;
 pub use sketch::sketch;

@@ -22,9 +22,14 @@ use crate::rule::{Coefficient, Linear, Rule, Score, Threshold};
 /// ```
 ///
 /// # Errors
-/// If the text is no policy document, or the rule does not fit it.
+/// If the text is no policy document, or the rule does not fit it or lies outside the bounds of its plan.
 pub fn apply(original: &str, rule: &Rule) -> Result<String, ApplyError> {
-    Document::parse(original, "the document")?.check_rule(rule)?;
+    let document = Document::parse(original, "the document")?;
+    document.check_rule(rule)?;
+    let reasons = document.outside_bounds(rule);
+    if !reasons.is_empty() {
+        return Err(ApplyError::Bounds { reasons });
+    }
     let Ok(mut tree) = original.parse::<DocumentMut>() else { unreachable!("the document was just read") };
     let (form, body) = body(rule);
     match tree.get_mut("rule") {

@@ -10,12 +10,13 @@ pub(crate) mod written;
 
 use rarely_core::{Algorithm, Exploration, Settings, SettingsError, Shape};
 
+use crate::control::Control;
 use crate::encoder::Encoder;
 use crate::error::RuleError;
 use crate::feature::{Feature, Kind};
 use crate::rule::Rule;
 
-pub use written::Better;
+pub use written::{Better, Digits};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///
@@ -37,6 +38,7 @@ pub struct Document {
     features: Vec<Feature>,
     evidence: Evidence,
     change: Change,
+    control: Control,
     rule: Rule,
     shape: Shape,
 }
@@ -78,6 +80,8 @@ pub struct Change {
     pub tolerance: Option<f64>,
     /// `τ` of the population algorithms; `None` is the core's default.
     pub excluded_share: Option<f64>,
+    /// Whether a proposal is rounded.
+    pub digits: Digits,
 }
 
 impl Document {
@@ -136,6 +140,11 @@ impl Document {
     /// When the rule may change.
     pub fn change(&self) -> &Change {
         &self.change
+    }
+
+    /// The plan that was agreed beforehand.
+    pub fn control(&self) -> &Control {
+        &self.control
     }
 
     /// The rule in force.
@@ -200,7 +209,7 @@ impl Document {
             }))
     }
 
-    /// The same document with another rule.
+    /// The same document with another rule; whether the plan allows it is for [`Document::outside_bounds`] to say.
     ///
     /// # Errors
     /// [`RuleError`] if the rule does not fit the document.

@@ -70,6 +70,15 @@ pub enum ApplyError {
     /// The rule does not fit it.
     #[error("the rule does not fit the document: {0}")]
     Rule(#[from] RuleError),
+    /// The plan that was agreed beforehand does not allow it.
+    #[error(
+        "the rule is outside what the document's plan allows: {}; agree on other bounds under [control] first",
+        reasons.join("; ")
+    )]
+    Bounds {
+        /// Why, in words.
+        reasons: Vec<String>,
+    },
 }
 
 /// A field of a record that the policy document does not allow.

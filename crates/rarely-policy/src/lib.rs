@@ -30,15 +30,18 @@
 //! |---|---|
 //! | `value`, `feature` | one field of a record; what is known of a person |
 //! | `document` | the document: as written, where its parts stand, checked, its assumptions worked out, compared, back in raw units |
+//! | `control` | the plan that was agreed beforehand: signatures, reviews, how far the rule may move |
 //! | `encoder` | records into contexts, arms and rewards |
 //! | `rule` | the three forms of a rule: checked, into parameters and back, in words |
 //! | `apply`, `draft`, `schema` | a rule put into the text; a draft from a file's columns; the JSON Schema |
-//! | `number`, `names`, `error` | numbers read and shown; the name that was meant; what can be wrong |
+//! | `number`, `duration`, `names`, `error` | numbers and times read and shown; the name that was meant; what can be wrong |
 #![deny(missing_docs)]
 
 mod apply;
+mod control;
 mod document;
 mod draft;
+pub mod duration;
 mod encoder;
 mod error;
 mod feature;
@@ -49,7 +52,8 @@ mod schema;
 mod value;
 
 pub use apply::apply;
-pub use document::{Better, Change, Document, Evidence, Outcome};
+pub use control::{Approval, Bound, Control};
+pub use document::{Better, Change, Digits, Document, Evidence, Outcome};
 pub use draft::{ColumnKind, ColumnSketch, draft, guess_roles};
 pub use encoder::Encoder;
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};

@@ -19,6 +19,7 @@ pub use ladder::Ladder;
 pub use words::difference;
 
 pub(crate) use check::Fault;
+pub(crate) use numbers::cut_name;
 
 /// The key of a linear rule's constant.
 pub(crate) const INTERCEPT: &str = "intercept";

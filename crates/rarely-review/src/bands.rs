@@ -1,6 +1,7 @@
 //! Bands of a feature: groups of people that an owner would name, such as "systolic 140–160 mmHg" or "diabetic = yes".
 
 use rarely_policy::{Document, Kind, number::short};
+use serde::{Deserialize, Serialize};
 
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
@@ -13,7 +14,7 @@ pub struct Bands {
 }
 
 /// One group of people.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Band {
     /// The feature, as its place in the document.
     pub feature: usize,
@@ -22,7 +23,8 @@ pub struct Band {
 }
 
 /// Who is in a band.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Members {
     /// Those from a number up to, but without, another; the last band has its upper end too.
     Between {

@@ -223,15 +223,21 @@ impl Jumps {
     /// If there is no such option.
     pub fn add(&mut self, z: f64, option: usize, outcome: f64) {
         assert!(option < self.options, "one of the options");
-        if !(self.low <= z && z <= self.high) {
+        if self.is_within(z) {
+            self.beside(z, |half, v| half.add(v, option, outcome));
+        } else {
             self.outside += 1;
-            return;
         }
-        let scale = 1.0 / self.span();
-        for threshold in &mut self.thresholds {
-            let offset = (z - threshold.cut.at) * scale;
-            let half = if offset < 0.0 { &mut threshold.below } else { &mut threshold.above };
-            half.add(offset.abs(), option, outcome);
+    }
+
+    /// Gives a row that was added another outcome, as [`crate::Moments::correct`] does.
+    ///
+    /// # Panics
+    /// If there is no such option.
+    pub fn correct(&mut self, z: f64, option: usize, old_outcome: f64, new_outcome: f64) {
+        assert!(option < self.options, "one of the options");
+        if self.is_within(z) {
+            self.beside(z, |half, v| half.correct(v, option, old_outcome, new_outcome));
         }
     }
 
@@ -339,10 +345,31 @@ impl Jumps {
         assert!(option < self.options, "one of the options");
         let distance = |threshold: &Threshold| (z - threshold.cut.at).abs();
         let nearest = self.thresholds.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let Some(threshold) = nearest.filter(|_| self.low <= z && z <= self.high) else { return 0 };
+        let Some(threshold) = nearest.filter(|_| self.is_within(z)) else { return 0 };
         let half = if z < threshold.cut.at { &threshold.below } else { &threshold.above };
         let first = half.bin(distance(threshold) / self.span()) / CELL * CELL;
         (first..(first + CELL).min(half.bins())).map(|bin| half.rows(option, bin)).sum()
+    }
+
+    /// Rows that were added; none are known of if there is no cut.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        let threshold = self.thresholds.first()?;
+        Some(self.outside + threshold.below.all_rows() + threshold.above.all_rows())
+    }
+
+    fn is_within(&self, z: f64) -> bool {
+        self.low <= z && z <= self.high
+    }
+
+    /// Hands over the side of each cut on which z lies, and how far away, as a share of the span.
+    #[inline]
+    fn beside(&mut self, z: f64, mut each: impl FnMut(&mut Half, f64)) {
+        let scale = 1.0 / self.span();
+        for threshold in &mut self.thresholds {
+            let offset = (z - threshold.cut.at) * scale;
+            let half = if offset < 0.0 { &mut threshold.below } else { &mut threshold.above };
+            each(half, offset.abs());
+        }
     }
 
     fn span(&self) -> f64 {

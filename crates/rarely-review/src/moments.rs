@@ -83,17 +83,27 @@ impl Moments {
     /// # Panics
     /// If there are not d numbers.
     pub fn add(&mut self, context: &[f64], reward: f64) {
-        assert_eq!(context.len(), self.dimension, "one number for each context variable");
-        let row = &mut self.row.0;
-        row.clear();
-        row.extend_from_slice(context);
-        row.extend(self.squares.iter().map(|coordinate| square(context[*coordinate])));
-        row.resize(row.len().next_multiple_of(TILE), 0.0);
-        self.recent.add_row(row, reward);
+        self.row.fill(context, self.dimension, &self.squares);
+        self.recent.add_row(&self.row.0, reward);
         self.rows += 1;
         if self.rows.is_multiple_of(SETTLE_PERIOD) {
             self.settle();
         }
+    }
+
+    /// Gives a row that was added another outcome: the sums are then, up to rounding, as if it had had this one all along. O(d+p).
+    ///
+    /// What is left of a taken-back outcome is a rounding error of its own size: one of 1e9 among outcomes about 1 leaves 1e-7 of
+    /// them.
+    ///
+    /// # Panics
+    /// If there are not d numbers.
+    pub fn correct(&mut self, context: &[f64], old_reward: f64, new_reward: f64) {
+        self.row.fill(context, self.dimension, &self.squares);
+        self.recent.correct_row(&self.row.0, old_reward, new_reward);
+        // The row may be among the settled ones, so only both parts together must be a sum of squares, and rounding may have made
+        // them a little less than nothing.
+        self.recent.reward_squares = self.recent.reward_squares.max(-self.settled.reward_squares);
     }
 
     /// Adds the rows of another log.
@@ -123,6 +133,9 @@ impl Moments {
         self.rows <= MAX_ROWS
             && self.squares.iter().all(|coordinate| *coordinate < self.dimension)
             && width.is_some_and(|width| self.settled.is_sound(width) && self.recent.is_sound(width))
+            // Corrections of settled rows are among the recent sums.
+            && self.settled.reward_squares >= 0.0
+            && self.settled.reward_squares + self.recent.reward_squares >= 0.0
     }
 
     /// d, the numbers of a context.
@@ -168,6 +181,8 @@ impl Moments {
 
     fn settle(&mut self) {
         self.settled.add(&self.recent);
+        // Where states with corrections are merged, rounding may leave a little less than nothing.
+        self.settled.reward_squares = self.settled.reward_squares.max(0.0);
         self.recent.clear();
     }
 }
@@ -185,6 +200,18 @@ pub(crate) const fn packed_length(dimension: usize) -> usize {
 /// Room for a row that is being added: no part of the state.
 #[derive(Debug, Clone, Default)]
 struct Row(Vec<f64>);
+
+impl Row {
+    /// The context and its squares, filled up to whole tiles.
+    fn fill(&mut self, context: &[f64], dimension: usize, squares: &[usize]) {
+        assert_eq!(context.len(), dimension, "one number for each context variable");
+        let row = &mut self.0;
+        row.clear();
+        row.extend_from_slice(context);
+        row.extend(squares.iter().map(|coordinate| square(context[*coordinate])));
+        row.resize(row.len().next_multiple_of(TILE), 0.0);
+    }
+}
 
 impl PartialEq for Row {
     fn eq(&self, _: &Self) -> bool {
@@ -230,6 +257,15 @@ impl Sums {
         self.reward_squares += reward * reward;
     }
 
+    /// Another outcome for a row that was added.
+    fn correct_row(&mut self, row: &[f64], old_reward: f64, new_reward: f64) {
+        let difference = new_reward - old_reward;
+        for (sum, value) in self.moment.iter_mut().zip(row) {
+            *sum += difference * value;
+        }
+        self.reward_squares += new_reward * new_reward - old_reward * old_reward;
+    }
+
     fn add(&mut self, other: &Self) {
         let sums = self.information.iter_mut().chain(&mut self.moment);
         for (sum, other) in sums.zip(other.information.iter().chain(&other.moment)) {
@@ -252,7 +288,7 @@ impl Sums {
             && self.information.len() == tiled_length(self.moment.len())
             && self.information.iter().chain(&self.moment).all(sound)
             && (0..width).all(|i| self.information[tiled(i, i)] >= 0.0)
-            && (0.0..=MAX_SUM).contains(&self.reward_squares)
+            && sound(&self.reward_squares)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The review: keep the rule or change it, to what, on what evidence.
 
 use rarely_core::{Certificate, Change, Contexts, Parameters, Population, Stuck, Thresholds};
-use rarely_policy::Rule;
-use serde::{Serialize, Serializer};
+use rarely_policy::{Digits, Rule};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::checks::{Check, checks};
 use crate::error::ReviewError;
@@ -40,6 +40,19 @@ pub struct Review {
     pub checks: Vec<Check>,
 }
 
+/// The judgement alone, without what costs a simulation or is about the model: what a live policy asks again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Examined {
+    /// Where the rule in force stands.
+    pub standing: Standing,
+    /// Keep, change, or cannot tell.
+    pub verdict: Verdict,
+    /// Why it cannot be told, or why a change is not proposed after all.
+    pub reasons: Vec<String>,
+    /// What to change to.
+    pub proposal: Option<Proposal>,
+}
+
 /// Keep, change, or cannot tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -52,7 +65,7 @@ pub enum Verdict {
 }
 
 /// Where the rule in force stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// Of the confidence set.
     pub radius: f64,
@@ -71,7 +84,7 @@ pub struct Standing {
 }
 
 /// What the data say of the boundary between two options.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairBoundary {
     /// The options, as places in the document.
     pub options: (usize, usize),
@@ -88,9 +101,9 @@ pub struct PairBoundary {
 }
 
 /// A change that is proposed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// The simplest rule that is justified.
+    /// The simplest rule that is justified; the exact one, where the document asks for all digits.
     pub rule: Rule,
     /// The rule that the algorithm asks for, to all its digits.
     pub exact: Rule,
@@ -98,7 +111,7 @@ pub struct Proposal {
     pub note: Option<String>,
     /// What made the rule in force untenable.
     pub cause: String,
-    /// The simplest rule's certificate.
+    /// The proposed rule's certificate.
     pub certificate: Certificate,
     /// The exact rule's.
     pub exact_certificate: Certificate,
@@ -117,25 +130,12 @@ pub struct Gaps {
     pub remedy: Option<Remedy>,
 }
 
-/// Reviews the rule of the ground's document on the sums of a log.
+/// Reviews the rule of the ground's document on the sums of a log: [`examine`], with what the log cannot say and the checks of the model.
 ///
 /// # Errors
 /// [`ReviewError`] if the document's settings exclude each other.
 pub fn review(ground: &Ground<'_>, tally: &Tally) -> Result<Review, ReviewError> {
-    let rule = ground.document.rule();
-    let standing = standing(ground, rule)?;
-    let mut reasons = Vec::new();
-    let proposal = propose(ground, tally, rule, &mut reasons)?;
-    let unknown = if proposal.is_some() { Vec::new() } else { not_told_apart(ground, rule, &standing)? };
-    let verdict = match (&proposal, unknown.is_empty()) {
-        (Some(_), _) => Verdict::Change,
-        (None, true) => Verdict::Keep,
-        (None, false) => Verdict::CannotTell,
-    };
-    if verdict == Verdict::Keep && reasons.is_empty() {
-        reasons.extend(words::kept_though_implausible(ground.document, &standing));
-    }
-    reasons.extend(unknown);
+    let Examined { standing, verdict, reasons, proposal } = examine(ground, tally)?;
     let population = Population::supplied(ground.contexts())?;
     let stuck = ground.set().stuck(&population);
     let open = verdict == Verdict::CannotTell || !stuck.is_empty();
@@ -155,6 +155,28 @@ pub fn review(ground: &Ground<'_>, tally: &Tally) -> Result<Review, ReviewError>
         gaps,
         checks: checks(ground, tally),
     })
+}
+
+/// Judges the rule of the ground's document on the sums of a log: keep it or change it, and to what.
+///
+/// # Errors
+/// [`ReviewError`] if the document's settings exclude each other.
+pub fn examine(ground: &Ground<'_>, tally: &Tally) -> Result<Examined, ReviewError> {
+    let rule = ground.document.rule();
+    let standing = standing(ground, rule)?;
+    let mut reasons = Vec::new();
+    let proposal = propose(ground, tally, rule, &mut reasons)?;
+    let unknown = if proposal.is_some() { Vec::new() } else { not_told_apart(ground, rule, &standing)? };
+    let verdict = match (&proposal, unknown.is_empty()) {
+        (Some(_), _) => Verdict::Change,
+        (None, true) => Verdict::Keep,
+        (None, false) => Verdict::CannotTell,
+    };
+    if verdict == Verdict::Keep && reasons.is_empty() {
+        reasons.extend(words::kept_though_implausible(ground.document, &standing));
+    }
+    reasons.extend(unknown);
+    Ok(Examined { standing, verdict, reasons, proposal })
 }
 
 impl Review {
@@ -189,6 +211,15 @@ impl Verdict {
     }
 }
 
+impl<'de> Deserialize<'de> for Verdict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let verdicts = [Self::Keep, Self::Change, Self::CannotTell];
+        let unknown = || de::Error::unknown_variant(&name, &["keep", "change", "cannot tell"]);
+        verdicts.into_iter().find(|verdict| verdict.name() == name).ok_or_else(unknown)
+    }
+}
+
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
@@ -220,13 +251,19 @@ pub(crate) fn propose(
         ));
         return Ok(None);
     }
-    let simple = simplest(ground, rule, &form.rule)?;
+    let (simple, in_force) = match ground.document.change().digits {
+        Digits::Fewest => (
+            simplest(ground, rule, &form.rule)?,
+            "rounded to as many digits as are justified, the estimate is the rule in force",
+        ),
+        Digits::All => (form.rule.clone(), "the estimate is the rule in force"),
+    };
     if simple == *rule {
-        reasons.push("rounded to as many digits as are justified, the estimate is the rule in force".to_owned());
+        reasons.push(in_force.to_owned());
         return Ok(None);
     }
     Ok(Some(Proposal {
-        certificate: ground.certify(rule, &simple)?,
+        certificate: if simple == form.rule { exact_certificate.clone() } else { ground.certify(rule, &simple)? },
         who: who(ground, tally, rule, &simple)?,
         rule: simple,
         exact: form.rule,

@@ -14,14 +14,15 @@ const INWARD: [f64; 8] = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
 const SHORTENED_ONE_BY_ONE: usize = 24;
 
 /// The rule with the fewest digits that passes the tests of a change from `from`; the exact one where no rounding does. Where the exact
-/// rule is certain to gain, so is the rounded one. An algorithm that follows the estimate at every review may find that the rule in
+/// rule is certain to gain, so is the rounded one; where it is within the bounds of the document's plan, so is the rounded one. An algorithm that follows the estimate at every review may find that the rule in
 /// force is the one.
 ///
 /// # Errors
 /// As [`Ground::accepts`].
 pub fn simplest(ground: &Ground<'_>, from: &Rule, exact: &Rule) -> Result<Rule, ReviewError> {
     let certainly = ground.gain(from, exact)?.interval.lower > 0.0;
-    let search = Search { ground, from, certainly };
+    let within = ground.document.outside_bounds(exact).is_empty();
+    let search = Search { ground, from, certainly, within };
     let numbers = exact.numbers();
     let inward = inward(ground, exact).unwrap_or_else(|| numbers.clone());
     for digits in 1..=MOST_DIGITS {
@@ -55,12 +56,15 @@ struct Search<'a> {
     ground: &'a Ground<'a>,
     from: &'a Rule,
     certainly: bool,
+    /// Whether it must be within the bounds of the document's plan.
+    within: bool,
 }
 
 impl Search<'_> {
     fn acceptable(&self, like: &Rule, numbers: &[f64]) -> Result<Option<Rule>, ReviewError> {
         let rule = like.with_numbers(numbers);
-        let fits = self.ground.document.check_rule(&rule).is_ok();
+        let document = self.ground.document;
+        let fits = document.check_rule(&rule).is_ok() && (!self.within || document.outside_bounds(&rule).is_empty());
         let accepted = || {
             if rule == *self.from {
                 self.ground.would_stay(&rule)

@@ -89,7 +89,7 @@ impl Tally {
     pub fn new(document: &Document) -> Self {
         let (shape, bands) = (document.shape(), Bands::of(document));
         let squares: Vec<usize> = numeric_coordinates(document).collect();
-        let running = Running::of(document, document.rule());
+        let (running, jumps) = at_the_cuts(document);
         Self {
             fingerprint: document.fingerprint(),
             rejected: 0,
@@ -97,7 +97,7 @@ impl Tally {
             options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
             sample: Sample::new(shape.dimension()),
-            jumps: running.as_ref().and_then(|running| jumps(running, shape)),
+            jumps,
             bands: Some(bands),
             running,
         }
@@ -191,6 +191,38 @@ impl Tally {
             // Rows are numbered anew in each file.
             _ => self.sources.push(Source { rows: 1, digest: priority, last: row }),
         }
+    }
+
+    /// Gives a row that was added another reward: the sums are then, up to rounding, as if it had had this one all along. The row's
+    /// person stays in the sample, or out of it, and the log counts as the one that it was.
+    ///
+    /// A row from before the tally last [followed](Tally::follow) another rule is for [`Tally::correct_earlier`].
+    pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
+        self.correct_earlier(context, arm, old_reward, new_reward);
+        if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
+            jumps.correct(running.at(context), arm.index(), old_reward, new_reward);
+        }
+    }
+
+    /// As [`Tally::correct`], for a row from before the tally last [followed](Tally::follow) another rule: it is not in the sums at the
+    /// cuts, so that nothing is taken back there.
+    pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
+        self.options[arm.index()].correct(context, old_reward, new_reward);
+    }
+
+    /// Goes on for the rule of a document that differs in its rule, when a live policy has changed its own. The sums at the cuts begin
+    /// again, unless rule and cuts are the same: rows so far cannot be put into bins about another cut, so that jumps rest on the rows
+    /// from now on alone. Everything else is kept.
+    ///
+    /// # Panics
+    /// If the document has other options, outcome, features, intercept or penalty than the one that the tally was made for.
+    pub fn follow(&mut self, document: &Document) {
+        assert_eq!(self.fingerprint, document.fingerprint(), "the sums are of this document but for its rule");
+        let (running, jumps) = at_the_cuts(document);
+        if self.running != running {
+            self.jumps = jumps;
+        }
+        self.running = running;
     }
 
     /// Whether any log is in it twice.
@@ -293,6 +325,13 @@ fn checksum(text: &str) -> String {
 pub(crate) fn numeric_coordinates(document: &Document) -> impl Iterator<Item = usize> + '_ {
     let features = document.features().iter().enumerate();
     features.filter(|(_, feature)| matches!(feature.kind, Kind::Numeric { .. })).map(|(at, _)| document.offset(at))
+}
+
+/// The running variable of a document's rule, and empty sums at its cuts.
+fn at_the_cuts(document: &Document) -> (Option<Running>, Option<Jumps>) {
+    let running = Running::of(document, document.rule());
+    let jumps = running.as_ref().and_then(|running| jumps(running, document.shape()));
+    (running, jumps)
 }
 
 /// Empty sums at the cuts that lie within the span of a running variable.

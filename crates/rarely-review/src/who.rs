@@ -2,6 +2,7 @@
 
 use rarely_core::{Arm, Interval};
 use rarely_policy::Rule;
+use serde::{Deserialize, Serialize};
 
 use crate::bands::{Band, Bands};
 use crate::error::ReviewError;
@@ -14,7 +15,7 @@ use crate::tally::Tally;
 pub(crate) const TRIED: u64 = 5;
 
 /// What a change means for one band.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BandChange {
     /// The band.
     pub band: Band,
@@ -31,7 +32,7 @@ pub struct BandChange {
 }
 
 /// A change, person by person and band by band.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Who {
     /// People in all.
     pub people: usize,
@@ -111,18 +112,22 @@ fn moves(changes: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize, us
 struct Support<'a> {
     tally: &'a Tally,
     bands: &'a Bands,
-    running: Option<Running>,
+    /// The sums at the cuts with their running variable, if they are of the whole log.
+    near: Option<(&'a Jumps, Running)>,
 }
 
 impl<'a> Support<'a> {
     fn new(ground: &Ground<'_>, tally: &'a Tally, bands: &'a Bands) -> Self {
-        Self { tally, bands, running: Running::of(ground.document, ground.document.rule()) }
+        // Begun again with another rule they know of few rows, and would call untried what was tried; then the bands alone must tell.
+        let whole = |jumps: &&Jumps| jumps.rows().is_none_or(|rows| rows == tally.rows());
+        let jumps = tally.jumps().filter(whole);
+        Self { tally, bands, near: jumps.zip(Running::of(ground.document, ground.document.rule())) }
     }
 
     /// Whether an option was tried on people like this one: in every band that the person is in, and near the person's score.
     fn has(&self, person: &[f64], option: usize) -> bool {
-        let near = |(jumps, running): (&Jumps, &Running)| jumps.tried(option, running.at(person)) >= TRIED;
+        let near = |(jumps, running): &(&Jumps, Running)| jumps.tried(option, running.at(person)) >= TRIED;
         self.bands.of_person(person).all(|band| self.tally.tried(option, band) >= TRIED)
-            && self.tally.jumps().zip(self.running.as_ref()).is_none_or(near)
+            && self.near.as_ref().is_none_or(near)
     }
 }

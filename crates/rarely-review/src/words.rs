@@ -142,3 +142,44 @@ pub fn unit(document: &Document) -> &str {
 fn with(value: &str, unit: &str) -> String {
     if unit.is_empty() { value.to_owned() } else { format!("{value} {unit}") }
 }
+
+/// What everything rests on: each statement of the document, its value, and what it means.
+pub fn assumptions(document: &Document) -> Vec<(&'static str, String, String)> {
+    let evidence = document.evidence();
+    let column = &document.outcome().column;
+    let noise = if evidence.noise.is_none() { " It is half the outcome's range, which is always enough." } else { "" };
+    let bound =
+        if evidence.norm_bound.is_none() { format!(" {}.", document.norm_bound_reason()) } else { String::new() };
+    vec![
+        (
+            "noise",
+            format!("{} {column}", short(document.noise())),
+            format!("How much the {column} of people with the same features and the same option differs (a standard deviation or more).{noise}"),
+        ),
+        (
+            "norm bound",
+            short(document.norm_bound()),
+            format!("How large the options' coefficients can be together, with every feature's range taken as one unit.{bound}"),
+        ),
+        (
+            "penalty",
+            short(evidence.penalty),
+            "How strongly estimates are drawn to 0 while there are few cases; with many cases it does not matter.".to_owned(),
+        ),
+        (
+            "error probability",
+            short(evidence.error_probability),
+            "The probability that a range on this page misses the truth anywhere, for all reviews of this policy together, however often it is reviewed.".to_owned(),
+        ),
+        (
+            "algorithm",
+            document.change().algorithm.to_string(),
+            "What says when the rule may change, and to what.".to_owned(),
+        ),
+        (
+            "minimum gain",
+            format!("{} {column}", short(document.change().minimum_gain)),
+            "A change that is expected to gain less a case is not proposed.".to_owned(),
+        ),
+    ]
+}

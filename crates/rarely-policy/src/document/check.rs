@@ -40,11 +40,24 @@ impl Document {
         })?;
         let evidence = check_evidence(&written.evidence, &outcome)?;
         let change = check_change(&written.change)?;
+        let control = written.control.check()?;
         let Written { policy, options, option_column, intercept, rule, .. } = written;
-        let document =
-            Self { policy, options, option_column, outcome, intercept, features, evidence, change, rule, shape };
+        let document = Self {
+            policy,
+            options,
+            option_column,
+            outcome,
+            intercept,
+            features,
+            evidence,
+            change,
+            control,
+            rule,
+            shape,
+        };
         in_range(NormBound::new(document.norm_bound()), keys(&["evidence", "norm_bound"]))?;
         document.rule.check(&document)?;
+        document.check_bounds()?;
         Ok(document)
     }
 }
@@ -246,8 +259,8 @@ fn check_change(written: &WrittenChange) -> Result<Change, Fault> {
     {
         value.map(|value| in_range(Share::named(name, value), path(key))).transpose()?;
     }
-    let WrittenChange { minimum_gain, tolerance, excluded_share, .. } = *written;
-    Ok(Change { algorithm, minimum_gain, explore, tolerance, excluded_share })
+    let WrittenChange { minimum_gain, tolerance, excluded_share, digits, .. } = *written;
+    Ok(Change { algorithm, minimum_gain, explore, tolerance, excluded_share, digits })
 }
 
 /// What the core says of a number, at its place in the document.

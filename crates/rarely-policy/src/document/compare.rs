@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::control::{Bound, Control};
 use crate::document::{Better, Document, Outcome};
+use crate::duration;
 use crate::feature::{Feature, Kind};
 use crate::names::list;
 use crate::number::plainly;
@@ -44,6 +46,7 @@ impl Document {
         lines.extend(self.changed_features(new));
         lines.extend(self.changed_evidence(new));
         lines.extend(self.changed_change(new));
+        lines.extend(self.changed_control(new));
         lines
     }
 
@@ -113,8 +116,35 @@ impl Document {
             changed("explore", &was.explore, &is.explore),
             changed("tolerance", &or(was.tolerance), &or(is.tolerance)),
             changed("excluded share", &or(was.excluded_share), &or(is.excluded_share)),
+            changed("digits", &was.digits, &is.digits),
         ];
         lines.into_iter().flatten().collect()
+    }
+
+    fn changed_control(&self, new: &Self) -> Vec<String> {
+        let (was, is) = (&self.control, &new.control);
+        let time = |time: Option<u64>| time.map_or("none".to_owned(), duration::words);
+        let most = |number: Option<u64>| number.map_or("none".to_owned(), |number| number.to_string());
+        let days = |control: &Control| plainly(control.minimum_days_between_changes);
+        let lines = [
+            changed("approval", &was.approval, &is.approval),
+            changed("outcomes between reviews", &was.review_every, &is.review_every),
+            changed("time between reviews", &time(was.review_after_ms), &time(is.review_after_ms)),
+            changed("minimum days between changes", &days(was), &days(is)),
+            changed("maximum changes", &most(was.maximum_changes), &most(is.maximum_changes)),
+            changed(
+                "proposals expire after",
+                &duration::words(was.proposal_expires_ms),
+                &duration::words(is.proposal_expires_ms),
+            ),
+            changed("outcome window", &time(was.outcome_window_ms), &time(is.outcome_window_ms)),
+        ];
+        let names = is.bounds.iter().chain(was.bounds.iter().filter(|bound| is.bound(&bound.name).is_none()));
+        let bounds = names.filter_map(|Bound { name, .. }| {
+            let [was, is] = [was, is].map(|control| control.bound(name).map_or("none".to_owned(), Bound::range));
+            changed(&format!("bounds of {name}:"), &was, &is)
+        });
+        lines.into_iter().flatten().chain(bounds).collect()
     }
 }
 

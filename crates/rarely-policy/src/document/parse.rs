@@ -68,6 +68,9 @@ fn explained(message: &str) -> (String, String) {
         let remedy = "write one of threshold, score and linear";
         return ("the rule needs exactly one form".to_owned(), remedy.to_owned());
     }
+    if message == "wanted string or table" {
+        return ("found no text".to_owned(), format!("write {}", wanted("a string")));
+    }
     match message.split_once(", expected ") {
         Some((problem, expected)) if expected != "nothing" => (found(problem), format!("write {}", wanted(expected))),
         Some((problem, _)) => (problem.to_owned(), "correct it there".to_owned()),
@@ -98,12 +101,13 @@ fn wanted(expected: &str) -> &str {
         "f64" => "a number",
         "a string" => "text in quotation marks",
         "a boolean" => "true or false",
+        "u64" => "a whole number, not below 0",
         "a sequence" => "a list in square brackets",
         "a map" => "a table",
         "struct WrittenOutcome" => "{ column = \"name\", range = [0, 1] }",
         "struct WrittenFeature" => "[[features]], and under it column and range or levels",
-        "struct WrittenEvidence" | "struct WrittenChange" => {
-            "a table, such as [evidence] or [change], with its keys under it"
+        "struct WrittenEvidence" | "struct WrittenChange" | "struct WrittenControl" => {
+            "a table, such as [evidence], [change] or [control], with its keys under it"
         }
         "struct Threshold" => "{ feature = \"name\", cuts = [140], options = [\"lower\", \"upper\"] }",
         "struct Score" => "{ coefficients = { name = 1 }, cuts = [140], options = [\"lower\", \"upper\"] }",

@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
+use crate::control::WrittenControl;
 use crate::rule::Rule;
 
 /// A policy document: what may be chosen, what is known of a person, what is assumed, and the rule in force.
@@ -36,6 +37,9 @@ pub(crate) struct Written {
     /// When the rule may change.
     #[serde(default)]
     pub(crate) change: WrittenChange,
+    /// The plan that was agreed beforehand: who signs a change, how often the rule is reviewed, how far it may move.
+    #[serde(default)]
+    pub(crate) control: WrittenControl,
     /// The rule in force, in one of three forms.
     pub(crate) rule: Rule,
 }
@@ -124,6 +128,28 @@ pub(crate) struct WrittenChange {
     pub(crate) tolerance: Option<f64>,
     /// Of the population algorithms: the share of people who may get an option that the data rule out; 0 to 1.
     pub(crate) excluded_share: Option<f64>,
+    /// Whether a proposal is rounded to the fewest digits that are justified, or keeps all digits of the algorithm's.
+    pub(crate) digits: Digits,
+}
+
+/// Whether a proposal is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Digits {
+    /// To the fewest digits that are justified.
+    #[default]
+    Fewest,
+    /// Not at all: the algorithm's exact numbers.
+    All,
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Fewest => "fewest",
+            Self::All => "all",
+        })
+    }
 }
 
 impl Default for WrittenChange {
@@ -134,6 +160,7 @@ impl Default for WrittenChange {
             explore: "none".to_owned(),
             tolerance: None,
             excluded_share: None,
+            digits: Digits::Fewest,
         }
     }
 }

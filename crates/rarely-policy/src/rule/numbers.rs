@@ -13,6 +13,37 @@ impl Rule {
         numbers
     }
 
+    /// Its numbers with their names, in the order of [`Rule::numbers`]: `cut 1`, `cut 2`; a score's `usage`, `business = yes`; a
+    /// linear rule's `treat: intercept`, `treat: systolic`, `treat: diabetic = yes`.
+    ///
+    /// ```
+    /// # let text = include_str!("../../tests/it/issue.toml");
+    /// let document = rarely_policy::Document::parse(text, "policy.toml")?;
+    /// assert_eq!(document.rule().named_numbers(), [("cut 1".to_owned(), 140.0)]);
+    /// # Ok::<(), rarely_policy::DocumentError>(())
+    /// ```
+    pub fn named_numbers(&self) -> Vec<(String, f64)> {
+        let cuts = self.cuts().iter().enumerate().map(|(at, cut)| (cut_name(at), *cut));
+        match self {
+            Self::Threshold(_) => cuts.collect(),
+            Self::Score(Score { coefficients, .. }) => {
+                named_coefficients("", coefficients).into_iter().chain(cuts).collect()
+            }
+            Self::Linear(Linear { scores }) => scores
+                .iter()
+                .flat_map(|(option, coefficients)| named_coefficients(&format!("{option}: "), coefficients))
+                .collect(),
+        }
+    }
+
+    /// Its cuts; a linear rule has none.
+    pub(crate) fn cuts(&self) -> &[f64] {
+        match self {
+            Self::Threshold(Threshold { cuts, .. }) | Self::Score(Score { cuts, .. }) => cuts,
+            Self::Linear(_) => &[],
+        }
+    }
+
     /// The same rule with other numbers, in the order of [`Rule::numbers`]. Whether they fit a document is for
     /// [`crate::Document::check_rule`] to say: rounding may make two cuts one.
     ///
@@ -50,6 +81,25 @@ impl Coefficient {
         };
         slope.into_iter().chain(levels.into_iter().flatten())
     }
+}
+
+/// The name of a cut, by its place from 0.
+pub(crate) fn cut_name(at: usize) -> String {
+    format!("cut {}", at + 1)
+}
+
+/// Coefficients by `feature` or `feature = level`, after what the names start with.
+pub(super) fn named_coefficients(start: &str, coefficients: &IndexMap<String, Coefficient>) -> Vec<(String, f64)> {
+    let mut named = Vec::new();
+    for (name, coefficient) in coefficients {
+        match coefficient {
+            Coefficient::Slope(slope) => named.push((format!("{start}{name}"), *slope)),
+            Coefficient::Levels(levels) => {
+                named.extend(levels.iter().map(|(level, number)| (format!("{start}{name} = {level}"), *number)));
+            }
+        }
+    }
+    named
 }
 
 fn visit_coefficients(coefficients: &mut IndexMap<String, Coefficient>, each: &mut impl FnMut(&mut f64)) {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use crate::document::Document;
 use crate::number::written;
+use crate::rule::numbers::named_coefficients;
 use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
 
 impl Rule {
@@ -80,29 +81,14 @@ fn moved_coefficients(
     was: &IndexMap<String, Coefficient>,
     is: &IndexMap<String, Coefficient>,
 ) -> Vec<String> {
-    let (was, is) = (flat(was), flat(is));
+    let [was, is] =
+        [was, is].map(|numbers| named_coefficients("", numbers).into_iter().collect::<IndexMap<String, f64>>());
     let names = is.keys().chain(was.keys().filter(|name| !is.contains_key(*name)));
     let moved = names.filter_map(|name| {
         let [was, is] = [&was, &is].map(|numbers| numbers.get(name).copied().unwrap_or(0.0));
         (is != was).then(|| format!("{start}{name} counts {}, was {}", written(is), written(was)))
     });
     moved.collect()
-}
-
-/// Coefficients by `feature` or `feature = level`.
-fn flat(coefficients: &IndexMap<String, Coefficient>) -> IndexMap<String, f64> {
-    let mut numbers = IndexMap::new();
-    for (name, coefficient) in coefficients {
-        match coefficient {
-            Coefficient::Slope(slope) => {
-                numbers.insert(name.clone(), *slope);
-            }
-            Coefficient::Levels(levels) => {
-                numbers.extend(levels.iter().map(|(level, number)| (format!("{name} = {level}"), *number)));
-            }
-        }
-    }
-    numbers
 }
 
 fn unit(document: &Document, feature: &str) -> String {

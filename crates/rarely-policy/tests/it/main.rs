@@ -1,6 +1,7 @@
 //! Laws by property tests, messages by snapshots, and the example.
 
 mod applied;
+mod control;
 mod documents;
 mod drafts;
 mod encoding;

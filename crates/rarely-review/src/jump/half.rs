@@ -53,8 +53,7 @@ impl Half {
         if option != self.given {
             return;
         }
-        let squares = [v, v * v];
-        let powers = [1.0, v, squares[1], squares[1] * v, squares[1] * squares[1], squares[1] * squares[1] * v];
+        let powers = powers(v);
         let (alone, rest) = self.sums[bin].split_at_mut(ALONE);
         let (with_outcome, with_square) = rest.split_at_mut(WITH_OUTCOME);
         for (sum, power) in alone.iter_mut().zip(powers) {
@@ -66,6 +65,27 @@ impl Half {
         for (sum, power) in with_square.iter_mut().zip(powers) {
             *sum += power * (outcome * outcome);
         }
+    }
+
+    /// Gives a row that was added another outcome.
+    pub(super) fn correct(&mut self, v: f64, option: usize, old_outcome: f64, new_outcome: f64) {
+        if option != self.given {
+            return;
+        }
+        let (bin, powers) = (self.bin(v), powers(v));
+        let (with_outcome, with_square) = self.sums[bin][ALONE..].split_at_mut(WITH_OUTCOME);
+        for (sum, power) in with_outcome.iter_mut().zip(powers) {
+            *sum += power * (new_outcome - old_outcome);
+        }
+        for (sum, power) in with_square.iter_mut().zip(powers) {
+            // A sum of squares, of which rounding may leave a little less than nothing.
+            *sum = (*sum + power * (new_outcome * new_outcome - old_outcome * old_outcome)).max(0.0);
+        }
+    }
+
+    /// Rows of every option.
+    pub(super) fn all_rows(&self) -> u64 {
+        self.rows.iter().sum()
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
@@ -140,6 +160,13 @@ impl Half {
         }
         Powers { alone, with_outcome, with_square, bandwidth }
     }
+}
+
+/// `v⁰` to `v⁵`.
+#[inline]
+fn powers(v: f64) -> [f64; WITH_OUTCOME] {
+    let square = v * v;
+    [1.0, v, square, square * v, square * square, square * square * v]
 }
 
 impl Powers {

@@ -3,6 +3,7 @@
 mod curvature;
 mod forms;
 mod jump;
+mod live;
 mod moments;
 mod planted;
 #[path = "../python/run.rs"]

@@ -129,48 +129,11 @@ impl Report<'_> {
     }
 
     pub(super) fn assumptions(&mut self) {
-        let (document, evidence) = (self.document, self.document.evidence());
-        let column = &document.outcome().column;
-        let noise =
-            if evidence.noise.is_none() { " It is half the outcome's range, which is always enough." } else { "" };
-        let bound =
-            if evidence.norm_bound.is_none() { format!(" {}.", document.norm_bound_reason()) } else { String::new() };
-        let rows = [
-            (
-                "noise",
-                format!("{} {column}", short(document.noise())),
-                format!("How much the {column} of people with the same features and the same option differs (a standard deviation or more).{noise}"),
-            ),
-            (
-                "norm bound",
-                short(document.norm_bound()),
-                format!("How large the options' coefficients can be together, with every feature's range taken as one unit.{bound}"),
-            ),
-            (
-                "penalty",
-                short(evidence.penalty),
-                "How strongly estimates are drawn to 0 while there are few cases; with many cases it does not matter.".to_owned(),
-            ),
-            (
-                "error probability",
-                short(evidence.error_probability),
-                "The probability that a range on this page misses the truth anywhere, for all reviews of this policy together, however often it is reviewed.".to_owned(),
-            ),
-            (
-                "algorithm",
-                document.change().algorithm.to_string(),
-                "What says when the rule may change, and to what.".to_owned(),
-            ),
-            (
-                "minimum gain",
-                format!("{} {column}", short(document.change().minimum_gain)),
-                "A change that is expected to gain less a case is not proposed.".to_owned(),
-            ),
-        ];
         self.page.heading("What was assumed").paragraph(
             "Everything above follows from the log and from these statements in the policy document. If one of them is wrong, so may be the answer.",
         );
-        let cells = rows
+        let cells = words::assumptions(self.document)
+            .into_iter()
             .map(|(name, value, meaning)| vec![Cell::Text(name.to_owned()), Cell::Text(value), Cell::Text(meaning)]);
         self.page.table(&["assumption", "value", "what it means"], cells);
     }

@@ -1,0 +1,109 @@
+//! `rarely serve` as a process of its own.
+
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::{post, record};
+
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+    child: Child,
+    store: PathBuf,
+}
+
+impl Service {
+    /// Starts it, and waits until it is ready.
+    pub(crate) fn start(program: &str, store: &Path, more: &[&str]) -> Self {
+        let token_file = store.with_extension("token");
+        let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let child = Command::new(program)
+            .arg("serve")
+            .arg("--store")
+            .arg(store)
+            .args(["--listen", &port.to_string()])
+            .arg("--admin-token-file")
+            .arg(&token_file)
+            .args(more)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let mut service = Self { address: port, token: String::new(), child, store: store.to_owned() };
+        while !service.is_ready() {
+            assert!(service.child.try_wait().expect("a process").is_none(), "the service stopped");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        service.token = std::fs::read_to_string(token_file).expect("a token").trim().to_owned();
+        service
+    }
+
+    fn is_ready(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(self.address) else { return false };
+        let sent = stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let mut answer = String::new();
+        sent.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+    }
+
+    fn send(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).expect("a connection");
+        let request = String::from_utf8_lossy(request).replacen("\r\n", "\r\nConnection: close\r\n", 1);
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+        answer
+    }
+
+    /// A policy with so many features, and no review while it is measured but those that come of themselves.
+    pub(crate) fn register(&self, features: usize) {
+        let mut document = format!(
+            "policy = \"load-{features}\"\noptions = [\"one\", \"other\"]\noutcome = {{ column = \"y\", range = [0.0, 1.0] }}\n"
+        );
+        for feature in 0..features {
+            let _ = write!(document, "[[features]]\ncolumn = \"x{feature}\"\nrange = [0, 1]\n");
+        }
+        document += "[control]\nreview_every = 10000\n[rule]\nthreshold = { feature = \"x0\", cuts = [0.5], options = [\"one\", \"other\"] }\n";
+        self.send(&post("/v1/policies", &self.token, "application/toml", &document));
+    }
+
+    /// Makes decisions, a thousand at a time; their numbers.
+    pub(crate) fn decide(&self, features: usize, count: usize) -> Vec<u64> {
+        let mut ids = Vec::with_capacity(count);
+        while ids.len() < count {
+            let lines: Vec<String> = (0..2000).map(|at| format!("{{\"record\":{}}}", record(features, at))).collect();
+            let path = format!("/v1/policies/load-{features}/decisions");
+            let answer = self.send(&post(&path, &self.token, "application/x-ndjson", &lines.join("\n")));
+            let body = answer.split_once("\r\n\r\n").expect("a body").1;
+            for line in body.lines().filter(|line| !line.is_empty()) {
+                let decided: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                ids.push(decided["decision"].as_u64().expect("a number"));
+            }
+        }
+        ids
+    }
+
+    /// Memory that it has now.
+    pub(crate) fn megabytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
+    }
+
+    pub(crate) fn stop(mut self) {
+        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(asked.is_ok_and(|status| status.success()), "asked to stop");
+        self.child.wait().expect("stopped");
+    }
+
+    pub(crate) fn stop_and_verify(self, program: &str) -> &'static str {
+        let store = self.store.clone();
+        self.stop();
+        let verified =
+            Command::new(program).args(["audit", "verify", "--store"]).arg(store).stdout(Stdio::null()).status();
+        if verified.is_ok_and(|status| status.success()) { "everything fits" } else { "SOMETHING DOES NOT FIT" }
+    }
+}

@@ -1,0 +1,5 @@
+//! Live policies over a store.
+
+mod audits;
+mod lives;
+mod support;

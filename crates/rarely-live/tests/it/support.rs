@@ -1,0 +1,144 @@
+//! A policy with a planted truth, a clock that is set by hand, and an engine over a store of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rarely_core::Rng;
+use rarely_live::audit::{self, Findings};
+use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
+use rarely_live::event::Signature;
+use rarely_live::{Engine, Field};
+use rarely_store::{SnapshotFile, SqliteLog};
+use tempfile::TempDir;
+
+/// Who is invited; the truth is that inviting helps from 65, with a noise of 0.1.
+pub(crate) fn document(control: &str, explore: &str) -> String {
+    format!(
+        r#"
+policy = "screening"
+options = ["wait", "invite"]
+outcome = {{ column = "benefit", range = [-1.0, 2.0] }}
+[[features]]
+column = "age"
+range = [40, 90]
+[evidence]
+noise = 0.1
+[change]
+explore = "{explore}"
+[control]
+{control}
+[rule]
+threshold = {{ feature = "age", cuts = [80], options = ["wait", "invite"] }}
+"#
+    )
+}
+
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+    pub(crate) now: Arc<AtomicU64>,
+    pub(crate) engine: Arc<Engine>,
+    rng: Rng,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let (folder, now) = (tempfile::tempdir().expect("a folder"), Arc::new(AtomicU64::new(1_000_000)));
+        let engine = start(&folder.path().join("rarely.db"), &now, 1_000);
+        Self { folder, now, engine, rng: Rng::new(1, 0) }
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.path().join("rarely.db")
+    }
+
+    pub(crate) fn restart(&mut self) {
+        self.engine.stop();
+        let path = self.store();
+        // The lock is held until nobody has the log.
+        let gone = std::mem::replace(&mut self.engine, start(&self.folder.path().join("other.db"), &self.now, 1_000));
+        drop(gone);
+        self.engine = start(&path, &self.now, 1_000);
+    }
+
+    pub(crate) fn register(&self, control: &str, explore: &str) -> Arc<Slot> {
+        self.engine.register("owner", &document(control, explore), 7).expect("a policy")
+    }
+
+    pub(crate) fn pass(&self, milliseconds: u64) {
+        self.now.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    /// So many people come, are decided on, and answer.
+    pub(crate) fn people(&mut self, slot: &Slot, count: usize) {
+        for _ in 0..count {
+            let age = 40.0 + 50.0 * self.rng.uniform();
+            let answer =
+                block_on(self.engine.decide(slot, "ward", vec![ask(slot, age, None)])).remove(0).expect("an answer");
+            let noise = 0.1 * self.rng.normal();
+            let outcome = benefit(age, &answer.option) + noise;
+            let report =
+                Report::Outcome { decision: answer.decision, outcome: outcome.clamp(-1.0, 2.0), correction: None };
+            block_on(self.engine.observe(slot, "ward", vec![report])).remove(0).expect("taken in");
+        }
+    }
+
+    /// So many cases that were decided by lot elsewhere.
+    pub(crate) fn cases(&mut self, slot: &Slot, count: usize) {
+        let mut reports = Vec::new();
+        for _ in 0..count {
+            let age = 40.0 + 50.0 * self.rng.uniform();
+            let option = ["wait", "invite"][self.rng.below(2)];
+            let outcome = (benefit(age, option) + 0.1 * self.rng.normal()).clamp(-1.0, 2.0);
+            let elsewhere = rarely_live::event::Elsewhere {
+                key: None,
+                record: vec![Field::Number(age)],
+                option: option.to_owned(),
+                propensity: Some(0.5),
+            };
+            reports.push(Report::Elsewhere { elsewhere, outcome });
+        }
+        for result in block_on(self.engine.observe(slot, "registry", reports)) {
+            result.expect("taken in");
+        }
+    }
+
+    /// Everything in the store, checked.
+    pub(crate) fn verify(&self) -> Findings {
+        let log = SqliteLog::open_read_only(&self.store()).expect("a log");
+        let snapshot =
+            SnapshotFile::beside(&self.store()).read(rarely_live::engine::SNAPSHOT_FORMAT, &log).expect("of this log");
+        audit::verify(&log, snapshot.as_ref(), |_| {}).unwrap_or_else(|fault| panic!("{fault}"))
+    }
+}
+
+/// The mean outcome.
+fn benefit(age: f64, option: &str) -> f64 {
+    if option == "invite" { (age - 65.0) / 50.0 } else { 0.0 }
+}
+
+pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> Arc<Engine> {
+    let now = now.clone();
+    let options = Options {
+        durability: Durability::Relaxed,
+        clock: Arc::new(move || now.load(Ordering::SeqCst)),
+        draw: Arc::new(|_, _| Vec::new()),
+        snapshot_every,
+    };
+    Engine::start(path, options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn ask(slot: &Slot, age: f64, key: Option<&str>) -> Ask {
+    let record = vec![Field::Number(age)];
+    let context = slot.reader.context(&record).expect("in range");
+    Ask { key: key.map(ToOwned::to_owned), record, context }
+}
+
+pub(crate) fn signature(meaning: &str) -> Signature {
+    Signature { meaning: meaning.to_owned(), reason: "the evidence was looked at".to_owned() }
+}
+
+/// Runs a future to its end on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+}

@@ -1,0 +1,173 @@
+//! The plan that was agreed beforehand: who signs a change, how often the rule is reviewed, how far it may move.
+
+mod bounds;
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::locate::keys;
+use crate::duration;
+use crate::number::{plainly, written};
+use crate::rule::Fault;
+
+/// The most days that may have to lie between two changes: a hundred years.
+const MOST_DAYS: f64 = 36_525.0;
+
+/// The plan that was agreed beforehand. Learned sums do not depend on it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Control {
+    /// Whose signatures a change needs.
+    pub approval: Approval,
+    /// Outcomes between two reviews.
+    pub review_every: u64,
+    /// The time after which there is a review too, if there was any new outcome.
+    pub review_after_ms: Option<u64>,
+    /// The days that must lie between two changes.
+    pub minimum_days_between_changes: f64,
+    /// How many changes there may be at most.
+    pub maximum_changes: Option<u64>,
+    /// The time after which a proposal that nobody signed no longer stands.
+    pub proposal_expires_ms: u64,
+    /// The time after which a decision without an outcome counts as unanswered.
+    pub outcome_window_ms: Option<u64>,
+    /// The ranges within which numbers of the rule may move.
+    pub bounds: Vec<Bound>,
+}
+
+/// The range within which a number of the rule may move, ends included.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bound {
+    /// The number's name, as [`crate::Rule::named_numbers`] has it, or `cut` for every cut.
+    pub name: String,
+    /// The lowest that it may be.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+/// Whose signatures a change needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// Nobody's.
+    Automatic,
+    /// One person's.
+    #[default]
+    One,
+    /// Those of two people.
+    Two,
+}
+
+/// The plan that was agreed beforehand.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Control")]
+pub(crate) struct WrittenControl {
+    /// Whose signatures a change needs.
+    approval: Approval,
+    /// Outcomes between two reviews; at least 1.
+    #[schemars(range(min = 1))]
+    review_every: u64,
+    /// The time after which there is a review too, if there was any new outcome: "7 days".
+    #[schemars(regex(pattern = duration::PATTERN))]
+    review_after: Option<String>,
+    /// The days that must lie between two changes.
+    #[schemars(range(min = 0))]
+    minimum_days_between_changes: f64,
+    /// How many changes there may be at most.
+    maximum_changes: Option<u64>,
+    /// The time after which a proposal that nobody signed no longer stands: "30 days".
+    #[schemars(regex(pattern = duration::PATTERN))]
+    proposal_expires: String,
+    /// The time after which a decision without an outcome counts as unanswered: "6 weeks".
+    #[schemars(regex(pattern = duration::PATTERN))]
+    outcome_window: Option<String>,
+    /// The range within which a number of the rule may move, by its name: "cut 1", or "cut" for every cut; "age", "smoker = yes" of a
+    /// score; "treat: intercept" of a linear rule.
+    #[schemars(with = "IndexMap<String, [f64; 2]>")]
+    bounds: IndexMap<String, Vec<f64>>,
+}
+
+impl Default for WrittenControl {
+    fn default() -> Self {
+        Self {
+            approval: Approval::One,
+            review_every: 100,
+            review_after: None,
+            minimum_days_between_changes: 0.0,
+            maximum_changes: None,
+            proposal_expires: "30 days".to_owned(),
+            outcome_window: None,
+            bounds: IndexMap::new(),
+        }
+    }
+}
+
+impl WrittenControl {
+    /// What can be said without the rule; [`crate::Document::outside_bounds`] needs it.
+    pub(crate) fn check(&self) -> Result<Control, Fault> {
+        let path = |key: &str| keys(&["control", key]);
+        let time = |key: &str, text: &String| {
+            duration::explained(text).map_err(|(problem, remedy)| Fault::new(path(key), problem, remedy))
+        };
+        let optional = |key: &str, text: &Option<String>| text.as_ref().map(|text| time(key, text)).transpose();
+        if self.review_every == 0 {
+            let remedy = "write at least 1: the number of outcomes between two reviews";
+            return Err(Fault::new(path("review_every"), "reviews after every 0 outcomes", remedy));
+        }
+        let days = self.minimum_days_between_changes;
+        if !(0.0..=MOST_DAYS).contains(&days) {
+            let remedy = format!("write a number of days from 0 to {MOST_DAYS}");
+            return Err(Fault::new(path("minimum_days_between_changes"), format!("found {}", plainly(days)), remedy));
+        }
+        Ok(Control {
+            approval: self.approval,
+            review_every: self.review_every,
+            review_after_ms: optional("review_after", &self.review_after)?,
+            minimum_days_between_changes: days,
+            maximum_changes: self.maximum_changes,
+            proposal_expires_ms: time("proposal_expires", &self.proposal_expires)?,
+            outcome_window_ms: optional("outcome_window", &self.outcome_window)?,
+            bounds: bounds::check(&self.bounds)?,
+        })
+    }
+}
+
+impl Control {
+    /// The bound with this name.
+    pub fn bound(&self, name: &str) -> Option<&Bound> {
+        self.bounds.iter().find(|bound| bound.name == name)
+    }
+}
+
+impl Bound {
+    /// Whether a number lies within.
+    pub fn contains(&self, number: f64) -> bool {
+        (self.low..=self.high).contains(&number)
+    }
+
+    /// "120 to 160".
+    pub(crate) fn range(&self) -> String {
+        format!("{} to {}", written(self.low), written(self.high))
+    }
+}
+
+impl Approval {
+    /// `automatic`, `one`, `two`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => "automatic",
+            Self::One => "one",
+            Self::Two => "two",
+        }
+    }
+}
+
+impl fmt::Display for Approval {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}

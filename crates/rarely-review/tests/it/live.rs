@@ -1,0 +1,368 @@
+//! What a live policy asks of the sums: corrections, another rule, saving mid-way, a judgement as plain data.
+
+use proptest::prelude::*;
+use rarely_core::{Arm, Rng};
+use rarely_policy::{Document, Rule};
+use rarely_review::{
+    Bandwidth, Examined, Ground, Jumps, Kernel, Proposal, Review, Tally, Verdict, examine, review, words,
+};
+
+/// One number and a word; the change as given.
+fn document(change: &str, rule: &str) -> Document {
+    let text = format!(
+        "policy = \"live\"\noptions = [\"wait\", \"treat\"]\noutcome = {{ column = \"y\", range = [-5.0, 5.0] }}\n\
+         [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [0, 100]\n\
+         [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n\
+         [evidence]\nnoise = 0.1\nnorm_bound = 5.0\n{change}\n[rule]\n{rule}\n"
+    );
+    Document::parse(&text, "live.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn threshold(cut: f64) -> String {
+    format!("threshold = {{ feature = \"age\", cuts = [{cut}], options = [\"wait\", \"treat\"] }}")
+}
+
+/// A row: its context, option and reward.
+type Row = ([f64; 3], Arm, f64);
+
+/// Waiting gives 0.6; treating gives age/100: they are equal at 60.
+fn drawn(rng: &mut Rng) -> Row {
+    let person = [1.0, rng.uniform(), f64::from(rng.uniform() < 0.3)];
+    let arm = rng.below(2);
+    (person, Arm::new(arm), [0.6, person[1]][arm] + 0.1 * rng.normal())
+}
+
+fn summed(document: &Document, rows: &[Row]) -> Tally {
+    let mut tally = Tally::new(document);
+    for (row, (person, arm, reward)) in rows.iter().enumerate() {
+        tally.add(row as u64, person, *arm, *reward);
+    }
+    tally
+}
+
+fn judged(document: &Document, tally: &Tally) -> Examined {
+    examine(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
+}
+
+fn reviewed(document: &Document, tally: &Tally) -> Review {
+    review(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
+}
+
+/// Written and read as a store does it.
+fn saved(tally: &Tally, document: &Document) -> Tally {
+    let text = serde_json::to_string(tally).expect("a state is JSON");
+    assert_eq!(text, serde_json::to_string(&tally.clone()).unwrap(), "same state, same bytes");
+    let back: Tally = serde_json::from_str(&text).expect("a state comes back");
+    assert_eq!(serde_json::to_string(&back).unwrap(), text, "same state, same bytes");
+    assert!(Tally::from_text(&tally.to_text().unwrap()).is_ok(), "a file can be read");
+    back.revive(document).expect("it is of this document")
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance * (1.0 + expected.abs()), "{found} instead of {expected}");
+}
+
+/// Options' sums, statistics and jumps of two tallies agree.
+#[track_caller]
+fn alike(found: &Tally, expected: &Tally, document: &Document, tolerance: f64) {
+    assert_eq!(found.rows(), expected.rows());
+    for (found, expected) in found.options().iter().zip(expected.options()) {
+        let (found_base, expected_base) = (found.base(), expected.base());
+        assert_eq!(found_base.1, expected_base.1, "a context is not corrected");
+        found_base.2.iter().zip(&expected_base.2).for_each(|(found, expected)| close(*found, *expected, tolerance));
+        match (found.curvature(), expected.curvature()) {
+            (Ok(found), Ok(expected)) => close(found.residual_variance, expected.residual_variance, tolerance),
+            (found, expected) => assert_eq!(found.err(), expected.err()),
+        }
+        assert!(found.is_sound());
+    }
+    let estimates = |tally: &Tally| tally.statistics(document).expect("it fits").estimates();
+    let (one, other) = (estimates(found), estimates(expected));
+    one.values().iter().zip(other.values()).for_each(|(found, expected)| close(*found, *expected, tolerance));
+    let jump = |tally: &Tally| tally.jumps().map(|jumps| jumps.jump(0, Kernel::Triangular, Bandwidth::Given(30.0)));
+    match (jump(found), jump(expected)) {
+        (Some(Ok(found)), Some(Ok(expected))) => {
+            close(found.estimate, expected.estimate, tolerance);
+            close(found.standard_error, expected.standard_error, tolerance);
+            assert_eq!(found.rows, expected.rows);
+        }
+        (found, expected) => assert_eq!(found, expected),
+    }
+    assert!(found.jumps().is_none_or(Jumps::is_sound));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Corrected sums are those of the corrected rows, whenever the correction comes.
+    #[test]
+    fn corrections_are_as_if_it_had_been_so_all_along(count in 1_usize..1500, share in 0.0..1.0_f64, seed: u64) {
+        let document = document("", &threshold(60.0));
+        let mut rng = Rng::new(seed, 0);
+        let (mut tally, mut rows): (Tally, Vec<Row>) = (Tally::new(&document), Vec::new());
+        for row in 0..count {
+            let (person, arm, reward) = drawn(&mut rng);
+            tally.add(row as u64, &person, arm, reward);
+            rows.push((person, arm, reward));
+            if rng.uniform() < share {
+                let at = rng.below(rows.len());
+                let (person, arm, old) = rows[at];
+                let new = 5.0 * (2.0 * rng.uniform() - 1.0);
+                tally.correct(&person, arm, old, new);
+                rows[at].2 = new;
+            }
+        }
+        let expected = summed(&document, &rows);
+        alike(&tally, &expected, &document, 1e-9);
+        let (found, expected) = (judged(&document, &tally), judged(&document, &expected));
+        prop_assert_eq!(found.verdict, expected.verdict);
+        let rule = |examined: &Examined| examined.proposal.as_ref().map(|proposal| proposal.rule.clone());
+        prop_assert_eq!(rule(&found), rule(&expected));
+    }
+
+    /// Saved, read and gone on with is never saved, bit for bit, also with corrections and another rule in between.
+    #[test]
+    fn a_tally_saved_mid_way_goes_on(
+        parts in prop::collection::vec((0_usize..700, any::<bool>(), 0_usize..3), 1..5),
+        seed: u64,
+    ) {
+        let mut document = document("", &threshold(60.0));
+        let mut rng = Rng::new(seed, 0);
+        let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
+        let mut number = 0;
+        for (rows, correct, change) in parts {
+            for _ in 0..rows {
+                let (person, arm, reward) = drawn(&mut rng);
+                let corrected = rng.uniform();
+                for tally in [&mut kept, &mut stored] {
+                    tally.add(number, &person, arm, reward);
+                    if correct {
+                        tally.correct(&person, arm, reward, corrected);
+                    }
+                }
+                number += 1;
+            }
+            stored = saved(&stored, &document);
+            prop_assert_eq!(&stored, &kept);
+            let rule = [None, Some(30.0 + 60.0 * rng.uniform()), Some(60.0)][change];
+            if let Some(cut) = rule {
+                let rule = document.rule().with_numbers(&[cut]);
+                document = document.with_rule(rule).unwrap();
+                kept.follow(&document);
+                stored.follow(&document);
+            }
+        }
+        prop_assert_eq!(serde_json::to_string(&stored).unwrap(), serde_json::to_string(&kept).unwrap());
+        if number > 0 {
+            prop_assert_eq!(judged(&document, &stored), judged(&document, &kept));
+        }
+    }
+}
+
+/// More people than the sample holds, so that who is kept is put to the test too.
+#[test]
+fn a_long_log_saved_mid_way_goes_on() {
+    let document = document("", &threshold(40.0));
+    let mut rng = Rng::new(5, 0);
+    let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
+    for row in 0..25_000 {
+        let (person, arm, reward) = drawn(&mut rng);
+        kept.add(row, &person, arm, reward);
+        stored.add(row, &person, arm, reward);
+        if row % 6000 == 5999 {
+            stored = saved(&stored, &document);
+        }
+    }
+    assert_eq!(stored, kept);
+    assert_eq!(serde_json::to_string(&stored).unwrap(), serde_json::to_string(&kept).unwrap());
+    assert_eq!(reviewed(&document, &stored), reviewed(&document, &kept));
+}
+
+/// One outcome that is corrected to and fro: every turn rounds once, by at most 1e-16 of what is recent.
+#[test]
+fn corrections_repeated_many_times_do_not_drift() {
+    let document = document("", &threshold(60.0));
+    let mut rng = Rng::new(2, 0);
+    let mut rows: Vec<Row> = (0..2000).map(|_| drawn(&mut rng)).collect();
+    let mut tally = summed(&document, &rows);
+    for _ in 0..100_000 {
+        let at = rng.below(20);
+        let (person, arm, old) = rows[at];
+        rows[at].2 = 10.0 * rng.uniform() - 5.0;
+        tally.correct(&person, arm, old, rows[at].2);
+    }
+    alike(&tally, &summed(&document, &rows), &document, 1e-9);
+}
+
+/// Where every outcome is corrected to nothing only rounding is left, which must not look like damage, also when states are merged.
+#[test]
+fn what_rounding_leaves_of_a_sum_of_squares_is_no_damage() {
+    let document = document("", &threshold(50.0));
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed, 0);
+        let mut nothing = || {
+            let count = 1 + rng.below(700);
+            let mut tally = Tally::new(&document);
+            let rows: Vec<Row> = (0..count).map(|_| drawn(&mut rng)).collect();
+            for (row, (person, arm, reward)) in rows.iter().enumerate() {
+                tally.add(row as u64, person, *arm, 1e3 * reward);
+            }
+            for (person, arm, reward) in &rows {
+                tally.correct(person, *arm, 1e3 * reward, 0.0);
+            }
+            tally
+        };
+        let (mut one, other) = (nothing(), nothing());
+        one = saved(&one, &document);
+        one.merge(&saved(&other, &document)).unwrap();
+        one = saved(&one, &document);
+        assert!(one.statistics(&document).unwrap().estimates().values().iter().all(|value| value.abs() < 1e-6));
+    }
+}
+
+/// Jumps begin again at the new cut; a row from before is in everything but them.
+#[test]
+fn another_rule_is_followed() {
+    let old = document("", &threshold(60.0));
+    let new = old.with_rule(old.rule().with_numbers(&[40.0])).unwrap();
+    let mut rng = Rng::new(3, 0);
+    let early: Vec<Row> = (0..3000).map(|_| drawn(&mut rng)).collect();
+    let late: Vec<Row> = (0..3000).map(|_| drawn(&mut rng)).collect();
+    let mut tally = summed(&old, &early);
+    let before = tally.clone();
+    tally.follow(&old);
+    assert_eq!(tally, before, "the same rule changes nothing");
+    tally.follow(&new);
+    assert_eq!(tally.options(), before.options());
+    assert_eq!(tally.sample(), before.sample());
+    for (row, (person, arm, reward)) in late.iter().enumerate() {
+        tally.add(3000 + row as u64, person, *arm, *reward);
+    }
+    assert!(tally.jumps() == summed(&new, &late).jumps());
+    let all: Vec<Row> = early.iter().chain(&late).copied().collect();
+    assert_eq!(tally.options(), summed(&new, &all).options());
+
+    let (person, arm, reward) = early[7];
+    let jumps = tally.jumps().cloned();
+    tally.correct_earlier(&person, arm, reward, 1.0);
+    assert!(tally.jumps().cloned() == jumps);
+    assert!(tally.options() != summed(&new, &all).options());
+    // Outcomes are summed at the cuts for those who got what the rule gives.
+    let as_given = |(person, arm, _): &&Row| arm.index() == usize::from(person[1] >= 0.4);
+    let (person, arm, reward) = *late.iter().find(as_given).unwrap();
+    tally.correct(&person, arm, reward, 1.0);
+    assert!(tally.jumps().cloned() != jumps);
+
+    let linear = "linear = { wait = { intercept = 0.6 }, treat = { age = 0.01 } }";
+    let linear = document("", linear);
+    tally.follow(&linear);
+    assert!(tally.jumps().is_some_and(|jumps| jumps.cuts().len() == 1), "two options have a boundary");
+    let everyone = document("", "threshold = { feature = \"age\", cuts = [], options = [\"wait\"] }");
+    tally.follow(&everyone);
+    assert!(tally.jumps().is_none());
+    assert_eq!(saved(&tally, &everyone), tally);
+}
+
+/// Sums at the cuts that have just begun again know of nobody: that is no extrapolation.
+#[test]
+fn a_rule_just_changed_does_not_make_tried_options_untried() {
+    let old = document("", &threshold(60.0));
+    let wrong = old.with_rule(old.rule().with_numbers(&[30.0])).unwrap();
+    let mut rng = Rng::new(4, 0);
+    let rows: Vec<Row> = (0..20_000).map(|_| drawn(&mut rng)).collect();
+    let mut tally = summed(&old, &rows);
+    tally.follow(&wrong);
+    let proposal = judged(&wrong, &tally).proposal.expect("it should be 60");
+    assert!(proposal.who.changed > 0);
+    assert_eq!(proposal.who.untried, 0);
+    assert_eq!(words::against(&wrong, &proposal).iter().filter(|line| line.contains("extrapolation")).count(), 0);
+}
+
+#[test]
+#[should_panic(expected = "the sums are of this document but for its rule")]
+fn a_rule_of_another_document_is_not_followed() {
+    let mut tally = Tally::new(&document("", &threshold(60.0)));
+    let text = "policy = \"p\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
+                rule = { score = { coefficients = {}, cuts = [], options = [\"b\"] } }\n";
+    tally.follow(&Document::parse(text, "other.toml").unwrap());
+}
+
+#[test]
+fn an_examination_is_the_review_s_judgement() {
+    for (cut, rows, verdict) in
+        [(60.0, 5000, Verdict::Keep), (30.0, 5000, Verdict::Change), (60.0, 3, Verdict::CannotTell)]
+    {
+        let document = document("", &threshold(cut));
+        let mut rng = Rng::new(6, 0);
+        let tally = summed(&document, &(0..rows).map(|_| drawn(&mut rng)).collect::<Vec<_>>());
+        let (found, whole) = (judged(&document, &tally), reviewed(&document, &tally));
+        assert_eq!(found.verdict, verdict);
+        let Review { standing, verdict, reasons, proposal, .. } = whole;
+        assert_eq!(found, Examined { standing, verdict, reasons, proposal });
+    }
+}
+
+#[test]
+fn a_judgement_as_plain_data_comes_back() {
+    for change in ["", "[change]\nalgorithm = \"boundary-greedy\"\ndigits = \"all\""] {
+        let document = document(change, &threshold(30.0));
+        let mut rng = Rng::new(7, 0);
+        let tally = summed(&document, &(0..5000).map(|_| drawn(&mut rng)).collect::<Vec<_>>());
+        let found = judged(&document, &tally);
+        let text = serde_json::to_string(&found).unwrap();
+        assert_eq!(serde_json::from_str::<Examined>(&text).unwrap(), found);
+        let proposal = found.proposal.expect("it should be 60");
+        let value = serde_json::to_value(&proposal).unwrap();
+        assert_eq!(serde_json::from_value::<Proposal>(value.clone()).unwrap(), proposal);
+        assert_eq!(value["rule"]["threshold"]["feature"], "age");
+        assert_eq!(value["who"]["people"], 5000);
+        assert_eq!(value["who"]["bands"][0]["band"]["members"]["between"]["low"], 0.0);
+        assert!(value["certificate"]["gain"]["interval"]["lower"].is_number());
+        assert!(serde_json::from_str::<Verdict>("\"perhaps\"").is_err());
+    }
+}
+
+#[test]
+fn all_digits_are_the_algorithm_s_own() {
+    let mut rng = Rng::new(8, 0);
+    let rows: Vec<Row> = (0..5000).map(|_| drawn(&mut rng)).collect();
+    let found = |digits: &str| {
+        let document = document(&format!("[change]\ndigits = \"{digits}\""), &threshold(30.0));
+        judged(&document, &summed(&document, &rows)).proposal.expect("it should be 60")
+    };
+    let (fewest, all) = (found("fewest"), found("all"));
+    assert_eq!((&all.rule, &all.certificate), (&all.exact, &all.exact_certificate));
+    assert_eq!((&all.exact, &all.exact_certificate), (&fewest.exact, &fewest.exact_certificate));
+    assert!(digits(&fewest.rule) < digits(&all.rule), "{:?} and {:?}", fewest.rule, all.rule);
+}
+
+/// Rounding must not carry a cut that the plan allows beyond it.
+#[test]
+fn a_rule_is_not_rounded_out_of_its_bounds() {
+    let mut rng = Rng::new(9, 0);
+    let rows: Vec<Row> = (0..5000).map(|_| drawn(&mut rng)).collect();
+    let found = |control: &str| {
+        let document = document(control, &threshold(30.0));
+        let proposal = judged(&document, &summed(&document, &rows)).proposal.expect("it should be 60");
+        let outside = document.outside_bounds(&proposal.rule);
+        (proposal, outside)
+    };
+    let (free, _) = found("");
+    let (rounded, exact) = (free.rule.numbers()[0], free.exact.numbers()[0]);
+    assert_ne!(rounded, exact);
+    // An end between the exact cut and the rounded one.
+    let end = f64::midpoint(rounded, exact);
+    assert!(rounded > exact, "the rule in force is at 30, below both ends of the range");
+    let (bounded, outside) = found(&format!("[control]\nbounds = {{ cut = [0, {end}] }}"));
+    assert_eq!(bounded.exact, free.exact);
+    assert_eq!(outside, Vec::<String>::new());
+    assert_ne!(bounded.rule, free.rule);
+    let (beyond, outside) = found("[control]\nbounds = { cut = [0, 40] }");
+    assert_eq!(beyond.rule, free.rule, "a proposal outside the plan is still the algorithm's; others refuse it");
+    assert_eq!(outside.len(), 1);
+}
+
+fn digits(rule: &Rule) -> usize {
+    rule.numbers().iter().map(|number| number.to_string().len()).sum()
+}

@@ -1,0 +1,95 @@
+//! The style sheet and the script, which are in the program itself.
+
+use std::sync::LazyLock;
+
+use axum::http::header;
+use axum::response::IntoResponse;
+use sha2::{Digest as _, Sha256};
+
+/// How every page looks.
+pub(super) const STYLE: &str = include_str!("assets/style.css");
+/// What makes a page live; every page works without it.
+pub(super) const SCRIPT: &str = include_str!("assets/live.js");
+
+/// Addresses that change with the content, so that a browser may keep what it has for good.
+pub(super) static STYLE_ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
+/// The script's.
+pub(super) static SCRIPT_ADDRESS: LazyLock<String> = LazyLock::new(|| address("live.js", SCRIPT));
+
+/// `GET /assets/style.css`.
+pub(super) async fn style() -> impl IntoResponse {
+    served("text/css; charset=utf-8", STYLE)
+}
+
+/// `GET /assets/live.js`.
+pub(super) async fn script() -> impl IntoResponse {
+    served("text/javascript; charset=utf-8", SCRIPT)
+}
+
+fn served(kind: &'static str, content: &'static str) -> impl IntoResponse {
+    let keep = "public, max-age=31536000, immutable";
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, keep)], content)
+}
+
+fn address(name: &str, content: &str) -> String {
+    let digest: String = Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("/assets/{name}?{digest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The colour that the style sheet gives a name.
+    fn colour(name: &str) -> [f64; 3] {
+        let start = format!("--{name}: #");
+        let at = STYLE.find(&start).unwrap_or_else(|| panic!("no colour {name}")) + start.len();
+        let channel = |index: usize| {
+            let byte = u8::from_str_radix(&STYLE[at + 2 * index..at + 2 * index + 2], 16).expect("a colour of six digits");
+            let share = f64::from(byte) / 255.0;
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        [channel(0), channel(1), channel(2)]
+    }
+
+    fn contrast(one: &str, other: &str) -> f64 {
+        let luminance = |name: &str| {
+            let [red, green, blue] = colour(name);
+            0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        if one > other { one / other } else { other / one }
+    }
+
+    #[test]
+    fn every_text_can_be_read_on_its_ground() {
+        let pairs = [
+            ("ink", "paper"),
+            ("ink", "tint"),
+            ("muted", "paper"),
+            ("muted", "tint"),
+            ("accent", "paper"),
+            ("accent", "tint"),
+            ("paper", "accent"),
+            ("good-ink", "good"),
+            ("fair-ink", "fair"),
+            ("bad-ink", "bad"),
+        ];
+        for (text, ground) in pairs {
+            let found = contrast(text, ground);
+            assert!(found >= 4.5, "{text} on {ground} has a contrast of {found:.2}; WCAG AA asks for 4.5");
+        }
+        for (edge, ground) in [("edge", "paper"), ("accent", "paper"), ("accent", "tint")] {
+            let found = contrast(edge, ground);
+            assert!(found >= 3.0, "{edge} beside {ground} has a contrast of {found:.2}; WCAG AA asks for 3 of controls");
+        }
+    }
+
+    #[test]
+    fn nothing_comes_from_elsewhere() {
+        for (name, content) in [("style.css", STYLE), ("live.js", SCRIPT)] {
+            assert!(!content.contains("http:") && !content.contains("https:"), "{name} names another host");
+            assert!(!content.contains("@import") && !content.contains("url("), "{name} loads something");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A rule worked out for one person, step by step, in the owner's units.
+
+use rarely_live::Field;
+use rarely_policy::number::{read, short};
+use rarely_policy::{Coefficient, Document, Rule};
+
+/// The key of a linear rule's constant.
+const INTERCEPT: &str = "intercept";
+
+/// What leads from a record to an option.
+pub(super) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<String> {
+    let person = Person { document, record };
+    match rule {
+        Rule::Threshold(threshold) => {
+            let unit = document.feature(&threshold.feature).and_then(|(_, feature)| feature.unit()).unwrap_or_default();
+            match person.number(&threshold.feature) {
+                Some(at) => vec![place(&format!("{} is {}", threshold.feature, with(at, unit)), at, &threshold.cuts, &threshold.options, unit)],
+                None => Vec::new(),
+            }
+        }
+        Rule::Score(score) => {
+            let (sum, terms) = person.sum(0.0, &score.coefficients);
+            let words = format!("the score is {} = {}", terms, short(sum));
+            vec![place(&words, sum, &score.cuts, &score.options, "")]
+        }
+        Rule::Linear(linear) => {
+            let lines = document.options().iter().map(|option| {
+                let own = linear.scores.get(option);
+                let constant = match own.and_then(|own| own.get(INTERCEPT)) {
+                    Some(Coefficient::Slope(constant)) => *constant,
+                    _ => 0.0,
+                };
+                let others = own.into_iter().flatten().filter(|(name, _)| *name != INTERCEPT);
+                let (sum, terms) = person.sum(constant, others);
+                format!("{option} scores {terms} = {}", short(sum))
+            });
+            lines.chain(["the highest score decides; ties go to the first named".to_owned()]).collect()
+        }
+    }
+}
+
+struct Person<'a> {
+    document: &'a Document,
+    record: &'a [Field],
+}
+
+impl Person<'_> {
+    fn field(&self, column: &str) -> Option<&Field> {
+        self.document.feature(column).and_then(|(at, _)| self.record.get(at))
+    }
+
+    fn number(&self, column: &str) -> Option<f64> {
+        match self.field(column)? {
+            Field::Number(number) => Some(*number),
+            Field::Text(text) => read(text),
+        }
+    }
+
+    /// A weighted sum, and its terms in words: `2 × 61 + 10 for smoker = yes`.
+    fn sum<'a>(
+        &self,
+        constant: f64,
+        coefficients: impl IntoIterator<Item = (&'a String, &'a Coefficient)>,
+    ) -> (f64, String) {
+        let mut sum = constant;
+        let mut terms = if constant == 0.0 { Vec::new() } else { vec![short(constant)] };
+        for (column, coefficient) in coefficients {
+            match coefficient {
+                Coefficient::Slope(slope) => {
+                    let number = self.number(column).unwrap_or(0.0);
+                    sum += slope * number;
+                    terms.push(format!("{} × {} ({column})", short(*slope), short(number)));
+                }
+                Coefficient::Levels(levels) => {
+                    let level = match self.field(column) {
+                        Some(Field::Text(text)) => text.clone(),
+                        Some(Field::Number(number)) => short(*number),
+                        None => continue,
+                    };
+                    let adds = levels.get(&level).copied().unwrap_or(0.0);
+                    sum += adds;
+                    terms.push(format!("{} ({column} is {level})", short(adds)));
+                }
+            }
+        }
+        let terms = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
+        (sum, terms)
+    }
+}
+
+/// Where a value lies among the cuts. A value equal to a cut gets the upper option.
+fn place(words: &str, at: f64, cuts: &[f64], options: &[String], unit: &str) -> String {
+    let below = cuts.iter().filter(|cut| at >= **cut).count();
+    let option = options.get(below).map_or("", String::as_str);
+    let lower = below.checked_sub(1).map(|index| cuts[index]);
+    match (lower, cuts.get(below)) {
+        (None, None) => format!("everyone gets {option}, whatever the record says"),
+        (None, Some(upper)) => format!("{words}, which is below {}: {option}", with(*upper, unit)),
+        (Some(lower), None) => format!("{words}, which is at least {}: {option}", with(lower, unit)),
+        (Some(lower), Some(upper)) => format!("{words}, which is from {} to below {}: {option}", short(lower), with(*upper, unit)),
+    }
+}
+
+fn with(value: f64, unit: &str) -> String {
+    if unit.is_empty() { short(value) } else { format!("{} {unit}", short(value)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps_of(rule: &str, record: &[Field]) -> Vec<String> {
+        let text = format!(
+            "policy = \"p\"\noptions = [\"watch\", \"treat\"]\noutcome = {{ column = \"y\", range = [0, 1] }}\n\
+             [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [40, 90]\n\
+             [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n[rule]\n{rule}\n"
+        );
+        let document = Document::parse(&text, "p.toml").unwrap_or_else(|error| panic!("{error}"));
+        steps(&document, document.rule(), record)
+    }
+
+    #[test]
+    fn each_form_of_a_rule_is_worked_out() {
+        let person = |age: f64, smoker: &str| [Field::Number(age), Field::Text(smoker.to_owned())];
+        let threshold = "threshold = { feature = \"age\", cuts = [60], options = [\"watch\", \"treat\"] }";
+        assert_eq!(steps_of(threshold, &person(59.9, "no")), ["age is 59.9 years, which is below 60 years: watch"]);
+        assert_eq!(steps_of(threshold, &person(60.0, "no")), ["age is 60 years, which is at least 60 years: treat"]);
+        let score = "score = { coefficients = { age = 1, smoker = { yes = 10 } }, cuts = [65], options = [\"watch\", \"treat\"] }";
+        assert_eq!(
+            steps_of(score, &person(58.0, "yes")),
+            ["the score is 1 × 58 (age) + 10 (smoker is yes) = 68, which is at least 65: treat"]
+        );
+        let linear = "linear = { watch = { intercept = 1 }, treat = { age = 0.02 } }";
+        let found = steps_of(linear, &person(60.0, "no"));
+        assert_eq!(found[0], "watch scores 1 = 1");
+        assert_eq!(found[1], "treat scores 0.02 × 60 (age) = 1.2");
+    }
+}

@@ -1,0 +1,130 @@
+//! Times, ages and numbers as a reader has them.
+
+use maud::{Markup, html};
+
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+/// Narrow, and no place to break a line.
+const THIN: char = '\u{202f}';
+
+/// A time: `2026-11-16 09:12`, to the second for whoever rests the pointer on it. UTC, as every page says.
+pub(super) fn time(time_ms: u64) -> Markup {
+    let exact = exact(time_ms);
+    html! { time datetime=(exact) title=(exact) { (minute(time_ms)) } }
+}
+
+/// `2026-11-16 09:12`.
+pub(super) fn minute(time_ms: u64) -> String {
+    let (year, month, day) = date(time_ms / DAY);
+    let (hour, minute) = (time_ms % DAY / HOUR, time_ms % HOUR / MINUTE);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
+}
+
+/// `2026-11-16T09:12:31Z`.
+pub(super) fn exact(time_ms: u64) -> String {
+    let second = time_ms % MINUTE / SECOND;
+    format!("{}:{second:02}Z", minute(time_ms).replace(' ', "T"))
+}
+
+/// How long something took or takes: `3 days`, `1 hour`, `less than a minute`.
+pub(super) fn age(from_ms: u64, to_ms: u64) -> String {
+    let length = to_ms.saturating_sub(from_ms);
+    let sizes = [(365 * DAY, "year"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+    let fits = sizes.into_iter().find(|(size, name)| length >= if *name == "year" { 2 * size } else { *size });
+    match fits {
+        Some((size, name)) => plural(length / size, name),
+        None => "less than a minute".to_owned(),
+    }
+}
+
+/// `1 outcome`, `12 outcomes`.
+pub(super) fn plural(number: u64, name: &str) -> String {
+    format!("{}\u{a0}{name}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A count, in groups of three: `12 345`.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(THIN);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A measured value with three digits.
+pub(super) fn value(value: f64) -> String {
+    rarely_figures::value_text(value).replace(',', &THIN.to_string())
+}
+
+/// A share: `12.3 %`; what is neither nothing nor all does not look so.
+pub(super) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let text = match percent {
+        percent if percent > 0.0 && percent < 0.05 => "< 0.1".to_owned(),
+        percent if percent < 100.0 && percent > 99.95 => "> 99.9".to_owned(),
+        percent => format!("{percent:.1}").trim_end_matches(".0").to_owned(),
+    };
+    format!("{text} %").replace(' ', "\u{a0}")
+}
+
+/// A share of a whole; a dash where there is no whole.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
+}
+
+/// The year, month and day of a day since 1970, in the Gregorian calendar.
+fn date(days: u64) -> (u64, u64, u64) {
+    // Years begin in March here, so that the day that comes and goes is the last: 719468 days from then to 1970.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (400 * era + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(exact(0), "1970-01-01T00:00:00Z");
+        assert_eq!(minute(951_782_399_999), "2000-02-28 23:59");
+        assert_eq!(minute(951_782_400_000), "2000-02-29 00:00");
+        assert_eq!(exact(1_794_820_351_000), "2026-11-16T09:12:31Z");
+        assert_eq!(minute(4_107_542_400_000), "2100-03-01 00:00", "2100 is no leap year");
+        assert!(time(0).into_string().starts_with("<time datetime=\"1970-01-01T00:00:00Z\""));
+    }
+
+    #[test]
+    fn ages() {
+        let ages = [(0, "less than a minute"), (MINUTE, "1\u{a0}minute"), (HOUR - 1, "59\u{a0}minutes")];
+        let longer = [(25 * HOUR, "1\u{a0}day"), (729 * DAY, "729\u{a0}days"), (730 * DAY, "2\u{a0}years")];
+        for (length, words) in ages.into_iter().chain(longer) {
+            assert_eq!(age(5, 5 + length), words);
+        }
+        assert_eq!(age(10, 5), "less than a minute", "a clock that went back");
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(plural(1, "outcome"), "1\u{a0}outcome");
+        assert_eq!(value(12_345.6), "12\u{202f}346");
+        assert_eq!(percent(0.0), "0\u{a0}%");
+        assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(percent(0.000_01), "<\u{a0}0.1\u{a0}%");
+        assert_eq!(percent(0.123_4), "12.3\u{a0}%");
+        assert_eq!(share(0, 0), "–");
+    }
+}

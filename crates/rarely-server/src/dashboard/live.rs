@@ -1,0 +1,60 @@
+//! Tells a page that something happened to its policy.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, stream};
+use rarely_live::Role;
+
+use super::Dashboard;
+use super::refusal::Refusal;
+use super::visitor::Visitor;
+
+/// Between two messages at least.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is looked whether the session still is one.
+const CHECK: Duration = Duration::from_secs(15);
+
+/// `GET /policies/{name}/live`: the number of the policy's last event, now and whenever there is a new one. Ends with the session.
+pub(super) async fn follow(
+    State(dashboard): State<Arc<Dashboard>>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    let slot = dashboard.policy(&visitor, &name)?;
+    let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many pages are followed at the moment.");
+    let place = Arc::new(dashboard.app.streams.clone().try_acquire_owned().map_err(busy)?);
+    let (applied, closing) = (dashboard.app.engine.subscribe(), dashboard.app.closing());
+    let messages = stream::unfold((applied, closing, None), move |(mut applied, mut closing, sent)| {
+        let (dashboard, slot, secret) = (dashboard.clone(), slot.clone(), visitor.secret.clone());
+        let place = place.clone();
+        async move {
+            // Held as long as the page is followed.
+            let _place = place;
+            if sent.is_some() {
+                let ended = tokio::time::timeout(PAUSE, closing.wait_for(|closing| *closing)).await;
+                if ended.is_ok() {
+                    return None;
+                }
+            }
+            loop {
+                dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &slot.name))?;
+                applied.borrow_and_update();
+                let last = slot.live.lock().state().last_event;
+                if sent != Some(last) {
+                    return Some((Ok(Event::default().data(last.to_string())), (applied, closing, Some(last))));
+                }
+                tokio::select! {
+                    changed = applied.changed() => changed.ok()?,
+                    _ = closing.wait_for(|closing| *closing) => return None,
+                    () = tokio::time::sleep(CHECK) => {}
+                }
+            }
+        }
+    });
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(CHECK)))
+}

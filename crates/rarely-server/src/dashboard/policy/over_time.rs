@@ -1,0 +1,125 @@
+//! How the rule stood at each review: a picture of the evidence over time.
+
+use rarely_figures::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
+use rarely_live::event::{CutPoint, Drawing};
+use rarely_live::{Timed, Version};
+use rarely_policy::Document;
+use rarely_review::words;
+
+const IN_FORCE: Style = Style::dashed(Colour::BLACK).wide(2.2);
+const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
+const STRAIN: Style = Style::solid(Colour::BLUE).wide(2.2);
+const LIMIT: Style = Style::dashed(Colour::VERMILION);
+const CHANGE: Style = Style::dotted(Colour::GREY);
+/// More changes than this are not named in the picture.
+const NAMED: usize = 8;
+
+/// The picture, if there were two reviews on different numbers of outcomes.
+pub(super) fn picture(document: &Document, points: &[Timed], versions: &[Version]) -> Option<Drawing> {
+    let first = points.first()?.point.outcomes;
+    let last = points.last()?.point.outcomes;
+    if points.len() < 2 || first == last {
+        return None;
+    }
+    let pairs = pairs(points);
+    let changes = changes(points, versions);
+    let (panels, caption) = if pairs.is_empty() {
+        let caption = "How far the rule's boundaries lie from the estimates, over how far they may: above 1 a boundary is implausible, \
+                       and a change is proposed. Each review adds a point."
+            .to_owned();
+        (vec![strain(points)], caption)
+    } else {
+        let caption = "Dashed: the cut in force. Grey: where the data allow it, at each review. Once the cut has left the grey band it is \
+                       implausible, and a change is proposed."
+            .to_owned();
+        (pairs.iter().map(|pair| cut(document, points, pair)).collect(), caption)
+    };
+    let panels = panels.into_iter().map(|panel: Panel| Panel {
+        x: Axis::linear("outcomes").between(first as f64, last as f64),
+        marks: panel.marks.into_iter().chain(changes.iter().cloned()).collect(),
+        ..panel
+    });
+    let title = "Evidence over time".to_owned();
+    let panels: Vec<Panel> = panels.collect();
+    let columns = if panels.len() > 1 { 2 } else { 1 };
+    let figure = Figure { title: title.clone(), columns, panels, legend: Legend::Below, note: None };
+    Some(Drawing { svg: figure.svg(), title, caption })
+}
+
+/// The pairs of options that have a cut between them in most reviews.
+fn pairs(points: &[Timed]) -> Vec<[String; 2]> {
+    let Some(last) = points.last() else { return Vec::new() };
+    last.point.cuts.iter().map(|cut| cut.options.clone()).collect()
+}
+
+fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
+    let own = |timed: &Timed| -> Option<(f64, CutPoint)> {
+        let cut = timed.point.cuts.iter().find(|cut| cut.options == *pair)?;
+        Some((timed.point.outcomes as f64, cut.clone()))
+    };
+    let found: Vec<(f64, CutPoint)> = points.iter().filter_map(own).collect();
+    let (low, high) = ends(document, &found);
+    let band = |end: fn(&CutPoint) -> Option<f64>, open: f64| {
+        found.iter().map(move |(x, cut)| (*x, end(cut).unwrap_or(open).clamp(low, high)))
+    };
+    let outline: Vec<(f64, f64)> =
+        band(|cut| cut.low, low).chain(band(|cut| cut.high, high).collect::<Vec<_>>().into_iter().rev()).collect();
+    let steps = found.iter().map(|(x, cut)| (*x, cut.at)).collect();
+    let unit = words::unit(document);
+    let name = match document.rule() {
+        rarely_policy::Rule::Threshold(threshold) => threshold.feature.as_str(),
+        _ if document.features().len() == 1 => document.features()[0].column.as_str(),
+        _ => "score",
+    };
+    let label = if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") };
+    Panel {
+        title: format!("Between {} and {}", pair[0], pair[1]),
+        y: Axis::linear(label).between(low, high),
+        marks: vec![
+            Mark::Area { name: "where the data allow the cut".to_owned(), style: OPEN, outline },
+            Mark::Step { name: "the cut in force".to_owned(), style: IN_FORCE, points: steps },
+        ],
+        ..Panel::default()
+    }
+}
+
+/// From where to where a panel goes: all cuts in force and every end that the data give, within what the feature can be.
+fn ends(document: &Document, found: &[(f64, CutPoint)]) -> (f64, f64) {
+    let cuts = found.iter().map(|(_, cut)| cut.at);
+    let given = found.iter().flat_map(|(_, cut)| [cut.low, cut.high]).flatten();
+    let feature = match document.rule() {
+        rarely_policy::Rule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
+        _ => document.features().first().filter(|_| document.features().len() == 1),
+    };
+    let range = feature.and_then(rarely_policy::Feature::range);
+    let (least, most) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let values = cuts.chain(given.filter(|value| (least..=most).contains(value)));
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    // Room on both sides, so that a band without an end is seen to go beyond.
+    let room = (0.25 * (high - low)).max(0.02 * high.abs()).max(1e-6);
+    ((low - room).max(least), (high + room).min(most))
+}
+
+fn strain(points: &[Timed]) -> Panel {
+    let line: Vec<(f64, f64)> = points.iter().map(|timed| (timed.point.outcomes as f64, timed.point.strain)).collect();
+    let most = line.iter().fold(1.0_f64, |most, point| most.max(point.1));
+    Panel {
+        y: Axis::linear("distance, over what is allowed").between(0.0, 1.08 * most),
+        marks: vec![
+            Mark::line("the rule in force", STRAIN, line),
+            Mark::horizontal("above: implausible", LIMIT, 1.0),
+        ],
+        ..Panel::default()
+    }
+}
+
+/// A line where a version came in force: after the last review of the one before.
+fn changes(points: &[Timed], versions: &[Version]) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for version in versions.iter().skip(1) {
+        let Some(at) = points.iter().rev().find(|timed| timed.version < version.number) else { continue };
+        let label = if versions.len() <= NAMED { format!("version {}", version.number) } else { String::new() };
+        marks.push(Mark::vertical(label, CHANGE, at.point.outcomes as f64));
+    }
+    marks
+}

@@ -1,0 +1,87 @@
+//! What the evidence says now.
+
+use axum::http::StatusCode;
+use rarely_live::Timed;
+use rarely_review::Answer;
+use serde::Serialize;
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+use crate::call::{Call, blocking};
+use crate::policies::json;
+use crate::problem::Problem;
+use crate::route::Answered;
+use crate::views::{OptionCounts, json as value, option_counts};
+
+/// What the evidence says.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EvidenceView {
+    /// The last event that was looked at.
+    basis: u64,
+    /// The version in force.
+    version: u64,
+    /// keep, change, cannot tell.
+    verdict: String,
+    /// Why not otherwise.
+    reasons: Vec<String>,
+    /// The whole review, as `rarely review --format json` prints it.
+    #[schema(value_type = Object)]
+    review: Json,
+    /// How much happened, by option.
+    options: Vec<OptionCounts>,
+    /// Options that may be best for many and that nobody gets.
+    stuck_options: Vec<StuckOption>,
+    /// What would settle what is open, by simulation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    remedy: Option<Json>,
+    /// How the rule stood at reviews: above a strain of 1 its boundaries are implausible.
+    #[schema(value_type = Vec<Object>)]
+    points: Vec<Timed>,
+}
+
+/// An option that may be best for many and that nobody gets.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StuckOption {
+    option: String,
+    /// Share of recent people for whom it may be best.
+    plausible_share: f64,
+    /// Share of all outcomes that are of it.
+    played_share: f64,
+    /// What it means, and what to do.
+    words: String,
+}
+
+pub(crate) async fn evidence(call: Call) -> Answered {
+    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    blocking(move || {
+        let (version, options, points) = {
+            let live = slot.live.lock();
+            let points = live.state().reviews.points().to_vec();
+            (live.version().number, option_counts(&live, app.engine.now_ms()), points)
+        };
+        let view = app.engine.evidence(&slot, |ground, review, basis| {
+            let names = ground.document.options();
+            let stuck = review.gaps.stuck.iter().map(|stuck| StuckOption {
+                option: names[stuck.arm.index()].clone(),
+                plausible_share: stuck.plausible_share,
+                played_share: stuck.played_share,
+                words: stuck.to_string(),
+            });
+            EvidenceView {
+                basis,
+                version,
+                verdict: review.verdict.name().to_owned(),
+                reasons: review.reasons.clone(),
+                review: value(&Answer::new(ground.document, review)),
+                options,
+                stuck_options: stuck.collect(),
+                remedy: review.gaps.remedy.as_ref().map(value),
+                points,
+            }
+        });
+        Ok(json(StatusCode::OK, &view.map_err(Problem::from)?))
+    })
+    .await?
+}
+

@@ -1,0 +1,95 @@
+//! Why somebody got an option, in words.
+
+use rarely_core::{Context, Reason};
+use rarely_live::engine::Slot;
+use rarely_live::Field;
+use rarely_policy::{Coefficient, Document, Rule};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why somebody got an option.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Explanation {
+    /// In one sentence.
+    words: String,
+    /// The rule of that version, in words.
+    rule: Vec<String>,
+    /// What the rule alone gives.
+    rule_option: String,
+    /// The sum that the rule compares with its cuts, if it is a threshold or a score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+}
+
+/// Why somebody with this record got an option from a version.
+pub(crate) fn explain(
+    slot: &Slot,
+    fields: &[Field],
+    (option, version): (&str, u64),
+    (reason, propensity): (Reason, f64),
+) -> Option<Explanation> {
+    let rule = slot.live.lock().version_of(version).ok()?.rule.clone();
+    let document = slot.document.with_rule(rule).ok()?;
+    let context = slot.reader.context(fields).ok()?;
+    let player = rarely_core::Rule::new(document.rule().parameters(&document));
+    let arm = player.choose(Context::new(&context).ok()?).ok()?;
+    let rule_option = document.options()[arm.index()].clone();
+    let person = person(&document, fields);
+    let score = score(&document, fields);
+    let sum = match (document.rule(), score) {
+        (Rule::Score(_), Some(score)) => format!(" (score {score})"),
+        _ => String::new(),
+    };
+    let words = if reason == Reason::Policy {
+        format!("The rule of version {version} gives {option} for {person}{sum}.")
+    } else {
+        format!(
+            "The rule of version {version} gives {rule_option} for {person}{sum}; the data do not rule {option} out, and it was \
+             drawn by lot ({reason}) with probability {propensity}."
+        )
+    };
+    Some(Explanation { words, rule: document.rule().words(&document), rule_option, score })
+}
+
+/// `systolic 150 mmHg, diabetic no`.
+fn person(document: &Document, fields: &[Field]) -> String {
+    let parts = document.features().iter().zip(fields).map(|(feature, field)| {
+        let unit = feature.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
+        match field {
+            Field::Number(number) => format!("{} {number}{unit}", feature.column),
+            Field::Text(text) => format!("{} {text}{unit}", feature.column),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn score(document: &Document, fields: &[Field]) -> Option<f64> {
+    let value = |column: &str| document.feature(column).and_then(|(at, _)| fields.get(at));
+    match document.rule() {
+        Rule::Threshold(threshold) => number(value(&threshold.feature)?),
+        Rule::Score(score) => {
+            let terms = score.coefficients.iter().map(|(column, coefficient)| match coefficient {
+                Coefficient::Slope(slope) => Some(slope * number(value(column)?)?),
+                Coefficient::Levels(levels) => {
+                    Some(levels.get(&word(value(column)?)).copied().unwrap_or(0.0))
+                }
+            });
+            terms.sum()
+        }
+        Rule::Linear(_) => None,
+    }
+}
+
+fn number(field: &Field) -> Option<f64> {
+    match field {
+        Field::Number(number) => Some(*number),
+        Field::Text(text) => text.trim().parse().ok(),
+    }
+}
+
+fn word(field: &Field) -> String {
+    match field {
+        Field::Number(number) => number.to_string(),
+        Field::Text(text) => text.clone(),
+    }
+}

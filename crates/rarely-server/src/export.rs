@@ -1,0 +1,203 @@
+//! All cases with an outcome, as a Parquet file that `rarely review --data` reads.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use axum::body::Bytes;
+use axum::http::{HeaderValue, header};
+use rarely_data::{Cell, ColumnKind, ParquetRows, utc};
+use rarely_live::Field;
+use rarely_live::engine::Slot;
+use rarely_live::event::{Event, Observed};
+use rarely_live::replay::{self, ReplayError, each_entry};
+use rarely_policy::Document;
+use rarely_store::Log;
+use tokio::sync::mpsc::{Sender, channel};
+
+use crate::call::Call;
+use crate::events::stream;
+use crate::route::Answered;
+
+/// Bytes that are sent at a time.
+const PART: usize = 1 << 16;
+/// Parts that wait for a slow reader.
+const WAITING: usize = 4;
+
+pub(crate) async fn export(call: Call) -> Answered {
+    let (slot, log) = (call.slot()?.clone(), call.app.engine.log().clone());
+    let until = call.app.engine.committed();
+    let (sender, receiver) = channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        let mut out = Parts { sender, part: Vec::with_capacity(PART) };
+        if let Err(error) = write(&slot, log.as_ref(), until, &mut out) {
+            // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+            drop(out.sender.blocking_send(Err(io::Error::other(error.to_string()))));
+        }
+    });
+    let mut response = stream(receiver, "application/vnd.apache.parquet");
+    let disposition = HeaderValue::from_static("attachment; filename=\"export.parquet\"");
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    Ok(response)
+}
+
+/// What can go wrong while a file is written.
+#[derive(Debug, thiserror::Error)]
+enum ExportError {
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error(transparent)]
+    Store(#[from] rarely_store::StoreError),
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// Everything up to the last event is written.
+    #[error("done")]
+    Done,
+}
+
+fn write(slot: &Slot, log: &dyn Log, until: u64, out: &mut Parts) -> Result<(), ExportError> {
+    let corrected = corrections(slot, log, until)?;
+    let mut rows = ParquetRows::new(&mut *out, columns(&slot.document))?;
+    each(slot, log, until, |number, time_ms, event| {
+        let Event::Observed(observed) = event else { return Ok(()) };
+        let outcome = corrected.get(&number).copied().unwrap_or(observed.outcome);
+        push(slot, log, &mut rows, (time_ms, outcome), &observed)
+    })?;
+    rows.finish()?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The outcomes that replace those which events first reported.
+fn corrections(slot: &Slot, log: &dyn Log, until: u64) -> Result<HashMap<u64, f64>, ExportError> {
+    let mut corrected = HashMap::new();
+    each(slot, log, until, |_, _, event| {
+        if let Event::Corrected(event) = event {
+            corrected.insert(event.first, event.outcome);
+        }
+        Ok(())
+    })?;
+    Ok(corrected)
+}
+
+/// Every outcome and correction of a policy up to an event.
+fn each(
+    slot: &Slot,
+    log: &dyn Log,
+    until: u64,
+    mut each: impl FnMut(u64, u64, Event) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let walked = each_entry(log, 0, Some(slot.id), |entry| {
+        if entry.number > until {
+            return Err(ExportError::Done);
+        }
+        if matches!(entry.kind.as_str(), "observed" | "corrected") {
+            each(entry.number, entry.time_ms, replay::event(&entry)?)?;
+        }
+        Ok(())
+    });
+    match walked {
+        Err(ExportError::Done) => Ok(()),
+        other => other,
+    }
+}
+
+fn push<W: Write + Send>(
+    slot: &Slot,
+    log: &dyn Log,
+    rows: &mut ParquetRows<W>,
+    (time_ms, outcome): (u64, f64),
+    observed: &Observed,
+) -> Result<(), ExportError> {
+    let about = observed.decision.map(|decision| replay::decision(log, decision)).transpose()?.flatten();
+    let (record, option, propensity, version) = match (&observed.elsewhere, &about) {
+        (Some(elsewhere), _) => (&elsewhere.record, &elsewhere.option, elsewhere.propensity, None),
+        (None, Some(about)) => {
+            let decided = &about.decided;
+            (&decided.record, &decided.option, Some(decided.propensity), Some(decided.version))
+        }
+        (None, None) => return Ok(()),
+    };
+    let written = utc(time_ms);
+    let mut cells = Vec::with_capacity(record.len() + 6);
+    for (at, field) in record.iter().enumerate() {
+        cells.push(cell(slot, at, field));
+    }
+    cells.push(Cell::Text(option));
+    cells.push(Cell::Number(outcome));
+    cells.push(propensity.map_or(Cell::Missing, Cell::Number));
+    cells.push(Cell::Text(&written));
+    cells.push(version.map_or(Cell::Missing, Cell::Whole));
+    cells.push(observed.decision.map_or(Cell::Missing, Cell::Whole));
+    rows.push(&cells)?;
+    Ok(())
+}
+
+/// A number where the document has numbers, a level's name where it has levels.
+fn cell<'a>(slot: &'a Slot, at: usize, field: &'a Field) -> Cell<'a> {
+    let feature = &slot.document.features()[at];
+    match (feature.levels(), field) {
+        (None, Field::Number(number)) => Cell::Number(*number),
+        (None, Field::Text(text)) => text.trim().parse().map_or(Cell::Missing, Cell::Number),
+        (Some(_), Field::Text(text)) => Cell::Text(text),
+        (Some(levels), Field::Number(_)) => {
+            let mut context = slot.reader.encoder().blank();
+            let offset = slot.document.offset(at);
+            if slot.reader.encoder().feature(at, field.value(), &mut context).is_err() {
+                return Cell::Missing;
+            }
+            let coordinates = &context[offset..offset + levels.len() - 1];
+            Cell::Text(&levels[coordinates.iter().position(|&one| one == 1.0).map_or(0, |at| at + 1)])
+        }
+    }
+}
+
+fn columns(document: &Document) -> Vec<(String, ColumnKind)> {
+    let kind = |levels: bool| if levels { ColumnKind::Text } else { ColumnKind::Number };
+    let mut columns: Vec<(String, ColumnKind)> =
+        document.features().iter().map(|feature| (feature.column.clone(), kind(feature.levels().is_some()))).collect();
+    columns.push((document.option_column().to_owned(), ColumnKind::Text));
+    columns.push((document.outcome().column.clone(), ColumnKind::Number));
+    let beside = [
+        ("propensity", ColumnKind::Number),
+        ("time", ColumnKind::Text),
+        ("version", ColumnKind::Whole),
+        ("decision", ColumnKind::Whole),
+    ];
+    for (name, kind) in beside {
+        // The document's own columns keep their names.
+        let mut name = name.to_owned();
+        while columns.iter().any(|(known, _)| *known == name) {
+            name.insert_str(0, "rarely_");
+        }
+        columns.push((name, kind));
+    }
+    columns
+}
+
+/// Sends what is written in parts.
+struct Parts {
+    sender: Sender<Result<Bytes, io::Error>>,
+    part: Vec<u8>,
+}
+
+impl Parts {
+    fn send(&mut self) -> io::Result<()> {
+        let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART));
+        let sent = self.sender.blocking_send(Ok(part.into()));
+        sent.map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone"))
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.part.extend_from_slice(bytes);
+        if self.part.len() >= PART {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.part.is_empty() { Ok(()) } else { self.send() }
+    }
+}

@@ -1,0 +1,184 @@
+//! What is measured, for Prometheus.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use rarely_core::Population;
+use rarely_live::{Engine, Learned};
+use rarely_live::engine::Slot;
+use rarely_policy::Document;
+
+/// Policies that have series of their own; the others are added up.
+const MOST_POLICIES: usize = 200;
+/// Upper ends of the classes of latencies, in seconds.
+const CLASSES: [f64; 14] = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+
+/// What is counted while requests are served. What policies add up to is read from them when it is asked for.
+pub(crate) struct Measures {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+    /// Of each policy the reviews so far, and how many options were stuck at the last.
+    stuck: Mutex<HashMap<u64, (u64, u64)>>,
+}
+
+impl Measures {
+    pub(crate) fn new() -> Self {
+        // Only an empty list of classes is refused.
+        let builder = PrometheusBuilder::new().set_buckets(&CLASSES).unwrap_or_default();
+        let recorder = builder.build_recorder();
+        let handle = recorder.handle();
+        Self { recorder, handle, stuck: Mutex::default() }
+    }
+
+    pub(crate) fn request(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+        metrics::with_local_recorder(&self.recorder, || {
+            let labels = [
+                ("route", metrics::SharedString::from(route.to_owned())),
+                ("method", known(method).into()),
+                ("status", status.as_str().to_owned().into()),
+            ];
+            metrics::histogram!("rarely_request_seconds", &labels).record(took.as_secs_f64());
+        });
+    }
+
+    /// Puts latencies into their classes, so that memory does not grow between two looks.
+    pub(crate) fn tidy(&self) {
+        self.handle.run_upkeep();
+    }
+
+    /// Everything, in Prometheus' words.
+    pub(crate) fn render(&self, engine: &Engine, version: &str) -> String {
+        let mut text = self.handle.render();
+        let _ = write!(
+            text,
+            "# HELP rarely_build_info The version of the program.\n# TYPE rarely_build_info gauge\n\
+             rarely_build_info{{version=\"{version}\"}} 1\n\
+             # HELP rarely_store_events_total Events on disk.\n# TYPE rarely_store_events_total counter\n\
+             rarely_store_events_total {}\n",
+            engine.committed()
+        );
+        policies(&mut text, &self.rows(engine));
+        text
+    }
+
+    fn rows(&self, engine: &Engine) -> Vec<Row> {
+        let mut slots = engine.policies();
+        // The oldest have series of their own, so that a series does not end when a policy is added.
+        slots.sort_by_key(|slot| slot.id);
+        let mut rows: Vec<Row> = slots.iter().map(|slot| row(slot, engine.now_ms())).collect();
+        for (slot, row) in slots.iter().zip(&mut rows).take(MOST_POLICIES) {
+            row.stuck = self.stuck(slot);
+        }
+        rows
+    }
+
+    /// Options that may be best for many and that nobody gets, as of the last review: looked for once after each.
+    fn stuck(&self, slot: &Slot) -> u64 {
+        let (reviews, document, learned) = {
+            let live = slot.live.lock();
+            let reviews = live.state().reviews.count;
+            let known = self.stuck.lock().unwrap_or_else(PoisonError::into_inner).get(&slot.id).copied();
+            match known {
+                _ if reviews == 0 => return 0,
+                Some((at, stuck)) if at == reviews => return stuck,
+                _ => (reviews, live.document().clone(), live.state().learned.clone()),
+            }
+        };
+        let stuck = stuck(&document, &learned);
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner).insert(slot.id, (reviews, stuck));
+        stuck
+    }
+}
+
+/// Methods are few, whatever a caller invents.
+fn known(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        _ => "other",
+    }
+}
+
+/// One policy's numbers.
+struct Row {
+    name: String,
+    decisions: u64,
+    outcomes: u64,
+    pending: bool,
+    excluded_share: Option<f64>,
+    stuck: u64,
+    unanswered: Vec<(String, f64)>,
+}
+
+fn row(slot: &Slot, now_ms: u64) -> Row {
+    let live = slot.live.lock();
+    let (state, names) = (live.state(), slot.document.options());
+    let counts = &state.counts;
+    let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms)).unwrap_or_default();
+    let shares = unanswered.iter().zip(&counts.decided).map(|(open, all)| *open as f64 / (*all).max(1) as f64);
+    Row {
+        name: slot.name.clone(),
+        decisions: counts.decided.iter().sum(),
+        outcomes: state.learned.outcomes(),
+        pending: live.open_proposal().is_some(),
+        excluded_share: state.reviews.points().last().map(|last| last.point.excluded_share),
+        stuck: 0,
+        unanswered: names.iter().cloned().zip(shares).collect(),
+    }
+}
+
+/// Options that may be best for many and that nobody gets.
+fn stuck(document: &Document, learned: &Learned) -> u64 {
+    let Ok(ground) = learned.ground(document) else { return 0 };
+    Population::supplied(ground.contexts()).map_or(0, |people| ground.set().stuck(&people).len() as u64)
+}
+
+fn policies(text: &mut String, rows: &[Row]) {
+    let (own, others) = rows.split_at(rows.len().min(MOST_POLICIES));
+    let note = format!("Of the {MOST_POLICIES} oldest policies; all others together have an empty label.");
+    let sums: [(&str, &str, fn(&Row) -> u64); 4] = [
+        ("rarely_decisions_total", "counter", |row| row.decisions),
+        ("rarely_outcomes_total", "counter", |row| row.outcomes),
+        ("rarely_pending_proposals", "gauge", |row| u64::from(row.pending)),
+        ("rarely_stuck_options", "gauge", |row| row.stuck),
+    ];
+    for (name, kind, value) in sums {
+        let _ = writeln!(text, "# HELP {name} {note}\n# TYPE {name} {kind}");
+        for row in own {
+            let _ = writeln!(text, "{name}{{policy=\"{}\"}} {}", escaped(&row.name), value(row));
+        }
+        if !others.is_empty() || own.is_empty() {
+            let _ = writeln!(text, "{name}{{policy=\"\"}} {}", others.iter().map(value).sum::<u64>());
+        }
+    }
+    let _ = writeln!(text, "# HELP rarely_policies Policies.\n# TYPE rarely_policies gauge\nrarely_policies {}", rows.len());
+    let _ = writeln!(
+        text,
+        "# HELP rarely_excluded_share Share of recent people given an option that the data rule out, at the last review; of \
+         the {MOST_POLICIES} oldest policies.\n# TYPE rarely_excluded_share gauge"
+    );
+    for (row, share) in own.iter().filter_map(|row| Some((row, row.excluded_share?))) {
+        let _ = writeln!(text, "rarely_excluded_share{{policy=\"{}\"}} {share}", escaped(&row.name));
+    }
+    let _ = writeln!(
+        text,
+        "# HELP rarely_unanswered_share Share of decisions whose outcome window is over without an outcome; of the \
+         {MOST_POLICIES} oldest policies.\n# TYPE rarely_unanswered_share gauge"
+    );
+    for row in own {
+        for (option, share) in &row.unanswered {
+            let (policy, option) = (escaped(&row.name), escaped(option));
+            let _ = writeln!(text, "rarely_unanswered_share{{policy=\"{policy}\",option=\"{option}\"}} {share}");
+        }
+    }
+}
+
+fn escaped(label: &str) -> String {
+    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -1,0 +1,324 @@
+//! Policies, versions and proposals as they are shown.
+
+use std::collections::BTreeMap;
+
+use rarely_live::engine::Slot;
+use rarely_live::{Live, Origin, Proposal, Signer, Status, Version};
+use serde::Serialize;
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+/// A policy, in short.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PolicyBrief {
+    /// Its name.
+    name: String,
+    /// The version in force.
+    version: u64,
+    /// Its rule, in words.
+    words: Vec<String>,
+    /// Whether exploration and changes are stopped.
+    stopped: bool,
+    /// Decisions so far.
+    decisions: u64,
+    /// Outcomes so far, of decisions here and elsewhere.
+    outcomes: u64,
+    /// Decisions whose outcome window is over without an outcome.
+    unanswered: u64,
+    /// The proposal that waits for a signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_proposal: Option<u64>,
+}
+
+/// A policy.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PolicyView {
+    #[serde(flatten)]
+    brief: PolicyBrief,
+    /// The number of the event that registered it.
+    id: u64,
+    /// When, in milliseconds since 1970 UTC.
+    registered_ms: u64,
+    /// By whom.
+    author: String,
+    /// Since when the version is in force.
+    since_ms: u64,
+    /// The rule in force, as a policy document writes it.
+    #[schema(value_type = Object)]
+    rule: Json,
+    /// What records must have.
+    features: Vec<FeatureView>,
+    /// The outcome.
+    outcome: OutcomeView,
+    /// Whose signatures a change needs: automatic, one, two.
+    approval: String,
+    /// The plan that was agreed beforehand.
+    #[schema(value_type = Object)]
+    control: Json,
+    /// How much happened, by option.
+    options: Vec<OptionCounts>,
+    /// Outcomes that were corrected.
+    corrections: u64,
+    /// Decisions that were drawn by lot or by the pilot.
+    explored: u64,
+    /// The last review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<ReviewBrief>,
+    /// Its last event.
+    last_event: u64,
+}
+
+/// A feature of a record.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FeatureView {
+    column: String,
+    /// What a number is measured in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// The lowest and the highest that a number can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
+    /// The words there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<Vec<String>>,
+}
+
+/// The outcome of a policy.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OutcomeView {
+    column: String,
+    /// The lowest and the highest that it can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
+    /// Whether higher or lower is better.
+    better: &'static str,
+}
+
+/// How much happened to an option.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OptionCounts {
+    option: String,
+    decisions: u64,
+    /// Decisions with an outcome.
+    answered: u64,
+    /// Decisions whose outcome window is over without an outcome; nothing if the document has no outcome window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unanswered: Option<u64>,
+    /// The same as a share of its decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unanswered_share: Option<f64>,
+    /// Outcomes of decisions taken elsewhere.
+    elsewhere: u64,
+}
+
+/// A review, in short.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReviewBrief {
+    /// Reviews so far.
+    count: u64,
+    time_ms: u64,
+    /// Outcomes that it had.
+    outcomes: u64,
+    /// keep, change, cannot tell.
+    verdict: String,
+    /// Why not otherwise.
+    reasons: Vec<String>,
+    /// Why the plan did not allow the change that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<Vec<String>>,
+}
+
+/// A version.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VersionView {
+    number: u64,
+    /// The rule, in words.
+    words: Vec<String>,
+    /// As a policy document writes it.
+    #[schema(value_type = Object)]
+    rule: Json,
+    /// The event that put it in force.
+    event: u64,
+    time_ms: u64,
+    /// How it came about: registration, proposal, rollback, stop.
+    #[schema(value_type = Object)]
+    origin: Origin,
+    /// Who signed for it.
+    #[schema(value_type = Vec<Object>)]
+    signers: Vec<Signer>,
+    /// The policy document with this rule; when one version is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<String>,
+}
+
+/// A proposal.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProposalView {
+    number: u64,
+    /// Its event.
+    event: u64,
+    time_ms: u64,
+    /// After this time it can no longer be signed.
+    expires_ms: u64,
+    /// The version it would replace.
+    version: u64,
+    /// The proposed rule, in words.
+    words: Vec<String>,
+    /// As a policy document writes it.
+    #[schema(value_type = Object)]
+    rule: Json,
+    /// The older version whose rule that is, if it is a rollback.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rollback: Option<u64>,
+    /// Outcomes it rests on.
+    outcomes: u64,
+    /// Who signed for it so far.
+    #[schema(value_type = Vec<Object>)]
+    signers: Vec<Signer>,
+    /// How many signatures it needs.
+    signatures_needed: usize,
+    /// What became of it.
+    #[schema(value_type = Object)]
+    status: Status,
+    /// What it rests on, as its event has it; when one proposal is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    evidence: Option<Json>,
+}
+
+impl PolicyBrief {
+    pub(crate) fn new(slot: &Slot, live: &Live, now_ms: u64) -> Self {
+        let state = live.state();
+        let unanswered = state.counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms).iter().sum());
+        Self {
+            name: slot.name.clone(),
+            version: live.version().number,
+            words: live.document().rule().words(live.document()),
+            stopped: state.stopped,
+            decisions: state.counts.decided.iter().sum(),
+            outcomes: state.learned.outcomes(),
+            unanswered: unanswered.unwrap_or(0),
+            open_proposal: live.open_proposal().map(|open| open.number),
+        }
+    }
+}
+
+impl PolicyView {
+    pub(crate) fn new(slot: &Slot, live: &Live, now_ms: u64) -> Self {
+        let (state, document) = (live.state(), live.document());
+        let outcome = document.outcome();
+        let reviews = &state.reviews;
+        let review = (reviews.count > 0).then(|| ReviewBrief {
+            count: reviews.count,
+            time_ms: reviews.time_ms,
+            outcomes: reviews.outcomes,
+            verdict: reviews.verdict.clone(),
+            reasons: reviews.reasons.clone(),
+            refused: reviews.refused.clone(),
+        });
+        Self {
+            brief: PolicyBrief::new(slot, live, now_ms),
+            id: slot.id,
+            registered_ms: state.birth.time_ms,
+            author: state.birth.author.clone(),
+            since_ms: live.version().time_ms,
+            rule: json(document.rule()),
+            features: document.features().iter().map(feature).collect(),
+            outcome: OutcomeView {
+                column: outcome.column.clone(),
+                range: outcome.range.map(<[f64; 2]>::from),
+                better: if document.outcome_sign() < 0.0 { "lower" } else { "higher" },
+            },
+            approval: document.control().approval.name().to_owned(),
+            control: json(document.control()),
+            options: option_counts(live, now_ms),
+            corrections: state.counts.corrections,
+            explored: state.counts.explored,
+            review,
+            last_event: state.last_event,
+        }
+    }
+}
+
+impl VersionView {
+    pub(crate) fn new(live: &Live, version: &Version) -> Self {
+        Self {
+            number: version.number,
+            words: version.rule.words(live.document()),
+            rule: json(&version.rule),
+            event: version.event,
+            time_ms: version.time_ms,
+            origin: version.origin,
+            signers: version.signers.clone(),
+            document: None,
+        }
+    }
+
+    /// With the policy document as it is with this rule.
+    pub(crate) fn with_document(live: &Live, version: &Version) -> Self {
+        let text = &live.state().birth.text;
+        // A rollback may go where the bounds of the plan no longer allow; the text is then the document's own.
+        let document = rarely_policy::apply(text, &version.rule).unwrap_or_else(|_| text.clone());
+        Self { document: Some(document), ..Self::new(live, version) }
+    }
+}
+
+impl ProposalView {
+    pub(crate) fn new(live: &Live, proposal: &Proposal, evidence: Option<Json>) -> Self {
+        Self {
+            number: proposal.number,
+            event: proposal.event,
+            time_ms: proposal.time_ms,
+            expires_ms: proposal.expires_ms,
+            version: proposal.version,
+            words: proposal.rule.words(live.document()),
+            rule: json(&proposal.rule),
+            rollback: proposal.rollback,
+            outcomes: proposal.outcomes,
+            signers: proposal.signers.clone(),
+            signatures_needed: live.signatures_needed(),
+            status: proposal.status.clone(),
+            evidence,
+        }
+    }
+}
+
+/// How much happened, by option.
+pub(crate) fn option_counts(live: &Live, now_ms: u64) -> Vec<OptionCounts> {
+    let counts = &live.state().counts;
+    let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms));
+    let options = live.document().options().iter().enumerate();
+    options
+        .map(|(at, option)| {
+            let decisions = counts.decided[at];
+            let unanswered = unanswered.as_ref().map(|unanswered| unanswered[at]);
+            OptionCounts {
+                option: option.clone(),
+                decisions,
+                answered: counts.answered[at],
+                unanswered,
+                unanswered_share: unanswered.map(|count| count as f64 / decisions.max(1) as f64),
+                elsewhere: counts.elsewhere[at],
+            }
+        })
+        .collect()
+}
+
+/// A record with the names of its features.
+pub(crate) fn record(slot: &Slot, fields: &[rarely_live::Field]) -> BTreeMap<String, Json> {
+    let columns = slot.reader.encoder().feature_columns().iter().cloned();
+    columns.zip(fields.iter().map(rarely_live::Field::json)).collect()
+}
+
+pub(crate) fn json(value: &impl Serialize) -> Json {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn feature(feature: &rarely_policy::Feature) -> FeatureView {
+    FeatureView {
+        column: feature.column.clone(),
+        unit: feature.unit().map(ToOwned::to_owned),
+        range: feature.range().map(<[f64; 2]>::from),
+        levels: feature.levels().map(<[String]>::to_vec),
+    }
+}

@@ -1,0 +1,156 @@
+//! Copies of a store that may be in use.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::entry::Head;
+use crate::error::StoreError;
+use crate::lock::StoreLock;
+use crate::log::Log;
+use crate::snapshot::sync_folder;
+use crate::sqlite::{Durability, SqliteLog, refuse_stray, with_suffix};
+use crate::verify::verify_chain;
+use crate::witness::HeadWitness;
+
+/// Copies the store at `from`, in use or not, to the new file `to`: everything committed when it starts, checked by
+/// [`verify_chain`]. Gives where the copy ends.
+///
+/// # Errors
+/// If `to` exists, `from` is no store or its log is not whole, or something cannot be read or written. A file `to`
+/// appears only when it is complete.
+pub fn backup(from: &Path, to: &Path) -> Result<Head, StoreError> {
+    if to.exists() {
+        return Err(StoreError::Exists { path: to.to_owned() });
+    }
+    drop(SqliteLog::open_read_only(from)?);
+    let partial = with_suffix(to, ".partial");
+    let head = copy(from, &partial)?;
+    put_in_place(&partial, to)?;
+    Ok(head)
+}
+
+/// What [`restore`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// Where the restored log ends.
+    pub head: Head,
+    /// Where the log that was here before ended, as far as its witness knows.
+    pub before: Option<u64>,
+}
+
+/// Puts the backup in the place of the store at `to`, which must not be in use. The backup's log must be whole, and
+/// must hold everything that is in the store.
+///
+/// # Errors
+/// If a server uses the store, if the store holds events that the backup lacks, if the backup's log is not whole, or
+/// if something cannot be read or written. The store is then as it was.
+pub fn restore(backup: &Path, to: &Path) -> Result<Restored, StoreError> {
+    drop(SqliteLog::open_read_only(backup)?);
+    let _lock = StoreLock::take(to)?;
+    refuse_stray(to)?;
+    let partial = with_suffix(to, ".partial");
+    let head = copy(backup, &partial)?;
+    if to.exists() {
+        let made = compare(to, &partial);
+        if made.is_err() {
+            remove(&partial);
+        }
+        made?;
+    }
+    let mut witness = HeadWitness::open(to)?;
+    let before = witness.seen().map(|seen| seen.number);
+    put_in_place(&partial, to)?;
+    witness.accept_loss(&SqliteLog::open_read_only(to)?)?;
+    Ok(Restored { head, before })
+}
+
+/// Checks that everything in the store is also in the copy, and leaves the store without a write-ahead log: one left
+/// behind would be taken for the copy's.
+fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
+    let incomparable =
+        |source: StoreError| StoreError::Incomparable { path: store.to_owned(), source: Box::new(source) };
+    let ours = SqliteLog::open_held(store, Durability::Full, None).map_err(incomparable)?;
+    let theirs = SqliteLog::open_read_only(copy)?;
+    let differs = |number: u64| -> Result<bool, StoreError> {
+        let ours = ours.entry(number).map_err(incomparable)?.map(|entry| entry.hash);
+        Ok(ours != theirs.entry(number)?.map(|entry| entry.hash))
+    };
+    let last = ours.head().map_err(incomparable)?.map_or(0, |(number, _)| number);
+    if last > 0 && differs(last)? {
+        // Once chains part they never meet again, so the first difference is found by halving.
+        let (mut same, mut other) = (0, last);
+        while other - same > 1 {
+            let middle = same + (other - same) / 2;
+            if differs(middle)? {
+                other = middle;
+            } else {
+                same = middle;
+            }
+        }
+        return Err(StoreError::WouldLose { path: store.to_owned(), first: other, last });
+    }
+    drop(ours);
+    let left = with_suffix(store, "-wal");
+    if left.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+        let found = "its write-ahead log cannot be moved into it; is another program reading it?".to_owned();
+        let what = "restoring a backup";
+        return Err(incomparable(StoreError::Damaged { what, path: store.to_owned(), found }));
+    }
+    remove(&left);
+    remove(&with_suffix(store, "-shm"));
+    Ok(())
+}
+
+/// Copies a database with everything committed in it to a file that may be left over from an earlier attempt, and
+/// checks the copy.
+fn copy(from: &Path, partial: &Path) -> Result<Head, StoreError> {
+    const WHAT: &str = "copying the store";
+    for left in [partial, &with_suffix(partial, "-wal"), &with_suffix(partial, "-shm")] {
+        remove(left);
+    }
+    let made = copy_pages(from, partial).and_then(|()| {
+        File::open(partial).and_then(|file| file.sync_all()).map_err(|error| StoreError::io(WHAT, partial, error))?;
+        let head = verify_chain(&SqliteLog::open_read_only(partial)?, |_| ())?;
+        Ok(head)
+    });
+    // Reading it left these; they are empty.
+    remove(&with_suffix(partial, "-wal"));
+    remove(&with_suffix(partial, "-shm"));
+    if made.is_err() {
+        remove(partial);
+    }
+    made
+}
+
+fn copy_pages(from: &Path, partial: &Path) -> Result<(), StoreError> {
+    const WHAT: &str = "copying the store";
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let source = Connection::open_with_flags(from, flags).map_err(|error| StoreError::database(WHAT, from, error))?;
+    let run = || -> Result<StepResult, rusqlite::Error> {
+        let mut target = Connection::open(partial)?;
+        let backup = Backup::new(&source, &mut target)?;
+        // All pages in one step: one view of the source, which goes on writing to its write-ahead log meanwhile.
+        backup.step(-1)
+    };
+    match run().map_err(|error| StoreError::database(WHAT, partial, error))? {
+        StepResult::Done => Ok(()),
+        other => Err(StoreError::Database {
+            what: WHAT,
+            path: from.to_owned(),
+            source: format!("the database was busy ({other:?})").into(),
+        }),
+    }
+}
+
+fn put_in_place(partial: &Path, to: &Path) -> Result<(), StoreError> {
+    let put = fs::rename(partial, to).and_then(|()| sync_folder(to));
+    put.map_err(|error| StoreError::io("putting the copy in its place", to, error))
+}
+
+/// Removes a file that is in the way; that it is not there is as good, and that it cannot be removed shows later.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
+}

@@ -1,0 +1,101 @@
+//! The tables, and whether a file has them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::FORMAT;
+use crate::error::StoreError;
+
+/// Says in the file's header that this is a rarely store: "rare".
+const APPLICATION: i64 = 0x7261_7265;
+
+pub(super) const INSERT_EVENT: &str =
+    "INSERT INTO events(number, time_ms, actor, policy, kind, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+pub(super) const UPSERT_MARK: &str = "INSERT INTO marks(mark, number, seal) VALUES (?1, ?2, ?3) \
+     ON CONFLICT(mark) DO UPDATE SET number = excluded.number, seal = excluded.seal";
+
+const TABLES: &str = "
+CREATE TABLE events(
+  number  INTEGER PRIMARY KEY,
+  time_ms INTEGER NOT NULL,
+  actor   TEXT NOT NULL,
+  policy  INTEGER NOT NULL,
+  kind    TEXT NOT NULL,
+  body    TEXT NOT NULL,
+  hash    BLOB NOT NULL
+) STRICT;
+CREATE INDEX events_by_policy ON events(policy, number);
+CREATE TABLE marks(
+  mark   BLOB PRIMARY KEY,
+  number INTEGER NOT NULL,
+  seal   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE meta(
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
+";
+
+/// Makes the tables in an empty database, checks them in another; gives the store's id.
+pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, StoreError> {
+    let wrap = |error| StoreError::database("opening the store", path, error);
+    if is_empty(connection).map_err(wrap)? {
+        make(connection).map_err(wrap)?;
+    }
+    let id = check(connection, path)?;
+    // In WAL mode since it was made, except if another program changed it.
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(wrap)?;
+    if mode.eq_ignore_ascii_case("wal") {
+        return Ok(id);
+    }
+    Err(StoreError::Io {
+        what: "a write-ahead log cannot be used here (a network disk?)",
+        path: path.to_owned(),
+        source: std::io::ErrorKind::Unsupported.into(),
+    })
+}
+
+/// Checks that this is a store of a format known here; gives its id.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<String, StoreError> {
+    let wrap = |error| StoreError::database("opening the store", path, error);
+    let not_a_store = |found: &str| StoreError::NotAStore { path: path.to_owned(), found: found.to_owned() };
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(wrap)?;
+    if application != APPLICATION {
+        let empty = is_empty(connection).map_err(wrap)?;
+        return Err(not_a_store(if empty { "an empty database" } else { "another program's SQLite database" }));
+    }
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(wrap)?;
+    match u64::try_from(format) {
+        Ok(found) if found > FORMAT => {
+            return Err(StoreError::NewerFormat { path: path.to_owned(), found, known: FORMAT });
+        }
+        Ok(1..) => {}
+        _ => return Err(not_a_store(&format!("format {format}"))),
+    }
+    let id = connection.query_row("SELECT value FROM meta WHERE name = 'id'", [], |row| row.get(0)).optional();
+    id.map_err(wrap)?.ok_or_else(|| StoreError::Damaged {
+        what: "opening the store",
+        path: path.to_owned(),
+        found: "it has no id".to_owned(),
+    })
+}
+
+fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// Makes the tables, all or none: a store whose making was cut off is an empty database and made again.
+fn make(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Another program may have made it while we waited for the transaction.
+    if is_empty(&transaction)? {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", i64::try_from(FORMAT).unwrap_or(i64::MAX))?;
+    }
+    transaction.commit()
+}
