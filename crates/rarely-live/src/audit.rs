@@ -6,11 +6,12 @@ mod behind;
 use std::collections::BTreeMap;
 
 use rarely_review::examine;
-use rarely_store::{ChainFault, Entry, Head, Log, Snapshot, StoreError, verify_chain};
+use rarely_store::{ChainFault, Entry, Head, Log, Mark, Snapshot, StoreError, verify_chain};
 
 use crate::decider::Decider;
-use crate::event::{Corrected, Decided, Event, Observed, Proposed};
+use crate::event::{Corrected, Decided, Elsewhere, Event, Observed, Proposed};
 use crate::live::misfit;
+use crate::mark;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, each_entry};
 use crate::world::World;
@@ -155,8 +156,17 @@ impl<'a> Auditor<'a> {
         let event = replay::event(entry)?;
         match &event {
             Event::Decided(decided) => self.decided(entry, decided)?,
-            Event::Observed(Observed { decision: Some(decision), .. }) => self.observed(*decision)?,
-            Event::Corrected(corrected) => self.corrected(corrected)?,
+            Event::Observed(Observed { decision: Some(decision), .. }) => {
+                self.observed(*decision)?;
+                self.marked(entry, *decision)?;
+            }
+            Event::Observed(Observed { elsewhere: Some(Elsewhere { key: Some(key), .. }), .. }) => {
+                self.named(entry, &mark::of_observation(entry.policy, key))?;
+            }
+            Event::Corrected(corrected) => {
+                self.corrected(corrected)?;
+                self.marked(entry, corrected.decision)?;
+            }
             Event::Reviewed(reviewed) => {
                 let live = self.reviewing(entry, reviewed.basis)?;
                 let ground = live.state().learned.ground(live.document()).map_err(misfit)?;
@@ -221,8 +231,33 @@ impl<'a> Auditor<'a> {
                 decided.option, decided.version, decided.reason, decided.propensity
             )).into());
         }
+        if let Some(key) = &decided.key {
+            self.named(entry, &mark::of_ask(entry.policy, key))?;
+        }
         self.findings.decisions += 1;
         Ok(())
+    }
+
+    /// Whether a key leads to its only event: if it did not, the same request could be answered twice.
+    fn named(&self, entry: &Entry, mark: &Mark) -> Result<(), Trouble> {
+        if self.log.find(mark).map_err(ReplayError::Store)? != Some(entry.number) {
+            return Err(misfit("its key leads to another event, or to none").into());
+        }
+        Ok(())
+    }
+
+    /// Whether a decision leads to the last thing that was said of how it went: to this event, or to a later correction.
+    fn marked(&self, entry: &Entry, decision: u64) -> Result<(), Trouble> {
+        let found = self.log.find(&mark::of_outcome(decision)).map_err(ReplayError::Store)?.unwrap_or(0);
+        if found == entry.number {
+            return Ok(());
+        }
+        let later = self.log.entry(found).map_err(ReplayError::Store)?.filter(|later| later.number > entry.number);
+        let corrects = match later.as_ref().map(replay::event).transpose()? {
+            Some(Event::Corrected(corrected)) => corrected.decision == decision,
+            _ => false,
+        };
+        if corrects { Ok(()) } else { Err(misfit(format!("decision {decision} does not lead to its outcome")).into()) }
     }
 
     fn observed(&mut self, decision: u64) -> Result<(), Trouble> {

@@ -145,7 +145,7 @@ impl Engine {
         let journal = store.start(move || clock(), move |batch| drop(batches.send(batch)))?;
         let (published, applied) = watch::channel(world.applied());
         let (calls, called) = mpsc::channel();
-        let keeper = Keeper { file, every: options.snapshot_every, last, busy: Arc::default() };
+        let keeper = Keeper { file, every: options.snapshot_every, last, writing: None };
         let shared = (shelf.clone(), log as Arc<dyn Log>, options.clock.clone());
         let folder = Folder::new(world, shared, published, calls.clone(), keeper);
         let engine = Arc::new(Self {

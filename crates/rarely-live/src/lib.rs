@@ -9,7 +9,7 @@
 //! | `live`, `plan`, `objection` | one policy: takes in events; what may be done, and why not |
 //! | `decider` | the rule in force, ready to decide |
 //! | `token` | who may do what |
-//! | `world`, [`replay`] | all policies: the fold over the whole log |
+//! | `world`, [`replay`], `mark` | all policies: the fold over the whole log; how events are found in it |
 //! | [`audit`] | the log checked from the first event to the last |
 //! | [`engine`] | live policies over a store: asks in, answers out, each on disk before it is given |
 //!
@@ -23,6 +23,7 @@ pub mod event;
 mod history;
 mod learned;
 mod live;
+mod mark;
 mod objection;
 mod plan;
 mod point;

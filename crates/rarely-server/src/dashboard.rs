@@ -24,6 +24,8 @@ mod refusal;
 mod session;
 mod sign_in;
 mod signing;
+#[cfg(test)]
+mod tests;
 mod told;
 mod visitor;
 

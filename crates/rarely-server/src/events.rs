@@ -128,15 +128,24 @@ async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Se
             }
         }
         let next = tokio::select! {
-            changed = applied.changed() => changed.is_ok(),
-            () = tokio::time::sleep(KEEP_ALIVE) => sender.send(Ok(Bytes::from_static(b": still here\n\n"))).await.is_ok(),
-            _ = closing.wait_for(|closing| *closing) => false,
-            () = sender.closed() => false,
+            changed = applied.changed() => if changed.is_ok() { Next::More } else { Next::End },
+            () = tokio::time::sleep(KEEP_ALIVE) => Next::Wait,
+            () = async { drop(closing.wait_for(|closing| *closing).await) } => Next::End,
+            () = sender.closed() => Next::End,
         };
-        if !next {
+        let still_here = Bytes::from_static(b": still here\n\n");
+        if next == Next::End || (next == Next::Wait && sender.send(Ok(still_here)).await.is_err()) {
             return;
         }
     }
+}
+
+/// What a listener gets next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    More,
+    Wait,
+    End,
 }
 
 /// An event as a line of JSON. Its body stands there to the letter, as it was hashed.

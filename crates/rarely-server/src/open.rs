@@ -1,7 +1,7 @@
 //! Health, metrics and documentation.
 
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -66,7 +66,7 @@ pub(crate) async fn style(_call: Call) -> Answered {
     Ok(with_type(crate::docs::STYLE, "text/css; charset=utf-8"))
 }
 
-fn with_type(body: impl axum::response::IntoResponse, kind: &'static str) -> Response {
+fn with_type(body: impl IntoResponse, kind: &'static str) -> Response {
     let mut response = body.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response

@@ -89,7 +89,7 @@ pub enum ServeError {
 pub async fn serve(
     options: ServeOptions,
     progress: impl FnMut(u64) + Send + 'static,
-    ready: impl FnOnce(&Ready<'_>) -> Result<(), String>,
+    ready: impl FnOnce(&Ready<'_>) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
     let ServeOptions { store, listen, tls, insecure, engine, version } = options;
     if tls.is_none() && !insecure && !listen.ip().is_loopback() {
@@ -104,22 +104,21 @@ pub async fn serve(
     let listener = TcpListener::bind(listen).map_err(unusable)?;
     listener.set_nonblocking(true).map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
-    let started = tokio::task::spawn_blocking(move || Engine::start(&store, engine, progress)).await;
-    let engine = started.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
     let secure = tls.is_some();
-    if let Err(refused) = ready(&Ready { address, engine: &engine, secure }) {
-        stop(engine).await;
-        return Err(ServeError::Refused(refused));
-    }
+    let started = tokio::task::spawn_blocking(move || {
+        let engine = Engine::start(&store, engine, progress)?;
+        if let Err(refused) = ready(&Ready { address, engine: &engine, secure }) {
+            engine.stop();
+            return Err(ServeError::Refused(refused));
+        }
+        Ok(engine)
+    });
+    let engine = started.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
     let app = Arc::new(App::new(engine.clone(), Settings { secure, version }));
     let served = run(listener, tls, app).await;
-    stop(engine).await;
-    served.map_err(ServeError::Server)
-}
-
-async fn stop(engine: Arc<Engine>) {
     // A thread of its own, because it waits for the disk; that it panics has been said.
     drop(tokio::task::spawn_blocking(move || engine.stop()).await);
+    served.map_err(ServeError::Server)
 }
 
 async fn run(listener: TcpListener, tls: Option<RustlsConfig>, app: Arc<App>) -> std::io::Result<()> {

@@ -122,7 +122,7 @@ pub(crate) async fn resume(call: Call) -> Answered {
 pub(crate) async fn roll_back(mut call: Call) -> Answered {
     let Rollback { to, meaning, reason } = call.json().await?;
     let signature = Signing { meaning, reason }.signature()?;
-    act(&call, Act::RollBack { to }, None, signature).await
+    act(call, Act::RollBack { to }, None, signature).await
 }
 
 pub(crate) async fn review(mut call: Call) -> Answered {
@@ -167,10 +167,10 @@ async fn sign(mut call: Call, kind: Act) -> Answered {
         _ => None,
     };
     let signature = call.json::<Signing>().await?.signature()?;
-    act(&call, kind, number, signature).await
+    act(call, kind, number, signature).await
 }
 
-async fn act(call: &Call, kind: Act, number: Option<u64>, signature: Signature) -> Answered {
+async fn act(call: Call, kind: Act, number: Option<u64>, signature: Signature) -> Answered {
     let (app, slot, actor) = (call.app.clone(), call.slot()?.clone(), call.actor().to_owned());
     blocking(move || {
         let engine = &app.engine;

@@ -3,6 +3,7 @@
 //! stdout is data, stderr is talk. Exit codes: 0 done, 1 the answer is "no", 2 could not run; a broken pipe is silent.
 
 mod algorithms;
+mod audit;
 mod frontier;
 mod ihdp;
 mod log;
@@ -13,9 +14,12 @@ mod progress;
 mod replay;
 mod reproduce;
 mod review;
+mod serve;
 mod simulate;
 mod state;
+mod store;
 mod sweep;
+mod token;
 
 use std::process::ExitCode;
 
@@ -40,6 +44,14 @@ enum Command {
     Policy(policy::Arguments),
     /// Merge saved statistics of several logs
     State(state::Arguments),
+    /// Serve live policies: decisions, outcomes, proposals and signatures over HTTP, and a dashboard
+    Serve(serve::Arguments),
+    /// Make, list and revoke the tokens of a service
+    Token(token::Arguments),
+    /// Check a service's log from the first event to the last, or report its changes
+    Audit(audit::Arguments),
+    /// Back up, restore and recover a service's store
+    Store(store::Arguments),
     /// Reproduce the paper: every figure, every claim checked, every erratum shown, in one report
     Reproduce(reproduce::Arguments),
     /// Run algorithms against each other in a simulated world
@@ -69,6 +81,10 @@ fn run(command: &Command) -> Result<ExitCode, Report> {
     match command {
         Command::Review(arguments) => return review::run(arguments),
         Command::Policy(arguments) => return policy::run(arguments),
+        Command::Audit(arguments) => return audit::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Token(arguments) => token::run(arguments),
+        Command::Store(arguments) => store::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::State(arguments) => state::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(arguments),

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use rarely_core::Reason;
-use rarely_store::{Lookup, Mark, StoreError, Subject};
+use rarely_store::{Lookup, StoreError, Subject};
 
 use super::{Engine, Happened, Slot, draft};
 use crate::event::{Decided, Event};
 use crate::live::About;
+use crate::mark;
 use crate::record::Field;
 use crate::replay::{self, ReplayError};
-
-/// The space of the names that callers give to their asks.
-const KEYS: u8 = 1;
 
 /// Somebody asks which option a person is to get.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +67,7 @@ impl Engine {
                 let decider = slot.decider();
                 let mut given = Vec::new();
                 for (at, ask) in asks.iter().enumerate().filter(|(at, _)| answers[*at].is_none()) {
-                    let mark = ask.key.as_deref().map(|key| mark(slot, key));
+                    let mark = ask.key.as_deref().map(|key| mark::of_ask(slot.id, key));
                     if mark.as_ref().is_some_and(|mark| turn.find(mark, as_of) != Lookup::Absent) {
                         // Somebody asks the same at this moment: their answer is awaited.
                         continue;
@@ -106,7 +104,7 @@ impl Engine {
         let mut as_of = u64::MAX;
         for (ask, answer) in asks.iter().zip(answers) {
             let (Some(key), None) = (&ask.key, &answer) else { continue };
-            match self.journal.find(&mark(slot, key)) {
+            match self.journal.find(&mark::of_ask(slot.id, key)) {
                 Ok(found) => {
                     as_of = as_of.min(found.as_of);
                     *answer = found.number.map(|number| self.earlier(ask, key, number));
@@ -131,8 +129,4 @@ impl Answer {
         let Decided { option, version, reason, propensity, .. } = decided;
         Self { decision, option: option.clone(), version: *version, reason: *reason, propensity: *propensity }
     }
-}
-
-fn mark(slot: &Slot, key: &str) -> Mark {
-    Mark::new(KEYS, &[&slot.id.to_be_bytes(), key.as_bytes()].concat())
 }

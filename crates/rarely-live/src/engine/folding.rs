@@ -1,9 +1,9 @@
 //! The thread that takes in what was committed, and publishes what decides next.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
 
 use rarely_core::Exploration;
 use rarely_store::{Entry, Hash, Log, Snapshot, SnapshotFile};
@@ -31,7 +31,7 @@ pub(super) struct Keeper {
     pub(super) file: SnapshotFile,
     pub(super) every: u64,
     pub(super) last: u64,
-    pub(super) busy: Arc<AtomicBool>,
+    pub(super) writing: Option<JoinHandle<()>>,
 }
 
 impl Folder {
@@ -137,23 +137,28 @@ impl Keeper {
     /// Writes a snapshot if enough happened since the last, or at the end.
     fn keep(&mut self, world: &World, head: Option<(u64, Hash)>, finally: bool) {
         let Some((number, hash)) = head.filter(|(number, _)| *number == world.applied()) else { return };
+        if finally {
+            // One file, one writer.
+            drop(self.writing.take().map(JoinHandle::join));
+        }
+        let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
         let due = number >= self.last + self.every || (finally && number > self.last);
-        if !due || self.busy.swap(true, Ordering::AcqRel) && !finally {
+        if !due || !idle {
             return;
         }
         self.last = number;
-        let (frozen, file, busy) = (world.freeze(), self.file.clone(), self.busy.clone());
+        let (frozen, file) = (world.freeze(), self.file.clone());
         let write = move || {
             // Without it the next start takes longer; nothing is lost.
             if let Ok(body) = serde_json::to_vec(&frozen) {
-                drop(file.write(SNAPSHOT_FORMAT, env!("CARGO_PKG_VERSION"), &Snapshot { number, hash, body }));
+                let snapshot = Snapshot { number, hash, body };
+                drop(file.write(SNAPSHOT_FORMAT, env!("CARGO_PKG_VERSION"), &snapshot));
             }
-            busy.store(false, Ordering::Release);
         };
         if finally {
             write();
         } else {
-            drop(std::thread::Builder::new().name("snapshot-keeper".to_owned()).spawn(write));
+            self.writing = std::thread::Builder::new().name("keeper".to_owned()).spawn(write).ok();
         }
     }
 }

@@ -7,12 +7,8 @@ use rarely_store::{Entry, Lookup, Mark, StoreError, Subject};
 use super::{Engine, Happened, Slot, draft};
 use crate::event::{Corrected, Elsewhere, Event, Observed};
 use crate::live::About;
+use crate::mark;
 use crate::replay::{self, ReplayError};
-
-/// The space of the outcomes of our decisions.
-const OUTCOMES: u8 = 2;
-/// The space of the names that callers give to observations.
-const KEYS: u8 = 3;
 
 /// Somebody reports how it went.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +141,7 @@ impl Engine {
     /// # Errors
     /// [`ReplayError`] if they cannot be read.
     pub fn outcomes_of(&self, decision: u64) -> Result<Vec<Entry>, ReplayError> {
-        let mut next = self.log().find(&Mark::new(OUTCOMES, &decision.to_be_bytes()))?;
+        let mut next = self.log().find(&mark::of_outcome(decision))?;
         let mut entries = Vec::new();
         while let Some(entry) = next.map(|number| self.log().entry(number)).transpose()?.flatten() {
             next = match replay::event(&entry)? {
@@ -185,7 +181,7 @@ impl Engine {
         slot.reader.reward(outcome).map_err(OutcomeError::Value)?;
         let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == slot.id).ok_or(OutcomeError::Unknown(decision))?;
-        let mark = Mark::new(OUTCOMES, &decision.to_be_bytes());
+        let mark = mark::of_outcome(decision);
         let found = self.journal.find(&mark).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let known = found.number.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
         let event = match (known, correction) {
@@ -221,7 +217,7 @@ impl Engine {
         let observed = Observed { decision: None, elsewhere: Some(elsewhere.clone()), outcome };
         let (mut mark, mut as_of) = (None, u64::MAX);
         if let Some(key) = &elsewhere.key {
-            let name = Mark::new(KEYS, &[&slot.id.to_be_bytes(), key.as_bytes()].concat());
+            let name = mark::of_observation(slot.id, key);
             let found = self.journal.find(&name).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
             if let Some(event) = found.number {
                 let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;

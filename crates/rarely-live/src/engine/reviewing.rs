@@ -133,6 +133,7 @@ impl Engine {
             Some((actor, signature)) => Caller { actor, signature, asks: true },
             None => Caller { actor: ENGINE, signature: None, asks: false },
         };
+        let _one_at_a_time = slot.review.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let look = Look::at(&slot.live.lock());
             let ground = look.learned.ground(&look.document)?;

@@ -24,6 +24,8 @@ pub struct Slot {
     decider: RwLock<Arc<Decider>>,
     /// Held by whoever changes something: signatures, reviews and stops come one after another.
     pub(super) control: Mutex<()>,
+    /// Held by whoever reviews, before control: a review looks at more than the one before.
+    pub(super) review: Mutex<()>,
 }
 
 impl Slot {
@@ -32,8 +34,16 @@ impl Slot {
             let live = live.lock();
             (live.document().clone(), live.reader().clone(), Arc::new(live.decider(basis)))
         };
-        let (decider, control) = (RwLock::new(decider), Mutex::new(()));
-        Self { id, name: document.policy().to_owned(), document, reader, live, decider, control }
+        Self {
+            id,
+            name: document.policy().to_owned(),
+            document,
+            reader,
+            live,
+            decider: RwLock::new(decider),
+            control: Mutex::default(),
+            review: Mutex::default(),
+        }
     }
 
     /// What decides now.

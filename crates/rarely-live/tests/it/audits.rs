@@ -32,11 +32,19 @@ fn chained(mut entries: Vec<Entry>) -> MemoryLog {
         .map(|mut entry| {
             entry.hash = entry.expected_hash(&hash);
             hash = entry.hash;
-            Stamped { entry, mark: None::<Mark> }
+            let mark = mark(&entry);
+            Stamped { entry, mark }
         })
         .collect();
     log.append(&stamped).expect("appended");
     log
+}
+
+/// As the engine marks them: space 2 holds the outcomes of decisions.
+fn mark(entry: &Entry) -> Option<Mark> {
+    let body: serde_json::Value = serde_json::from_str(&entry.body).expect("JSON");
+    let decision = body["decision"].as_u64().filter(|_| entry.kind == "observed")?;
+    Some(Mark::new(2, &decision.to_be_bytes()))
 }
 
 fn fault(entries: Vec<Entry>) -> (Option<u64>, String) {

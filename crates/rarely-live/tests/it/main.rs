@@ -1,5 +1,6 @@
 //! Live policies over a store.
 
 mod audits;
+mod laws;
 mod lives;
 mod support;

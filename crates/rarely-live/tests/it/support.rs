@@ -55,9 +55,11 @@ impl Bench {
     pub(crate) fn restart(&mut self) {
         self.engine.stop();
         let path = self.store();
-        // The lock is held until nobody has the log.
-        let gone = std::mem::replace(&mut self.engine, start(&self.folder.path().join("other.db"), &self.now, 1_000));
-        drop(gone);
+        // The lock is held until nobody has the log: something else takes this one's place meanwhile.
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        let other = start(&elsewhere.path().join("other.db"), &self.now, 1_000);
+        drop(std::mem::replace(&mut self.engine, other.clone()));
+        other.stop();
         self.engine = start(&path, &self.now, 1_000);
     }
 

@@ -65,6 +65,7 @@ pub(super) fn why(reason: Reason) -> &'static str {
         Reason::Baseline => "the baseline, to be safe",
         Reason::Fixed => "the only option",
         Reason::Recorded => "decided elsewhere",
+        _ => "another way of deciding",
     }
 }
 

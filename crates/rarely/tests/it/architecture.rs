@@ -4,15 +4,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crate, and the crates of ours that it may use. ARCHITECTURE.md explains each arrow.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("rarely-core", &[]),
     ("rarely-policy", &["rarely-core"]),
     ("rarely-data", &["rarely-core", "rarely-policy"]),
     ("rarely-lab", &["rarely-core", "rarely-data"]),
     ("rarely-review", &["rarely-core", "rarely-policy", "rarely-lab"]),
     ("rarely-figures", &["rarely-core", "rarely-lab", "rarely-policy", "rarely-review"]),
-    ("rarely-store", &["rarely-core", "rarely-policy"]),
-    ("rarely-server", &["rarely-core", "rarely-policy", "rarely-review", "rarely-store", "rarely-figures"]),
+    ("rarely-store", &[]),
+    ("rarely-live", &["rarely-core", "rarely-policy", "rarely-review", "rarely-store"]),
+    (
+        "rarely-server",
+        &[
+            "rarely-core",
+            "rarely-policy",
+            "rarely-review",
+            "rarely-store",
+            "rarely-live",
+            "rarely-figures",
+            "rarely-data",
+        ],
+    ),
     (
         "rarely",
         &[
@@ -23,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "rarely-review",
             "rarely-figures",
             "rarely-store",
+            "rarely-live",
             "rarely-server",
         ],
     ),

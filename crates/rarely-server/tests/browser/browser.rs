@@ -1,0 +1,204 @@
+//! Chromium, as a person uses it.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use axum::http::Method;
+use fantoccini::elements::Element;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+use url::Url;
+
+/// How long something may take to show.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Browser {
+    client: Client,
+    base: String,
+    driver: Driver,
+    _profile: TempDir,
+}
+
+/// The driver ends with the test, however that ends.
+struct Driver(Child);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// A command that only Chromium has.
+#[derive(Debug)]
+struct Extra {
+    path: &'static str,
+    body: Json,
+}
+
+impl WebDriverCompatibleCommand for Extra {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+impl Browser {
+    pub(crate) async fn start(base: &str) -> Self {
+        let port = {
+            let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            free.local_addr().expect("an address").port()
+        };
+        let started = Command::new("chromedriver").arg(format!("--port={port}")).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let driver = Driver(started.unwrap_or_else(|error| {
+            panic!("chromedriver cannot be started ({error}): run scripts/test, which installs it, or set RARELY_NO_BROWSER=1 to leave these tests out")
+        }));
+        let profile = tempfile::tempdir().expect("a folder");
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            &format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let wishes = json!({
+            "browserName": "chrome",
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Json::Object(wishes) = wishes else { unreachable!("an object") };
+        let address = format!("http://127.0.0.1:{port}");
+        let mut tries = 0;
+        let client = loop {
+            match ClientBuilder::new(HttpConnector::new()).capabilities(wishes.clone()).connect(&address).await {
+                Ok(client) => break client,
+                Err(error) if tries > 100 => panic!("Chromium did not start: {error}"),
+                Err(_) => tries += 1,
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        let browser = Self { client, base: base.to_owned(), driver, _profile: profile };
+        browser.resize(1280, 900, false).await;
+        browser
+    }
+
+    pub(crate) async fn close(self) {
+        let Self { client, mut driver, .. } = self;
+        client.close().await.expect("Chromium ends");
+        drop(driver.0.kill());
+    }
+
+    pub(crate) async fn open(&self, path: &str) {
+        self.client.goto(&format!("{}{path}", self.base)).await.expect("a page");
+    }
+
+    /// The path of the page that is shown, with its query.
+    pub(crate) async fn path(&self) -> String {
+        let address = self.client.current_url().await.expect("an address");
+        address.as_str().strip_prefix(&self.base).expect("a page of the service").to_owned()
+    }
+
+    async fn element(&self, selector: &str) -> Element {
+        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::Css(selector)).await;
+        found.unwrap_or_else(|error| panic!("no {selector}: {error}"))
+    }
+
+    /// Clicks, and waits for the page that follows if there is one.
+    pub(crate) async fn click(&self, selector: &str) {
+        self.element(selector).await.click().await.unwrap_or_else(|error| panic!("{selector} cannot be clicked: {error}"));
+    }
+
+    /// Sends a form with its button, and waits for the page that answers.
+    pub(crate) async fn send(&self, form: &str) {
+        let old = self.element("main").await;
+        self.click(&format!("{form} button[type=submit]")).await;
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while old.tag_name().await.is_ok() {
+            assert!(std::time::Instant::now() < deadline, "no page answers the form {form}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.element("main").await;
+    }
+
+    /// Types into a field that is empty.
+    pub(crate) async fn type_into(&self, selector: &str, text: &str) {
+        self.element(selector).await.send_keys(text).await.unwrap_or_else(|error| panic!("{selector}: {error}"));
+    }
+
+    /// Puts a long text into a field.
+    pub(crate) async fn fill(&self, selector: &str, text: &str) {
+        self.script("document.querySelector(arguments[0]).value = arguments[1]", vec![json!(selector), json!(text)]).await;
+    }
+
+    pub(crate) async fn value(&self, selector: &str) -> String {
+        let value = self.script("return document.querySelector(arguments[0]).value", vec![json!(selector)]).await;
+        value.as_str().expect("a field").to_owned()
+    }
+
+    /// The text that is to be seen, or, in what is folded away, could be.
+    pub(crate) async fn text(&self, selector: &str) -> String {
+        let text = self.script("return document.querySelector(arguments[0])?.textContent ?? ''", vec![json!(selector)]).await;
+        text.as_str().expect("a text").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Checks that a page says something.
+    pub(crate) async fn expect(&self, words: &str) {
+        let text = self.text("body").await;
+        assert!(text.contains(words), "{} does not say {words:?}:\n{text}", self.path().await);
+    }
+
+    /// Waits until a page says something, without loading it again.
+    pub(crate) async fn wait_for(&self, words: &str) {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while !self.text("body").await.contains(words) {
+            assert!(std::time::Instant::now() < deadline, "{} never says {words:?}:\n{}", self.path().await, self.text("body").await);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    pub(crate) async fn script(&self, script: &str, arguments: Vec<Json>) -> Json {
+        self.client.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Pictures of the whole page on a desk and on a telephone, on neither of which it is wider than the screen.
+    pub(crate) async fn look(&self, name: &str) {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (width, mobile) in [(1280, false), (360, true)] {
+            self.resize(width, 900, mobile).await;
+            let wide = self.script("return document.documentElement.scrollWidth", Vec::new()).await;
+            assert_eq!(wide, json!(width), "{name} does not fit a screen of {width} pixels");
+            let height = self.script("return document.documentElement.scrollHeight", Vec::new()).await;
+            let height = height.as_u64().expect("a number").clamp(300, 12_000);
+            self.resize(width, height, mobile).await;
+            let picture = self.client.screenshot().await.expect("a picture");
+            std::fs::write(folder.join(format!("{name}-{width}.png")), picture).expect("written");
+        }
+        self.resize(1280, 900, false).await;
+    }
+
+    async fn resize(&self, width: u64, height: u64, mobile: bool) {
+        let parameters = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
+        let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": parameters });
+        self.client.issue_cmd(Extra { path: "goog/cdp/execute", body }).await.expect("another size");
+    }
+
+    /// What the browser complained about since the last time: errors of scripts, and what the security policy does not allow.
+    pub(crate) async fn complaints(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(Extra { path: "se/log", body: json!({ "type": "browser" }) }).await.expect("a log");
+        let lines = log.as_array().expect("a list").iter();
+        lines.filter_map(|line| line["message"].as_str()).map(ToOwned::to_owned).collect()
+    }
+}

@@ -1,0 +1,221 @@
+//! The whole life of a policy, as its people see it.
+
+use super::browser::Browser;
+use super::run;
+use super::service::{BLOOD_PRESSURE, Service, TRIAGE};
+
+const POLICY: &str = "/policies/blood%20pressure";
+
+#[test]
+fn the_life_of_a_policy() {
+    run(async |browser, service| {
+        sign_in(browser, service).await;
+        register(browser).await;
+        follow(browser, service).await;
+        refuse(browser, service).await;
+        approve(browser, service).await;
+        roll_back(browser, service).await;
+        stop_and_resume(browser, service).await;
+        audit(browser).await;
+        another_form(browser, service).await;
+        sign_out(browser, service).await;
+    });
+}
+
+/// Nothing but what a refused form says by its status.
+async fn no_complaints(browser: &Browser) {
+    let complaints = browser.complaints().await;
+    let serious: Vec<&String> = complaints.iter().filter(|line| !line.contains("Failed to load resource")).collect();
+    assert!(serious.is_empty(), "{serious:#?}");
+}
+
+async fn sign_in(browser: &Browser, service: &Service) {
+    browser.open(POLICY).await;
+    assert_eq!(browser.path().await, "/sign-in?next=%2Fpolicies%2Fblood%2520pressure", "nobody sees anything before signing in");
+    browser.look("sign-in").await;
+    browser.type_into("#token", "rarely_0000000000000000_wrong").await;
+    browser.send("main form").await;
+    browser.expect("This is not a token of rarely").await;
+    browser.open("/").await;
+    browser.type_into("#token", &service.ann).await;
+    browser.send("main form").await;
+    assert_eq!(browser.path().await, "/");
+    browser.expect("Signed in as Ann").await;
+    browser.expect("There is no policy that you may see").await;
+    no_complaints(browser).await;
+}
+
+async fn register(browser: &Browser) {
+    browser.click("#register summary").await;
+    browser.fill("#document", &BLOOD_PRESSURE.replace("cuts = [160]", "cut = [160]")).await;
+    browser.send("#register form").await;
+    browser.expect("Line ").await;
+    assert!(browser.value("#document").await.contains("cut = [160]"), "what was typed is kept");
+    browser.look("register").await;
+    browser.fill("#document", BLOOD_PRESSURE).await;
+    browser.send("#register form").await;
+    assert_eq!(browser.path().await, format!("{POLICY}?done=registered"));
+    browser.expect("treat from 160 mmHg").await;
+    browser.expect("There is no outcome yet").await;
+    browser.look("policy-new").await;
+    no_complaints(browser).await;
+}
+
+/// The page follows what happens, and leaves a form alone that is being filled in.
+async fn follow(browser: &Browser, service: &Service) {
+    browser.open(POLICY).await;
+    browser.script("window.same = true", Vec::new()).await;
+    service.patients(3).await;
+    browser.wait_for("This rests on 3 outcomes").await;
+    browser.click("#stop summary").await;
+    browser.type_into("#stop-reason", "half a reas").await;
+    service.patients(2).await;
+    browser.wait_for("waits while you fill in a form").await;
+    assert_eq!(browser.value("#stop-reason").await, "half a reas");
+    let same = browser.script("return window.same === true", Vec::new()).await;
+    assert_eq!(same, true, "the page was not loaded again");
+    service.patients(15).await;
+    browser.open(POLICY).await;
+    browser.expect("This rests on 20 outcomes").await;
+    browser.look("policy-young").await;
+    no_complaints(browser).await;
+}
+
+async fn refuse(browser: &Browser, service: &Service) {
+    patients_until_proposed(service, 1).await;
+    browser.open(POLICY).await;
+    browser.expect("Proposal 1 waits for a signature").await;
+    browser.look("policy-waiting").await;
+    browser.open("/").await;
+    browser.expect("One policy waits for a signature").await;
+    browser.look("policies").await;
+    browser.open(&format!("{POLICY}/proposals/1")).await;
+    let places = browser.script("return ['evidence', 'against', 'change', 'sign'].map((id) => document.getElementById(id).offsetTop)", Vec::new()).await;
+    let places: Vec<u64> = places.as_array().expect("a list").iter().filter_map(serde_json::Value::as_u64).collect();
+    assert!(places.is_sorted() && places.len() == 4, "the evidence comes before the recommendation: {places:?}");
+    browser.look("proposal").await;
+    browser.click("#reject summary").await;
+    browser.type_into("#reject-reason", "the season was unusual").await;
+    browser.type_into("#reject-token", &service.ben).await;
+    browser.send("#reject").await;
+    browser.expect("This token is Ben's, but you are signed in as Ann").await;
+    assert_eq!(browser.value("#reject-reason").await, "the season was unusual");
+    assert_eq!(browser.value("#reject-token").await, "", "a token is never sent back");
+    browser.look("proposal-wrong-token").await;
+    browser.type_into("#reject-token", &service.ann).await;
+    browser.send("#reject").await;
+    browser.expect("Your refusal stands").await;
+    browser.expect("the season was unusual").await;
+    browser.open(&format!("{POLICY}/proposals/1")).await;
+    browser.expect("refused by Ann").await;
+    no_complaints(browser).await;
+}
+
+async fn approve(browser: &Browser, service: &Service) {
+    patients_until_proposed(service, 2).await;
+    browser.open(&format!("{POLICY}/proposals/2")).await;
+    browser.click("#approve summary").await;
+    browser.type_into("#approve-reason", "a second season says the same").await;
+    browser.type_into("#approve-token", &service.ann).await;
+    browser.send("#approve").await;
+    browser.expect("the new version is in force").await;
+    browser.expect("Version 2 in force").await;
+    browser.expect("a second season says the same").await;
+    service.patients(260).await;
+    browser.open(POLICY).await;
+    browser.look("policy-version-2").await;
+    no_complaints(browser).await;
+}
+
+async fn roll_back(browser: &Browser, service: &Service) {
+    browser.open(POLICY).await;
+    browser.click("#rollback summary").await;
+    browser.type_into("#rollback-reason", "a complaint is being looked into").await;
+    browser.type_into("#rollback-token", &service.ann).await;
+    browser.look("rollback").await;
+    browser.send("#rollback").await;
+    browser.expect("The older rule is in force again").await;
+    browser.expect("Version 3 in force").await;
+    browser.expect("the rule of version 1 again").await;
+    no_complaints(browser).await;
+}
+
+async fn stop_and_resume(browser: &Browser, service: &Service) {
+    for (form, words) in [("stop", "The policy is stopped"), ("resume", "The policy goes on")] {
+        browser.click(&format!("#{form} summary")).await;
+        browser.type_into(&format!("#{form}-reason"), "to try the switch").await;
+        browser.type_into(&format!("#{form}-token"), &service.ann).await;
+        browser.send(&format!("#{form}")).await;
+        browser.expect(words).await;
+    }
+    no_complaints(browser).await;
+}
+
+async fn audit(browser: &Browser) {
+    browser.open(&format!("{POLICY}/audit")).await;
+    browser.expect("The policy was resumed").await;
+    browser.expect("The rule of version 1 was put in force again").await;
+    browser.look("audit").await;
+    browser.script("document.getElementById('kind').value = 'approved'", Vec::new()).await;
+    browser.send("main form").await;
+    browser.expect("Signed for proposal 2").await;
+    assert!(!browser.text("main table").await.contains("Somebody was given"), "only what was asked for");
+    browser.open(&format!("{POLICY}/audit?kind=decided")).await;
+    browser.click("tbody th a").await;
+    browser.wait_for("Why did this person get").await;
+    browser.expect("So the rule gives").await;
+    browser.expect("ward 3 reported wellbeing").await;
+    browser.look("decision").await;
+    no_complaints(browser).await;
+}
+
+/// A rule by score, with more features than can be drawn, and two signatures.
+async fn another_form(browser: &Browser, service: &Service) {
+    tokio::task::block_in_place(|| service.engine.register("Ann", TRIAGE, 3)).expect("a policy");
+    service.triage(4000).await;
+    let slot = service.policy("triage");
+    wait_until(|| slot.live.lock().open_proposal().is_some() || slot.live.lock().state().reviews.count > 5).await;
+    browser.open("/policies/triage").await;
+    browser.look("policy-score").await;
+    if slot.live.lock().open_proposal().is_some() {
+        browser.open("/policies/triage/proposals/1").await;
+        browser.look("proposal-score").await;
+    }
+    no_complaints(browser).await;
+}
+
+async fn sign_out(browser: &Browser, service: &Service) {
+    browser.open("/").await;
+    browser.send("header form").await;
+    assert_eq!(browser.path().await, "/sign-in");
+    browser.open(POLICY).await;
+    browser.expect("Sign in").await;
+    browser.type_into("#token", &service.eve).await;
+    browser.send("main form").await;
+    assert_eq!(browser.path().await, POLICY, "back to where one wanted to go");
+    browser.expect("Your token is for reading").await;
+    browser.expect("treat from 160 mmHg").await;
+    no_complaints(browser).await;
+}
+
+async fn patients_until_proposed(service: &Service, number: usize) {
+    let slot = service.policy("blood pressure");
+    for _ in 0..40 {
+        service.patients(125).await;
+        // A review takes a moment after the outcome that makes it due.
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        if slot.live.lock().state().proposals.len() >= number {
+            return;
+        }
+    }
+    panic!("no proposal {number} after 5,000 patients");
+}
+
+async fn wait_until(done: impl Fn() -> bool) {
+    for _ in 0..300 {
+        if done() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}

@@ -1,0 +1,190 @@
+//! A service on a loopback port of its own, over a store of its own.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rarely_core::Rng;
+use rarely_figures::review::pictures;
+use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
+use rarely_live::event::{Drawing, Elsewhere};
+use rarely_live::{Engine, Field, Grant, Role};
+use rarely_server::{App, Settings, router};
+use tempfile::TempDir;
+
+/// When everything begins: 2026-11-02 08:00 UTC.
+const BEGINNING_MS: u64 = 1_793_606_400_000;
+
+/// Who is treated: the truth is that it helps from 140.
+pub(crate) const BLOOD_PRESSURE: &str = r#"policy = "blood pressure"
+options = ["watch", "treat"]
+outcome = { column = "wellbeing", range = [0, 1] }
+
+[[features]]
+column = "systolic"
+unit = "mmHg"
+range = [100, 200]
+
+[evidence]
+noise = 0.1
+
+[change]
+explore = "pilot:6+equipoise:0.2"
+
+[control]
+approval = "one"
+review_every = 250
+proposal_expires = "30 days"
+outcome_window = "6 weeks"
+bounds = { cut = [110, 190] }
+
+[rule]
+threshold = { feature = "systolic", cuts = [160], options = ["watch", "treat"] }
+"#;
+
+/// Three options, four features, a score: drawn as a band of scores.
+pub(crate) const TRIAGE: &str = r#"policy = "triage"
+options = ["home", "clinic", "ward"]
+outcome = { column = "days lost", range = [0, 30], better = "lower" }
+
+[[features]]
+column = "age"
+unit = "years"
+range = [18, 98]
+
+[[features]]
+column = "fever"
+unit = "°C"
+range = [36, 41]
+
+[[features]]
+column = "lives alone"
+levels = ["no", "yes"]
+
+[[features]]
+column = "pulse"
+unit = "beats a minute"
+range = [40, 160]
+
+[evidence]
+noise = 3
+
+[control]
+approval = "two"
+minimum_days_between_changes = 14
+maximum_changes = 3
+
+[rule]
+score = { coefficients = { age = 0.1, fever = 2, "lives alone" = { yes = 2 } }, cuts = [82, 87], options = ["home", "clinic", "ward"] }
+"#;
+
+pub(crate) struct Service {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) address: String,
+    /// Of somebody who may do everything.
+    pub(crate) ann: String,
+    /// Of somebody who may review.
+    pub(crate) ben: String,
+    /// Of somebody who may read.
+    pub(crate) eve: String,
+    now: Arc<AtomicU64>,
+    rng: Mutex<Rng>,
+    _folder: TempDir,
+}
+
+impl Service {
+    pub(crate) async fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let now = Arc::new(AtomicU64::new(BEGINNING_MS));
+        let clock = now.clone();
+        let options = Options {
+            durability: Durability::Relaxed,
+            clock: Arc::new(move || clock.load(Ordering::SeqCst)),
+            draw: Arc::new(|ground, review| {
+                let drawn = pictures(ground, review).into_iter();
+                drawn.map(|picture| Drawing { svg: picture.figure.svg(), title: picture.title, caption: picture.caption }).collect()
+            }),
+            snapshot_every: 1_000_000,
+        };
+        let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let token = |first: u8, name: &str, role: Role| {
+            let (token, grant) = Grant::new([first; 40], name, vec![role], None, None);
+            tokio::task::block_in_place(|| engine.create_token("test", grant)).expect("a token");
+            token
+        };
+        let (ann, ben, eve) = (token(1, "Ann", Role::Admin), token(2, "Ben", Role::Review), token(3, "Eve", Role::Read));
+        let app = Arc::new(App::new(engine.clone(), Settings { secure: false, version: "test" }));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, service).await });
+        Self { engine, address, ann, ben, eve, now, rng: Mutex::new(Rng::new(5, 0)), _folder: folder }
+    }
+
+    pub(crate) fn policy(&self, name: &str) -> Arc<Slot> {
+        self.engine.policy(name).expect("a policy")
+    }
+
+    pub(crate) fn pass(&self, milliseconds: u64) {
+        self.now.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    /// So many patients come, an hour apart, are decided on, and answer.
+    pub(crate) async fn patients(&self, count: usize) {
+        let slot = self.policy("blood pressure");
+        for _ in 0..count {
+            self.pass(600_000);
+            let (systolic, noise) = self.draw();
+            let record = vec![Field::Number(systolic)];
+            let context = slot.reader.context(&record).expect("in range");
+            let ask = Ask { key: None, record, context };
+            let answer = self.engine.decide(&slot, "ward 3", vec![ask]).await.remove(0).expect("an answer");
+            let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
+            let report = Report::Outcome { decision: answer.decision, outcome, correction: None };
+            self.engine.observe(&slot, "ward 3", vec![report]).await.remove(0).expect("taken in");
+        }
+    }
+
+    /// So many cases of a policy that were decided by lot elsewhere.
+    pub(crate) async fn triage(&self, count: usize) {
+        let slot = self.policy("triage");
+        let mut reports = Vec::new();
+        for _ in 0..count {
+            self.pass(60_000);
+            let (age, fever, alone, pulse, option, noise) = {
+                let mut rng = self.rng.lock().expect("nobody panicked");
+                (
+                    18.0 + 80.0 * rng.uniform(),
+                    36.0 + 5.0 * rng.uniform(),
+                    ["no", "yes"][rng.below(2)],
+                    40.0 + 120.0 * rng.uniform(),
+                    rng.below(3),
+                    3.0 * rng.normal(),
+                )
+            };
+            let need = 0.15 * (age - 18.0) + 2.0 * (fever - 36.0) + if alone == "yes" { 2.0 } else { 0.0 };
+            let days = [0.8 * need, 4.0 + 0.45 * need, 9.0 + 0.1 * need][option] + noise;
+            let record = vec![Field::Number(age), Field::Number(fever), Field::Text(alone.to_owned()), Field::Number(pulse)];
+            let option = ["home", "clinic", "ward"][option].to_owned();
+            let elsewhere = Elsewhere { key: None, record, option, propensity: Some(1.0 / 3.0) };
+            reports.push(Report::Elsewhere { elsewhere, outcome: days.clamp(0.0, 30.0) });
+        }
+        for report in reports.chunks(500) {
+            for result in self.engine.observe(&slot, "registry", report.to_vec()).await {
+                result.expect("taken in");
+            }
+        }
+    }
+
+    fn draw(&self) -> (f64, f64) {
+        let mut rng = self.rng.lock().expect("nobody panicked");
+        ((1000.0 + 1000.0 * rng.uniform()).round() / 10.0, 0.1 * rng.normal())
+    }
+}
+
+fn wellbeing(systolic: f64, option: &str) -> f64 {
+    match option {
+        "treat" => 0.5 + 0.3 * (systolic - 140.0) / 100.0,
+        _ => 0.5 - 0.3 * (systolic - 140.0) / 100.0,
+    }
+}

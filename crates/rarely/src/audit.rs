@@ -1,0 +1,63 @@
+//! `rarely audit`: a service's log checked, and its changes reported.
+
+mod report;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use miette::Report;
+use rarely_store::{Hash, Head};
+
+use crate::review::Format;
+
+/// What to do with a log.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check everything: the chain, every decision drawn again, every review's sums, every version's signatures; exit 0 if all fits, 1
+    /// if something does not
+    Verify {
+        /// The store, in use or not
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// A number and a hash noted down elsewhere, which the log must still have
+        #[arg(long, value_name = "NUMBER:HASH", value_parser = head)]
+        head: Option<Head>,
+        /// What stdout gets
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Write the history of changes as a self-contained page and as CSV
+    Report {
+        /// The store, in use or not
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// Only this policy
+        #[arg(long, value_name = "NAME")]
+        policy: Option<String>,
+        /// Folder for changes.html and changes.csv
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+    match &arguments.command {
+        Command::Verify { store, head, format } => verify::run(store, *head, *format),
+        Command::Report { store, policy, out } => report::run(store, policy.as_deref(), out).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn head(text: &str) -> Result<Head, String> {
+    let (number, hash) = text.split_once(':').ok_or("write the number, a colon and the hash: 4711:9f2c…")?;
+    let number = number.parse().map_err(|_| format!("{number:?} is not the number of an event"))?;
+    let hash: Hash = hash.parse().map_err(|error: rarely_store::HashError| error.to_string())?;
+    Ok(Head { number, hash })
+}

@@ -1,0 +1,201 @@
+//! `rarely audit report`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use miette::{IntoDiagnostic as _, Report, miette};
+use rarely_data::utc;
+use rarely_figures::{Cell, Page};
+use rarely_lab::{Column, Folder, Frame};
+use rarely_live::event::{Event, Proposed, Signature};
+use rarely_live::replay::{ReplayError, each_entry};
+use rarely_live::{Live, Origin, World};
+use rarely_store::{Entry, SqliteLog};
+
+use crate::output::say;
+
+/// One thing that was changed, signed, proposed or refused.
+struct Line {
+    policy: String,
+    event: u64,
+    time: String,
+    what: String,
+    by: String,
+    /// The version in force afterwards.
+    version: u64,
+    rule: String,
+    meaning: String,
+    reason: String,
+    evidence: String,
+    hash: String,
+}
+
+pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Report> {
+    let log = SqliteLog::open_read_only(store).into_diagnostic()?;
+    let mut world = World::default();
+    let mut lines = Vec::new();
+    let walked = each_entry::<ReplayError>(&log, 0, None, |entry| {
+        let event = world.take_in(&log, &entry)?;
+        if let Some(live) = world.policy(entry.policy) {
+            lines.extend(line(&live.lock(), &entry, &event));
+        }
+        Ok(())
+    });
+    walked.into_diagnostic()?;
+    if let Some(name) = policy {
+        if world.named(name).is_none() {
+            return Err(miette!("{}: there is no policy {name:?}", store.display()));
+        }
+        lines.retain(|line| line.policy == name);
+    }
+    let folder = Folder::create(out).into_diagnostic()?;
+    folder.write("changes.csv", csv(&lines)).into_diagnostic()?;
+    folder.write("changes.html", page(store, &world, &lines).html()).into_diagnostic()?;
+    say(&format!("{} entries are in {} and changes.csv", lines.len(), folder.path().join("changes.html").display()));
+    Ok(())
+}
+
+fn line(live: &Live, entry: &Entry, event: &Event) -> Option<Line> {
+    let (what, signature, rule, evidence) = told(live, event)?;
+    let Signature { meaning, reason } = signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
+    Some(Line {
+        policy: live.document().policy().to_owned(),
+        event: entry.number,
+        time: utc(entry.time_ms),
+        what,
+        by: entry.actor.clone(),
+        version: live.version().number,
+        rule,
+        meaning,
+        reason,
+        evidence,
+        hash: entry.hash.to_string(),
+    })
+}
+
+/// What happened, with what signature, which rule it is about, and on what it rests; nothing of decisions and outcomes.
+fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String, String)> {
+    let document = live.document();
+    let in_force = || document.rule().words(document).join("; ");
+    let nothing = String::new;
+    Some(match event {
+        Event::Registered(_) => ("registered as version 1".to_owned(), None, in_force(), nothing()),
+        Event::Reviewed(reviewed) => {
+            let signature = reviewed.signature.clone()?;
+            let evidence = format!("{} after {} outcomes; statistics {}", reviewed.verdict, reviewed.point.outcomes, reviewed.digest);
+            ("reviewed, no change".to_owned(), Some(signature), in_force(), evidence)
+        }
+        Event::Proposed(proposed) => {
+            let what = match proposed.rollback {
+                Some(to) => format!("proposal {}: back to version {to}", proposed.proposal),
+                None => format!("proposal {}", proposed.proposal),
+            };
+            (what, proposed.signature.clone(), proposed.rule.words(document).join("; "), basis(proposed))
+        }
+        Event::Refused(refused) => {
+            let evidence = format!("{}; statistics {}", refused.cause, refused.digest);
+            let what = format!("outside the plan: {}", refused.reasons.join("; "));
+            (what, None, refused.words.join("; "), evidence)
+        }
+        Event::Approved(signed) => {
+            let done = if live.version().origin == (Origin::Proposal { proposal: signed.proposal }) { "put in force" } else { "signed" };
+            (format!("proposal {} {done}", signed.proposal), Some(signed.signature.clone()), in_force(), nothing())
+        }
+        Event::Rejected(signed) => (format!("proposal {} rejected", signed.proposal), Some(signed.signature.clone()), nothing(), nothing()),
+        Event::Expired(expired) => (format!("proposal {} expired", expired.proposal), None, nothing(), nothing()),
+        Event::RolledBack(rolled) => (format!("rolled back to version {}", rolled.to), Some(rolled.signature.clone()), in_force(), nothing()),
+        Event::Stopped(signature) => ("stopped".to_owned(), Some(signature.clone()), in_force(), nothing()),
+        Event::Resumed(signature) => ("resumed".to_owned(), Some(signature.clone()), in_force(), nothing()),
+        _ => return None,
+    })
+}
+
+fn basis(proposed: &Proposed) -> String {
+    let Some(case) = &proposed.case else { return String::new() };
+    let certified = case.certified_by.join(", ");
+    format!("{}; {} outcomes; certified by {certified}; statistics {}", case.cause, proposed.outcomes, proposed.digest)
+}
+
+fn csv(lines: &[Line]) -> String {
+    let texts = |field: fn(&Line) -> &String| lines.iter().map(|line| field(line).clone()).collect::<Vec<_>>();
+    Frame::default()
+        .texts("policy", texts(|line| &line.policy))
+        .counts("event", lines.iter().map(|line| line.event))
+        .texts("time", texts(|line| &line.time))
+        .texts("what", texts(|line| &line.what))
+        .texts("by", texts(|line| &line.by))
+        .with("version", Column::Count(lines.iter().map(|line| line.version).collect()))
+        .texts("rule", texts(|line| &line.rule))
+        .texts("meaning", texts(|line| &line.meaning))
+        .texts("reason", texts(|line| &line.reason))
+        .texts("evidence", texts(|line| &line.evidence))
+        .texts("hash", texts(|line| &line.hash))
+        .to_csv()
+}
+
+fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
+    let mut page = Page::new("History of changes");
+    page.paragraph(&format!(
+        "Every version, proposal, refusal, stop and signature in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
+         from which this was written.",
+        store.display(),
+        world.applied()
+    ));
+    let mut policies: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
+    for line in lines {
+        policies.entry(&line.policy).or_default().push(line);
+    }
+    for (name, lines) in policies {
+        page.heading(name);
+        if let Some(live) = world.named(name).and_then(|id| world.policy(id)) {
+            versions(&mut page, &live.lock());
+        }
+        page.subheading("Everything that was proposed, signed or refused");
+        let rows = lines.iter().map(|line| {
+            let text = |text: &String| Cell::Text(text.clone());
+            let words = [&line.meaning, &line.reason].into_iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>().join(" – ");
+            vec![
+                Cell::Number(line.event.to_string()),
+                text(&line.time),
+                text(&line.what),
+                text(&line.by),
+                Cell::Text(words),
+                text(&line.rule),
+                text(&line.evidence),
+                Cell::Text(line.hash[..12].to_owned()),
+            ]
+        });
+        page.table(&["event", "time", "what", "by", "meaning – reason", "rule", "evidence", "hash"], rows);
+    }
+    page
+}
+
+fn versions(page: &mut Page, live: &Live) {
+    page.subheading("Versions");
+    let rows = live.state().versions.iter().map(|version| {
+        let origin = match version.origin {
+            Origin::Registration => "registered".to_owned(),
+            Origin::Proposal { proposal } => format!("proposal {proposal}"),
+            Origin::Rollback { to } => format!("rolled back to version {to}"),
+            Origin::Stop { to } => format!("stopped: back to version {to}"),
+        };
+        let signers: Vec<String> = version
+            .signers
+            .iter()
+            .map(|signer| format!("{} ({} – {})", signer.name, signer.signature.meaning, signer.signature.reason))
+            .collect();
+        let signed = match (&version.origin, signers.is_empty()) {
+            (Origin::Registration, _) => format!("registered by {}", live.state().birth.author),
+            (_, true) => "nobody: the plan allows it".to_owned(),
+            _ => signers.join("; "),
+        };
+        vec![
+            Cell::Number(version.number.to_string()),
+            Cell::Text(utc(version.time_ms)),
+            Cell::Text(version.rule.words(live.document()).join("; ")),
+            Cell::Text(origin),
+            Cell::Text(signed),
+        ]
+    });
+    page.table(&["version", "in force since", "rule", "by", "signed by"], rows.collect::<Vec<_>>());
+}

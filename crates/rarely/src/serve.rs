@@ -1,0 +1,146 @@
+//! `rarely serve`.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use miette::{IntoDiagnostic as _, Report, WrapErr as _};
+use rarely_figures::review::pictures;
+use rarely_live::engine::{Durability, Options, SNAPSHOT_EVERY};
+use rarely_live::event::Drawing;
+use rarely_live::{Engine, Grant, Role};
+use rarely_server::{Ready, ServeOptions};
+
+use crate::output::say;
+
+/// What to serve.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The store: one file, made if it is not there
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Certificate chain, as a PEM file
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
+    cert: Option<PathBuf>,
+    /// Its private key, as a PEM file
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
+    key: Option<PathBuf>,
+    /// Serve an address that other machines reach without TLS: something in front of it must do that
+    #[arg(long, help_heading = "TLS")]
+    insecure: bool,
+    /// Whether an answer waits until it is on disk
+    #[arg(long, value_enum, default_value_t = Durable::Full)]
+    durability: Durable,
+    /// New file for the first admin token of a new store (mode 600), instead of stderr
+    #[arg(long, value_name = "FILE")]
+    admin_token_file: Option<PathBuf>,
+}
+
+/// Whether an answer waits until it is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Durable {
+    /// Every answer survives a power failure
+    Full,
+    /// Answers survive the end of the program, but a power failure may take the last ones
+    Relaxed,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    let durability = match arguments.durability {
+        Durable::Full => Durability::Full,
+        Durable::Relaxed => Durability::Relaxed,
+    };
+    let options = ServeOptions {
+        store: arguments.store.clone(),
+        listen: arguments.listen,
+        tls: arguments.cert.clone().zip(arguments.key.clone()),
+        insecure: arguments.insecure,
+        engine: engine_options(durability),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
+    let bar = ProgressBar::new_spinner().with_message("taking in the log");
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let (progress, done) = (bar.clone(), bar);
+    let ready = move |ready: &Ready<'_>| {
+        done.finish_and_clear();
+        first_token(ready.engine, token_file.as_deref())?;
+        announce(ready, &store, durability);
+        Ok(())
+    };
+    let runtime = tokio::runtime::Runtime::new().into_diagnostic().wrap_err("could not start the threads")?;
+    let told = move |number: u64| progress.set_position(number);
+    runtime.block_on(rarely_server::serve(options, told, ready)).into_diagnostic()?;
+    say("stopped; everything that was answered is in the store");
+    Ok(())
+}
+
+/// How engines of this program run: by the system's clock, with our pictures.
+pub(crate) fn engine_options(durability: Durability) -> Options {
+    let draw = |ground: &rarely_review::Ground<'_>, review: &rarely_review::Review| {
+        let drawn = pictures(ground, review).into_iter();
+        drawn.map(|picture| Drawing { title: picture.title, caption: picture.caption, svg: picture.figure.svg() }).collect()
+    };
+    Options { durability, clock: Arc::new(rarely_store::now_ms), draw: Arc::new(draw), snapshot_every: SNAPSHOT_EVERY }
+}
+
+/// A new token from the system's random numbers; what is shown, and what is kept.
+pub(crate) fn new_token(
+    name: &str,
+    roles: Vec<Role>,
+    policies: Option<Vec<String>>,
+    expires_ms: Option<u64>,
+) -> Result<(String, Grant), String> {
+    let mut random = [0; 40];
+    getrandom::fill(&mut random).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    Ok(Grant::new(random, name, roles, policies, expires_ms))
+}
+
+/// A store without any token gets one, which is shown once.
+fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
+    if !engine.tokens().is_empty() {
+        return Ok(());
+    }
+    let (token, grant) = new_token("admin", vec![Role::Admin], None, None)?;
+    let create = || engine.create_token("console", grant).map_err(|error| error.to_string());
+    let Some(path) = file else {
+        create()?;
+        say(&format!("the first token, shown this once; keep it: {token}"));
+        return Ok(());
+    };
+    // The file comes first: a token that nobody can read must not be made.
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let unwritable = |error: std::io::Error| {
+        format!("{}: the first token cannot be written here ({error}); name a new file with --admin-token-file", path.display())
+    };
+    let mut opened = options.open(path).map_err(unwritable)?;
+    let made = create().and_then(|_| writeln!(opened, "{token}").and_then(|()| opened.sync_all()).map_err(unwritable));
+    if made.is_err() {
+        drop(fs::remove_file(path));
+    }
+    made?;
+    say(&format!("the first token is in {}", path.display()));
+    Ok(())
+}
+
+fn announce(ready: &Ready<'_>, store: &Path, durability: Durability) {
+    let (policies, events) = (ready.engine.policies().len(), ready.engine.committed());
+    let durable = match durability {
+        Durability::Full => "every answer is on disk before it is given",
+        Durability::Relaxed => "RELAXED durability: a power failure may take the last answers",
+    };
+    say(&format!("store {}: {policies} policies, {events} events; {durable}", store.display()));
+    let scheme = if ready.secure { "https" } else { "http" };
+    say(&format!("listening on {scheme}://{}", ready.address));
+}

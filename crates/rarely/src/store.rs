@@ -1,0 +1,83 @@
+//! `rarely store`: copies of a store, and what to do when the end of one is lost.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic as _, Report};
+use rarely_live::Engine;
+use rarely_live::engine::Durability;
+use rarely_live::event::Recovered;
+use rarely_store::{Store, backup, restore};
+
+use crate::output::say;
+use crate::serve::engine_options;
+
+/// What to do with a store.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Copy a store, in use or not, to a new file; the copy is checked
+    Backup {
+        /// The store
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// The new file
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Put a backup in the place of a store that is not in use and holds nothing that the backup lacks
+    Restore {
+        /// The backup
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+        /// The store
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Accept that the end of a log is lost, and write that down as an event
+    Recover {
+        /// The store
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    match &arguments.command {
+        Command::Backup { store, to } => {
+            let head = backup(store, to).into_diagnostic()?;
+            say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
+        }
+        Command::Restore { from, to } => {
+            let restored = restore(from, to).into_diagnostic()?;
+            let before = restored.before.map_or_else(String::new, |before| format!("; the store there ended at event {before}"));
+            say(&format!("{} events are in {}{before}", restored.head.number, to.display()));
+        }
+        Command::Recover { store } => recover(store)?,
+    }
+    Ok(())
+}
+
+fn recover(store: &Path) -> Result<(), Report> {
+    let (head, seen) = Store::accept_loss(store).into_diagnostic()?;
+    let Some(seen) = seen.filter(|seen| *seen != head && seen.number >= head.number) else {
+        say(&format!("nothing is lost: the log ends at event {}, as it was acknowledged", head.number));
+        return Ok(());
+    };
+    let engine = Engine::start(store, engine_options(Durability::Full), |_| {}).into_diagnostic()?;
+    let recovered = Recovered { log_ended: head.number, acknowledged: seen.number };
+    let written = engine.recovered("console", recovered).into_diagnostic();
+    engine.stop();
+    let event = written?;
+    say(&if seen.number > head.number {
+        format!("events {} to {} are lost; event {event} says so, and the store can be used again", head.number + 1, seen.number)
+    } else {
+        format!("event {} is not the one that was acknowledged; event {event} says so, and the store can be used again", head.number)
+    });
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! `rarely token`: who may do what, on a store that no server uses or through a running server.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
+use rarely_data::utc;
+use rarely_live::engine::{Durability, StartError};
+use rarely_live::{Engine, Role};
+use rarely_store::StoreError;
+use serde_json::{Value as Json, json};
+
+use crate::output::{plain_table, print, print_json, render, say};
+use crate::review::Format;
+use crate::serve::{engine_options, new_token};
+
+/// What to do with tokens.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a token; it is printed alone on stdout, this once
+    Create(Create),
+    /// List all tokens that were ever made, without their secrets
+    List {
+        #[command(flatten)]
+        place: Place,
+        /// What stdout gets
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Take a token back
+    Revoke {
+        #[command(flatten)]
+        place: Place,
+        /// Its public part, as `rarely token list` shows it
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    #[command(flatten)]
+    place: Place,
+    /// Whose it is: signatures bear this name
+    #[arg(long)]
+    name: String,
+    /// What it is for: decide, observe, read, review, admin; may be given several times
+    #[arg(long, value_name = "ROLE", required = true, num_args = 1..)]
+    role: Vec<Role>,
+    /// For which policies [default: all]
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    policy: Vec<String>,
+    /// After how many days it ends [default: never]
+    #[arg(long, value_name = "DAYS")]
+    expires: Option<f64>,
+}
+
+/// Where the tokens are.
+#[derive(Debug, Args)]
+struct Place {
+    /// A store that no server uses
+    #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
+    store: Option<PathBuf>,
+    /// A running server, like http://127.0.0.1:8080
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// File with an admin token for the server [default: the environment variable RARELY_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    token_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+    match &arguments.command {
+        Command::Create(create) => make(create),
+        Command::List { place, format } => {
+            let tokens = list(place)?;
+            match format {
+                Format::Json => print_json(&tokens),
+                Format::Table => print(&table(&tokens)),
+            }
+        }
+        Command::Revoke { place, id } => {
+            match place.server()? {
+                Some(server) => drop(server.ask("DELETE", &format!("/v1/tokens/{id}"), None)?),
+                None => on_store(place, |engine| engine.revoke_token("console", id).into_diagnostic().map(|_| ()))?,
+            }
+            say(&format!("the token {id} lets nobody in any more"));
+            Ok(())
+        }
+    }
+}
+
+fn make(create: &Create) -> Result<(), Report> {
+    rarely_server::check_person(&create.name).map_err(Report::msg)?;
+    for name in &create.policy {
+        rarely_server::check_name(name).map_err(Report::msg)?;
+    }
+    if let Some(days) = create.expires.filter(|days| !(*days > 0.0 && *days <= 36_525.0)) {
+        return Err(miette!("--expires {days}: give a number of days above 0, up to 36525"));
+    }
+    let policies = (!create.policy.is_empty()).then(|| create.policy.clone());
+    let token = if let Some(server) = create.place.server()? {
+        let mut body = json!({ "name": create.name, "roles": create.role });
+        if let Some(policies) = policies {
+            body["policies"] = policies.into();
+        }
+        if let Some(days) = create.expires {
+            body["expires"] = days.into();
+        }
+        let made = server.ask("POST", "/v1/tokens", Some(&body))?;
+        made["token"].as_str().map(ToOwned::to_owned).ok_or_else(|| miette!("the server answered without a token"))?
+    } else {
+        on_store(&create.place, |engine| {
+            let expires_ms = create.expires.map(|days| engine.now_ms().saturating_add(milliseconds(days)));
+            let (token, grant) = new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Report::msg)?;
+            engine.create_token("console", grant).into_diagnostic()?;
+            Ok(token)
+        })?
+    };
+    print(&format!("{token}\n"))
+}
+
+/// Days as milliseconds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0 and at most a hundred years")]
+fn milliseconds(days: f64) -> u64 {
+    (days * 86_400_000.0).ceil() as u64
+}
+
+fn list(place: &Place) -> Result<Json, Report> {
+    match place.server()? {
+        Some(server) => server.ask("GET", "/v1/tokens", None),
+        None => on_store(place, |engine| {
+            let tokens: Vec<Json> = engine
+                .tokens()
+                .iter()
+                .map(|kept| {
+                    let grant = &kept.grant;
+                    let mut token = json!({ "id": grant.id, "name": grant.name, "roles": grant.roles, "created_ms": kept.created_ms });
+                    let beside = [("expires_ms", grant.expires_ms), ("revoked_ms", kept.revoked_ms)];
+                    for (name, time) in beside.into_iter().filter_map(|(name, time)| Some((name, time?))) {
+                        token[name] = time.into();
+                    }
+                    if let Some(policies) = &grant.policies {
+                        token["policies"] = policies.clone().into();
+                    }
+                    token
+                })
+                .collect();
+            Ok(json!({ "tokens": tokens }))
+        }),
+    }
+}
+
+fn table(tokens: &Json) -> String {
+    let header = ["id", "name", "roles", "policies", "made", "ends", "revoked"];
+    let mut table = plain_table(&header, &[1, 2, 3, 4, 5, 6]);
+    let words = |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
+    let time = |time: &Json| time.as_u64().map_or_else(|| "–".to_owned(), |time| utc(time)[..16].to_owned());
+    for token in tokens["tokens"].as_array().into_iter().flatten() {
+        let policies = if token["policies"].is_null() { "all".to_owned() } else { words(&token["policies"]) };
+        let text = |name: &str| token[name].as_str().unwrap_or_default().to_owned();
+        table.add_row([
+            text("id"),
+            text("name"),
+            words(&token["roles"]),
+            policies,
+            time(&token["created_ms"]),
+            time(&token["expires_ms"]),
+            time(&token["revoked_ms"]),
+        ]);
+    }
+    render(&table)
+}
+
+/// Does something with a store that no server uses.
+fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Report>) -> Result<R, Report> {
+    let path = place.store.as_deref().ok_or_else(|| miette!("name the store with --store, or a server with --url"))?;
+    if !path.exists() {
+        return Err(StoreError::Missing { path: path.to_owned() }).into_diagnostic();
+    }
+    let engine = Engine::start(path, engine_options(Durability::Full), |_| {}).map_err(|error| match error {
+        StartError::Store(locked @ StoreError::Locked { .. }) => {
+            miette!("{locked}; or let the running server do it: --url http://127.0.0.1:8080 with --token-file or RARELY_TOKEN")
+        }
+        other => Report::from_err(other),
+    })?;
+    let done = act(&engine);
+    engine.stop();
+    done
+}
+
+impl Place {
+    fn server(&self) -> Result<Option<Server>, Report> {
+        let Some(url) = &self.url else { return Ok(None) };
+        let token = match &self.token_file {
+            Some(path) => read(path)?,
+            None => std::env::var("RARELY_TOKEN")
+                .map_err(|_| miette!("no admin token: name a file with --token-file, or set RARELY_TOKEN"))?,
+        };
+        Ok(Some(Server { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() }))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Report> {
+    std::fs::read_to_string(path).into_diagnostic().wrap_err_with(|| format!("{}: cannot be read", path.display()))
+}
+
+/// A running server.
+struct Server {
+    url: String,
+    token: String,
+}
+
+impl Server {
+    /// Asks for something, and gives what the server answered; a problem is an error in its words.
+    fn ask(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Report> {
+        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("Authorization", format!("Bearer {}", self.token))
+            .header("Content-Type", "application/json")
+            .body(body.map(ToString::to_string).unwrap_or_default())
+            .into_diagnostic()
+            .wrap_err_with(|| format!("--url {}", self.url))?;
+        let answered = agent.run(request).into_diagnostic().wrap_err_with(|| format!("{} does not answer", self.url));
+        let mut response = answered?;
+        let text = response.body_mut().read_to_string().into_diagnostic()?;
+        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
+        if response.status().is_success() {
+            return Ok(answer);
+        }
+        let words = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+        let remedy = if answer["remedy"].is_null() { String::new() } else { format!("; {}", words("remedy")) };
+        Err(miette!("{} answered {}: {}{remedy}", self.url, response.status().as_u16(), words("detail")))
+    }
+}
