@@ -9,7 +9,7 @@ use rarely_live::{Engine, Grant, Role};
 use tokio::sync::{Semaphore, watch};
 
 use crate::failures::Failures;
-use crate::limits::{IN_FLIGHT, STREAMS};
+use crate::limits::{IN_FLIGHT, SIMULATIONS, STREAMS};
 use crate::measure::Measures;
 use crate::problem::Problem;
 
@@ -35,6 +35,8 @@ pub struct App {
     in_flight: AtomicUsize,
     /// Streams of events that are still to be given.
     pub(crate) streams: Arc<Semaphore>,
+    /// Simulations that may run at a time, so that readers cannot keep every thread busy.
+    pub(crate) simulations: Semaphore,
     closing: watch::Sender<bool>,
 }
 
@@ -59,6 +61,7 @@ impl App {
             openapi,
             in_flight: AtomicUsize::new(0),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            simulations: Semaphore::new(SIMULATIONS),
             closing: watch::Sender::new(false),
         }
     }

@@ -29,6 +29,7 @@ mod tests;
 mod told;
 mod visitor;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Router;
@@ -91,32 +92,26 @@ impl Dashboard {
 }
 
 /// Reads or writes the store, which may wait for the disk, beside the threads that serve.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Refusal> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Refusal::fault(error.to_string()))?
 }
 
 /// The address of a page of a policy.
 fn address(policy: &str, rest: &str) -> String {
-    let mut address = "/policies/".to_owned();
-    for byte in policy.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~') {
-            address.push(byte.into());
-        } else {
-            address.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    address + rest
+    format!("/policies/{}{rest}", quoted(policy))
 }
 
-/// The text of a query's value.
-fn query_value(text: &str) -> String {
-    text.bytes()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-        })
-        .collect()
+/// A text as a part of an address: whatever is not a letter or a digit is spelt out.
+fn quoted(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut quoted, byte| {
+        // Writing to a string cannot fail.
+        let _ = if byte.is_ascii_alphanumeric() {
+            write!(quoted, "{}", char::from(byte))
+        } else {
+            write!(quoted, "%{byte:02X}")
+        };
+        quoted
+    })
 }
 
 /// The event that an entry holds, or why it cannot be shown.

@@ -54,6 +54,8 @@ pub(crate) struct StuckOption {
 
 pub(crate) async fn evidence(call: Call) -> Answered {
     let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    // It is never closed, so that waiting ends with a turn.
+    let _turn = call.app.simulations.acquire().await;
     blocking(move || {
         let (version, options, points) = {
             let live = slot.live.lock();

@@ -21,6 +21,8 @@ pub(crate) const TEXT_CHARACTERS: usize = 4000;
 pub(crate) const IN_FLIGHT: usize = 1024;
 /// Streams of events that are followed at a time.
 pub(crate) const STREAMS: usize = 256;
+/// Reviews with their simulations that are worked out at a time for readers.
+pub(crate) const SIMULATIONS: usize = 2;
 /// Seconds in which a body must have come.
 pub(crate) const BODY_SECONDS: u64 = 30;
 /// Seconds in which the head of a request must have come.

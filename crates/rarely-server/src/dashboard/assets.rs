@@ -6,6 +6,8 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use sha2::{Digest as _, Sha256};
 
+use super::format::hexadecimal;
+
 /// How every page looks.
 pub(super) const STYLE: &str = include_str!("assets/style.css");
 /// What makes a page live; every page works without it.
@@ -32,8 +34,7 @@ fn served(kind: &'static str, content: &'static str) -> impl IntoResponse {
 }
 
 fn address(name: &str, content: &str) -> String {
-    let digest: String = Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("/assets/{name}?{digest}")
+    format!("/assets/{name}?{}", hexadecimal(&Sha256::digest(content)[..8]))
 }
 
 #[cfg(test)]
@@ -45,7 +46,8 @@ mod tests {
         let start = format!("--{name}: #");
         let at = STYLE.find(&start).unwrap_or_else(|| panic!("no colour {name}")) + start.len();
         let channel = |index: usize| {
-            let byte = u8::from_str_radix(&STYLE[at + 2 * index..at + 2 * index + 2], 16).expect("a colour of six digits");
+            let byte =
+                u8::from_str_radix(&STYLE[at + 2 * index..at + 2 * index + 2], 16).expect("a colour of six digits");
             let share = f64::from(byte) / 255.0;
             if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
         };
@@ -81,7 +83,10 @@ mod tests {
         }
         for (edge, ground) in [("edge", "paper"), ("accent", "paper"), ("accent", "tint")] {
             let found = contrast(edge, ground);
-            assert!(found >= 3.0, "{edge} beside {ground} has a contrast of {found:.2}; WCAG AA asks for 3 of controls");
+            assert!(
+                found >= 3.0,
+                "{edge} beside {ground} has a contrast of {found:.2}; WCAG AA asks for 3 of controls"
+            );
         }
     }
 

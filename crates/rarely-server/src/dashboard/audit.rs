@@ -10,17 +10,19 @@ use rarely_store::{Entry, Log};
 use serde::Deserialize;
 
 use super::backwards::Backwards;
-use super::format::{count, plural, time};
+use super::format::{plural, time};
 use super::layout::{Cell, Frame, table};
 use super::refusal::Refusal;
 use super::told::told;
 use super::visitor::Visitor;
-use super::{Dashboard, address, blocking, event_of, query_value};
+use super::{Dashboard, address, blocking, event_of, quoted};
 
 /// Events on a page.
 const ON_A_PAGE: usize = 50;
 /// Events that are looked through for a page; the next page goes on from there.
 const LOOKED_THROUGH: u64 = 20_000;
+/// Characters of a name that is not broken.
+const SHORT_NAME: usize = 20;
 /// Kinds that happen to no policy.
 const NOT_OF_POLICIES: [&str; 4] = ["token created", "token revoked", "sign-in failed", "recovered"];
 
@@ -52,16 +54,16 @@ pub(super) async fn show(
     let link = |rest: &str| address(&name, rest);
     let rows = found.entries.iter().map(|(entry, event)| {
         let number = html! {
-            @if entry.kind == "decided" { a href=(link(&format!("/decisions/{}", entry.number))) { (count(entry.number)) } }
-            @else { (count(entry.number)) }
+            @if entry.kind == "decided" { a href=(link(&format!("/decisions/{}", entry.number))) { (entry.number) } }
+            @else { (entry.number) }
         };
         let hash = entry.hash.to_string();
         vec![
             Cell::Head(number),
-            Cell::Whole(time(entry.time_ms)),
-            Cell::left(&entry.actor),
-            Cell::Whole(html! { (entry.kind) }),
             Cell::Words(told(&name, event)),
+            Cell::Whole(time(entry.time_ms)),
+            who(&entry.actor),
+            Cell::Whole(html! { (entry.kind) }),
             Cell::Whole(html! { code title=(hash) { (hash[..12]) "…" } }),
         ]
     });
@@ -73,7 +75,7 @@ pub(super) async fn show(
         }
         (form(&name, &filter))
         @if found.entries.is_empty() { p { "No event fits" @if found.older.is_some() { " among those looked through so far" } "." } } @else {
-            (table("Events", &["event", "time", "who", "kind", "what happened", "hash"], rows))
+            (table("Events", &["event", "what happened", "time", "who", "kind", "hash"], rows))
         }
         (paging(&name, &filter, found.older))
     };
@@ -81,12 +83,18 @@ pub(super) async fn show(
     Ok(frame.html(&content))
 }
 
+/// A name, on one line if it is short.
+fn who(name: &str) -> Cell {
+    if name.chars().count() <= SHORT_NAME { Cell::Whole(html! { (name) }) } else { Cell::left(name) }
+}
+
 fn find(log: &dyn Log, policy: u64, filter: &Filter) -> Result<Found, Refusal> {
     let last = log.head()?.map_or(0, |(number, _)| number);
     let before = filter.before.unwrap_or(u64::MAX).min(last + 1);
     let actor = filter.actor.as_deref().unwrap_or_default().trim().to_lowercase();
     let kind = filter.kind.as_deref().filter(|kind| !kind.is_empty());
-    let fits = |entry: &Entry| kind.is_none_or(|kind| entry.kind == kind) && entry.actor.to_lowercase().contains(&actor);
+    let fits =
+        |entry: &Entry| kind.is_none_or(|kind| entry.kind == kind) && entry.actor.to_lowercase().contains(&actor);
     let (mut backwards, mut entries, mut looked) = (Backwards::new(log, policy, before), Vec::new(), 0);
     let mut older = None;
     while let Some(entry) = backwards.next()? {
@@ -126,14 +134,14 @@ fn form(name: &str, filter: &Filter) -> Markup {
 
 fn paging(name: &str, filter: &Filter, older: Option<u64>) -> Markup {
     let link = |before: Option<u64>| {
-        let text = |text: &Option<String>| query_value(text.as_deref().unwrap_or_default());
+        let text = |text: &Option<String>| quoted(text.as_deref().unwrap_or_default());
         let before = before.map_or_else(String::new, |before| format!("&before={before}"));
         address(name, &format!("/audit?kind={}&actor={}{before}", text(&filter.kind), text(&filter.actor)))
     };
     html! {
         nav.pages aria-label="Pages" {
             @if filter.before.is_some() { a href=(link(None)) { "Newest" } }
-            @if let Some(older) = older { a href=(link(Some(older))) rel="next" { "Older than event " (count(older)) } }
+            @if let Some(older) = older { a href=(link(Some(older))) rel="next" { "Older than event " (older) } }
             @else { span.muted { "These are the oldest." } }
         }
         @if older.is_some() {

@@ -70,7 +70,12 @@ mod tests {
             entries.push(Stamped { entry, mark: None });
         }
         log.append(&entries).expect("appended");
-        let own: Vec<u64> = entries.iter().map(|stamped| &stamped.entry).filter(|entry| entry.policy == 3).map(|entry| entry.number).collect();
+        let own: Vec<u64> = entries
+            .iter()
+            .map(|stamped| &stamped.entry)
+            .filter(|entry| entry.policy == 3)
+            .map(|entry| entry.number)
+            .collect();
         for before in [5001, 4995, 900, 150, 4, 3] {
             let mut backwards = Backwards::new(&log, 3, before);
             let mut found = Vec::new();

@@ -10,21 +10,21 @@ use maud::{Markup, html};
 use rarely_core::{Context, Reason};
 use rarely_live::engine::Slot;
 use rarely_live::event::{Decided, Event};
-use rarely_live::{Field, Live, Version};
+use rarely_live::{Engine, Field, Live, Version};
 use rarely_policy::Document;
 use rarely_policy::number::short;
-use rarely_store::{Entry, Log, Mark};
+use rarely_store::Entry;
 
 use super::backwards::Backwards;
-use super::format::{count, percent, time, value};
+use super::format::{percent, time, value};
 use super::layout::{Cell, Frame, list, rule, table};
 use super::refusal::Refusal;
 use super::told::why;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
 
-/// The space of marks in which the log finds the outcome of a decision.
-const OUTCOMES: u8 = 2;
+/// Events that are looked through for the last decisions: outcomes of older ones can come in thousands after them.
+const LOOKED_THROUGH: usize = 5000;
 
 /// A decision in a list.
 pub(super) struct Recent {
@@ -41,9 +41,8 @@ impl Recent {
 }
 
 /// The last decisions of a policy.
-pub(super) fn recent(log: &dyn Log, policy: u64, most: usize) -> Result<Vec<Recent>, Refusal> {
-    /// Outcomes of old decisions can come in thousands after the last decision.
-    const LOOKED_THROUGH: usize = 5000;
+pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Recent>, Refusal> {
+    let log = engine.log().as_ref();
     let last = log.head()?.map_or(0, |(number, _)| number);
     let mut backwards = Backwards::new(log, policy, last + 1);
     let mut found = Vec::new();
@@ -53,7 +52,7 @@ pub(super) fn recent(log: &dyn Log, policy: u64, most: usize) -> Result<Vec<Rece
             continue;
         }
         if let Event::Decided(decided) = event_of(&entry)? {
-            let outcome = reports(log, entry.number)?.last().map(|report| report.outcome);
+            let outcome = reports(engine, entry.number)?.last().map(|report| report.outcome);
             found.push(Recent { number: entry.number, time_ms: entry.time_ms, decided, outcome });
         }
         if found.len() == most {
@@ -72,25 +71,18 @@ struct Report {
 }
 
 /// What was said of how a decision went, the first first.
-fn reports(log: &dyn Log, decision: u64) -> Result<Vec<Report>, Refusal> {
-    let mut next = log.find(&Mark::new(OUTCOMES, &decision.to_be_bytes()))?;
-    let mut found = Vec::new();
-    while let Some(number) = next {
-        let entry = log.entry(number)?.ok_or_else(|| Refusal::fault(format!("Event {number} is missing.")))?;
-        next = match event_of(&entry)? {
+fn reports(engine: &Engine, decision: u64) -> Result<Vec<Report>, Refusal> {
+    let entries = engine.outcomes_of(decision).map_err(|error| Refusal::fault(error.to_string()))?;
+    let mut found = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match event_of(&entry)? {
+            Event::Observed(observed) => found.push(Report { entry, outcome: observed.outcome, reason: None }),
             Event::Corrected(corrected) => {
-                let (outcome, reason, previous) = (corrected.outcome, corrected.reason, corrected.previous);
-                found.push(Report { entry, outcome, reason });
-                Some(previous)
+                found.push(Report { entry, outcome: corrected.outcome, reason: corrected.reason });
             }
-            Event::Observed(observed) => {
-                found.push(Report { entry, outcome: observed.outcome, reason: None });
-                None
-            }
-            _ => None,
-        };
+            _ => {}
+        }
     }
-    found.reverse();
     Ok(found)
 }
 
@@ -108,7 +100,7 @@ pub(super) async fn show(
         let entry = log.entry(number)?.filter(|entry| entry.policy == policy);
         let event = entry.as_ref().map(event_of).transpose()?;
         match (entry, event) {
-            (Some(entry), Some(Event::Decided(decided))) => Ok((entry, decided, reports(log, number)?)),
+            (Some(entry), Some(Event::Decided(decided))) => Ok((entry, decided, reports(&engine, number)?)),
             _ => Err(Refusal::not_found(missing)),
         }
     })
@@ -126,7 +118,7 @@ pub(super) async fn show(
         (view.outcome(&reports))
         (view.again())
     };
-    let title = format!("Decision {}", count(number));
+    let title = format!("Decision {number}");
     let frame = Frame::of(&dashboard, &visitor, &title).under("/", "Policies").under(address(&name, ""), &name);
     Ok(frame.html(&content))
 }
@@ -178,7 +170,11 @@ impl View<'_> {
     fn record(&self) -> Markup {
         let features = self.document().features().iter().zip(&self.decided.record);
         let rows = features.map(|(feature, field)| {
-            vec![Cell::head(&feature.column), Cell::number(shown(field)), Cell::left(feature.unit().unwrap_or_default())]
+            vec![
+                Cell::head(&feature.column),
+                Cell::number(shown(field)),
+                Cell::left(feature.unit().unwrap_or_default()),
+            ]
         });
         html! {
             h2 #record { "What was known of the person" }
@@ -209,10 +205,11 @@ impl View<'_> {
                 @match reason {
                     Reason::Policy if *propensity >= 1.0 => "No. Everybody like this person gets this option from this version.",
                     Reason::Policy => {
-                        "The lot fell on the rule: it decided this time. Somebody like this person gets " strong { (option) } " with probability "
+                        "A lot decides first whether the rule or chance chooses: this time it fell on the rule. Somebody like this person gets " strong { (option) } " with probability "
                         (percent(*propensity)) "; otherwise another option that the data had not ruled out."
                     },
                     Reason::Pilot => "No lot, but a turn: the option with the fewest outcomes was given.",
+                    _ if *propensity >= 1.0 => "One was to be drawn, but only this option was left: the data had ruled out every other for this person.",
                     _ => {
                         "Yes. Somebody like this person gets " strong { (option) } " with probability " (percent(*propensity)) "."
                         @if seen { " It is also what the rule says." } @else { " The rule alone says otherwise." }
@@ -227,12 +224,12 @@ impl View<'_> {
         html! {
             h2 #known { "What was known then" }
             p {
-                "Everything up to event " (count(basis)) " of the log. "
+                "Everything up to event " (basis) " of the log. "
                 @if self.decided.reason == Reason::Policy && self.decided.propensity >= 1.0 { "The outcomes until then played no part: the rule alone decided." }
                 @else { "Which options were still open follows from the outcomes until then." }
             }
             @if let Some(key) = &self.decided.key { p { "The caller's name for the request: " code { (key) } } }
-            p { "This decision is event " (count(entry.number)) ", recorded " (time(entry.time_ms)) " before it was answered." }
+            p { "This decision is event " (entry.number) ", recorded " (time(entry.time_ms)) " before it was answered." }
         }
     }
 
@@ -246,7 +243,7 @@ impl View<'_> {
                         li {
                             (time(report.entry.time_ms)) ", " strong { (report.entry.actor) }
                             (if at == 0 { " reported " } else { " corrected it to " }) (column) " " strong { (value(report.outcome)) }
-                            " (event " (count(report.entry.number)) ")."
+                            " (event " (report.entry.number) ")."
                             @if let Some(reason) = &report.reason { " Reason: " (reason) }
                         }
                     }

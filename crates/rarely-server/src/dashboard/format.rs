@@ -1,5 +1,7 @@
 //! Times, ages and numbers as a reader has them.
 
+use std::fmt::Write as _;
+
 use maud::{Markup, html};
 
 const SECOND: u64 = 1000;
@@ -78,6 +80,15 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
 }
 
+/// Bytes as hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// The year, month and day of a day since 1970, in the Gregorian calendar.
 fn date(days: u64) -> (u64, u64, u64) {
     // Years begin in March here, so that the day that comes and goes is the last: 719468 days from then to 1970.
@@ -126,5 +137,6 @@ mod tests {
         assert_eq!(percent(0.000_01), "<\u{a0}0.1\u{a0}%");
         assert_eq!(percent(0.123_4), "12.3\u{a0}%");
         assert_eq!(share(0, 0), "–");
+        assert_eq!(hexadecimal(&[0, 10, 255]), "000aff");
     }
 }

@@ -16,7 +16,7 @@ use super::format::{age, count, plural};
 use super::layout::{Cell, Frame, csrf, table};
 use super::refusal::{Refusal, sentence};
 use super::visitor::Visitor;
-use super::{Dashboard, address, blocking, query_value};
+use super::{Dashboard, address, blocking, quoted};
 use crate::limits::{DOCUMENT_BYTES, check_name};
 
 /// Policies on a page.
@@ -70,7 +70,11 @@ pub(super) async fn register(
 
 async fn enter(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> Result<Arc<Slot>, Refusal> {
     if text.len() > DOCUMENT_BYTES {
-        let problem = format!("The document has {}; {} are taken at most.", plural(text.len() as u64, "byte"), count(DOCUMENT_BYTES as u64));
+        let problem = format!(
+            "The document has {}; {} are taken at most.",
+            plural(text.len() as u64, "byte"),
+            count(DOCUMENT_BYTES as u64)
+        );
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, problem));
     }
     let document = Document::parse(&text, "document").map_err(|error| mistake(&error))?;
@@ -99,15 +103,19 @@ fn mistake(error: &DocumentError) -> Refusal {
     }
 }
 
-fn page(dashboard: &Dashboard, visitor: &Visitor, search: &Search, wrong: Option<(&str, &Refusal)>) -> impl IntoResponse + use<> {
+fn page(
+    dashboard: &Dashboard,
+    visitor: &Visitor,
+    search: &Search,
+    wrong: Option<(&str, &Refusal)>,
+) -> impl IntoResponse + use<> {
     let wanted = search.q.as_deref().unwrap_or_default().trim().to_lowercase();
     let all = dashboard.app.engine.policies();
     let seen: Vec<&Arc<Slot>> = all.iter().filter(|slot| visitor.may(Role::Read, &slot.name)).collect();
     let waits = |slot: &Slot| slot.live.lock().open_proposal().is_some();
     let waiting = seen.iter().filter(|slot| waits(slot)).count();
-    let fits = |slot: &&&Arc<Slot>| {
-        slot.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || waits(slot))
-    };
+    let fits =
+        |slot: &&&Arc<Slot>| slot.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || waits(slot));
     let found: Vec<&Arc<Slot>> = seen.iter().filter(fits).copied().collect();
     let pages = found.len().div_ceil(ON_A_PAGE).max(1);
     let at = search.page.unwrap_or(1).clamp(1, pages);
@@ -131,7 +139,7 @@ fn page(dashboard: &Dashboard, visitor: &Visitor, search: &Search, wrong: Option
             p.muted.small { (plural(found.len() as u64, "policy").replace("policys", "policies")) @if pages > 1 { ", page " (at) " of " (pages) } }
             (table(
                 "Policies",
-                &["policy", "rule in force", "#version", "in force for", "#decisions", "#outcomes", "#unanswered", "state"],
+                &["policy", "rule in force", "#version", "in force for", "#decisions", "#outcomes", "#unanswered"],
                 rows,
             ))
             (paging(search, at, pages))
@@ -148,7 +156,15 @@ fn row(slot: &Slot, now_ms: u64) -> Vec<Cell> {
     let unanswered = state.counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms).iter().sum::<u64>());
     let open = live.open_proposal().map(|proposal| proposal.number);
     vec![
-        Cell::Head(html! { a href=(address(&slot.name, "")) { (slot.name) } }),
+        Cell::Head(html! {
+            a href=(address(&slot.name, "")) { (slot.name) }
+            @if open.is_some() || state.stopped { ul.badges {
+                @if let Some(open) = open {
+                    li { a.badge.fair href=(address(&slot.name, &format!("/proposals/{open}"))) { "waits for a signature" } }
+                }
+                @if state.stopped { li { span.badge.bad { "stopped" } } }
+            } }
+        }),
         Cell::Words(html! { ul {
             @for line in words.iter().take(LINES) { li { (line) } }
             @if words.len() > LINES { li.muted { "and " (plural((words.len() - LINES) as u64, "more line")) } }
@@ -158,12 +174,6 @@ fn row(slot: &Slot, now_ms: u64) -> Vec<Cell> {
         Cell::number(count(state.counts.decided.iter().sum())),
         Cell::number(count(state.learned.outcomes())),
         Cell::number(unanswered.map_or_else(|| "–".to_owned(), count)),
-        Cell::Whole(html! {
-            @if let Some(open) = open {
-                a href=(address(&slot.name, &format!("/proposals/{open}"))) { span.badge.fair { "waits for a signature" } }
-            }
-            @if state.stopped { " " span.badge.bad { "stopped" } }
-        }),
     ]
 }
 
@@ -184,7 +194,7 @@ fn paging(search: &Search, at: usize, pages: usize) -> Markup {
     let link = |page: usize| {
         let words = search.q.as_deref().unwrap_or_default();
         let waiting = if search.waiting.is_some() { "&waiting=yes" } else { "" };
-        format!("/?q={}{waiting}&page={page}", query_value(words))
+        format!("/?q={}{waiting}&page={page}", quoted(words))
     };
     html! {
         @if pages > 1 {

@@ -62,7 +62,7 @@ pub(super) async fn page(
     let evidence = dashboard.evidence.of(engine, slot).await?;
     let decisions = {
         let (engine, slot) = (engine.clone(), slot.clone());
-        blocking(move || recent(engine.log().as_ref(), slot.id, RECENT)).await?
+        blocking(move || recent(&engine, slot.id, RECENT)).await?
     };
     // A copy, so that nothing waits for the page.
     let live = slot.live.lock().clone();
@@ -75,7 +75,7 @@ pub(super) async fn page(
         (view.waiting())
         (contents())
         (view.in_force(evidence.as_deref()))
-        (view.evidence(evidence.as_deref()))
+        (findings(evidence.as_deref()))
         (view.over_time())
         (view.options())
         (gaps(evidence.as_deref()))
@@ -165,43 +165,9 @@ impl View<'_> {
                 (fact("unanswered", &html! {
                     @match unanswered { Some(number) => { (count(number)) }, None => span.small { "no time limit set" } }
                 }))
-                (fact("drawn by lot", &html! { (share(counts.explored, decided)) }))
+                (fact("given to learn, not by the rule", &html! { (share(counts.explored, decided)) }))
                 @if let Some(evidence) = evidence {
                     (fact("given a ruled-out option", &html! { (percent(evidence.excluded_share)) }))
-                }
-            }
-        }
-    }
-
-    fn evidence(&self, evidence: Option<&Shown>) -> Markup {
-        html! {
-            h2 #evidence { "What the data say of it" }
-            @match evidence {
-                None => p { "There is no outcome yet, so the data say nothing." },
-                Some(shown) => {
-                    p {
-                        span.badge.(tone(shown.verdict)) { (shown.verdict.name()) } " " (shown.sentence)
-                        " This rests on " (plural(shown.outcomes, "outcome")) "."
-                    }
-                    @if !shown.reasons.is_empty() { ul { @for reason in &shown.reasons { li { (sentence(reason)) } } } }
-                    @if !shown.boundaries.is_empty() {
-                        p { "Where the rule passes from one option to another, and whether the data have ruled that out:" }
-                        (list(&shown.boundaries))
-                    }
-                    p {
-                        @if shown.excluded_share > 0.0 {
-                            (percent(shown.excluded_share)) " of the last " (count(shown.people)) " people with an outcome are given an \
-                             option that the data rule out: for them another option is certainly better. "
-                        } @else {
-                            "Nobody of the last " (count(shown.people)) " people with an outcome is given an option that the data rule out. "
-                        }
-                        @if let Some(together) = shown.together { (together) }
-                    }
-                    @for drawing in &shown.pictures { (picture(&drawing.svg, &drawing.caption)) }
-                    @if !shown.warnings.is_empty() {
-                        h3 { "Be careful" }
-                        (list(&shown.warnings))
-                    }
                 }
             }
         }
@@ -241,7 +207,14 @@ impl View<'_> {
                 Cell::number(late.map_or_else(|| "–".to_owned(), |late| share(late, counts.decided[at]))),
             ]
         });
-        let head = ["option", "#decisions", "#with an outcome", "#outcomes from elsewhere", "#unanswered", "#share unanswered"];
+        let head = [
+            "option",
+            "#decisions",
+            "#with an outcome",
+            "#outcomes from elsewhere",
+            "#unanswered",
+            "#share unanswered",
+        ];
         html! {
             h2 #options { "Options" }
             (table("Decisions and outcomes by option", &head, rows))
@@ -284,15 +257,27 @@ impl View<'_> {
             Approval::Two => "A change needs the signatures of two different people.",
         };
         let mut lines = vec![approval.to_owned()];
-        let after = control.review_after_ms.map(|after| format!(", and after {} if there was any", duration::words(after)));
-        lines.push(format!("The rule is reviewed every {}{}.", plural(control.review_every, "outcome"), after.unwrap_or_default()));
+        let after =
+            control.review_after_ms.map(|after| format!(", and after {} if there was any", duration::words(after)));
+        lines.push(format!(
+            "The rule is reviewed every {}{}.",
+            plural(control.review_every, "outcome"),
+            after.unwrap_or_default()
+        ));
         if control.minimum_days_between_changes > 0.0 {
             lines.push(format!("At least {} days lie between two changes.", control.minimum_days_between_changes));
         }
         lines.extend(control.maximum_changes.map(|most| format!("There are at most {}.", plural(most, "change"))));
-        lines.push(format!("A proposal that nobody signs lapses after {}.", duration::words(control.proposal_expires_ms)));
+        lines.push(format!(
+            "A proposal that nobody signs lapses after {}.",
+            duration::words(control.proposal_expires_ms)
+        ));
         let bounds = control.bounds.iter();
-        lines.extend(bounds.map(|bound| format!("{} stays within {} to {}.", bound.name, bound.low, bound.high)));
+        lines.extend(
+            bounds.map(|bound| {
+                format!("The rule's number “{}” stays within {} to {}.", bound.name, bound.low, bound.high)
+            }),
+        );
         let explore = self.live.document().change().explore;
         lines.push(if explore == rarely_core::Exploration::NONE {
             "Nothing is drawn by lot: the rule alone decides.".to_owned()
@@ -302,7 +287,9 @@ impl View<'_> {
                 pilot => format!("each option is given until it has {}; ", plural(pilot.into(), "outcome")),
             };
             let lot = percent(explore.equipoise.get());
-            format!("To learn, {pilot}for {lot} of people a lot is drawn among the options that the data do not rule out.")
+            format!(
+                "To learn, {pilot}for {lot} of people a lot is drawn among the options that the data do not rule out."
+            )
         });
         html! {
             h2 #plan { "The plan agreed beforehand" }
@@ -338,6 +325,41 @@ fn contents() -> Markup {
     }
 }
 
+/// What the data say of the rule in force.
+fn findings(evidence: Option<&Shown>) -> Markup {
+    html! {
+        h2 #evidence { "What the data say of it" }
+        @match evidence {
+            None => p { "There is no outcome yet, so the data say nothing." },
+            Some(shown) => {
+                p {
+                    span.badge.(tone(shown.verdict)) { (shown.verdict.name()) } " " (shown.sentence)
+                    " This rests on " (plural(shown.outcomes, "outcome")) "."
+                }
+                @if !shown.reasons.is_empty() { ul { @for reason in &shown.reasons { li { (sentence(reason)) } } } }
+                @if !shown.boundaries.is_empty() {
+                    p { "Where the rule passes from one option to another, and whether the data have ruled that out:" }
+                    (list(&shown.boundaries))
+                }
+                p {
+                    @if shown.excluded_share > 0.0 {
+                        (percent(shown.excluded_share)) " of the last " (count(shown.people)) " people with an outcome are given an \
+                         option that the data rule out: for them another option is certainly better. "
+                    } @else {
+                        "Nobody of the last " (count(shown.people)) " people with an outcome is given an option that the data rule out. "
+                    }
+                    @if let Some(together) = shown.together { (together) }
+                }
+                @for drawing in &shown.pictures { (picture(&drawing.svg, &drawing.caption)) }
+                @if !shown.warnings.is_empty() {
+                    h3 { "Be careful" }
+                    (list(&shown.warnings))
+                }
+            }
+        }
+    }
+}
+
 fn gaps(evidence: Option<&Shown>) -> Markup {
     html! {
         h2 #gaps { "What the data cannot say" }
@@ -347,7 +369,7 @@ fn gaps(evidence: Option<&Shown>) -> Markup {
                 p { "Every option was tried on people of every kind, and the data tell the options apart." }
             }
             Some(shown) => {
-                (list(&shown.stuck))
+                @if !shown.stuck.is_empty() { (list(&shown.stuck)) }
                 @if let Some(settle) = &shown.settle { h3 { "What would settle it" } p { (settle) } }
                 @if !shown.thin.is_empty() { (thin(shown)) }
             }
@@ -358,7 +380,12 @@ fn gaps(evidence: Option<&Shown>) -> Markup {
 /// Where an option was hardly tried.
 fn thin(shown: &Shown) -> Markup {
     let rows = shown.thin.iter().map(|thin| {
-        vec![Cell::head(&thin.option), Cell::left(&thin.band), Cell::number(count(thin.rows)), Cell::number(count(thin.tried))]
+        vec![
+            Cell::head(&thin.option),
+            Cell::left(&thin.band),
+            Cell::number(count(thin.rows)),
+            Cell::number(count(thin.tried)),
+        ]
     });
     let caption = "Places where an option was never or hardly tried";
     let places = table(caption, &["option", "people", "#cases", "#with this option"], rows);
@@ -386,7 +413,9 @@ fn done_words(done: &str) -> Option<&'static str> {
         "change" => "The rule was reviewed: the evidence asks for a change.",
         "cannot-tell" => "The rule was reviewed: it cannot be told yet whether it should change.",
         "confirmed" => "Your signature stands: reviewed, no change.",
-        "not-confirmed" => "The rule was reviewed, and the evidence asks for a change: \u{201c}no change\u{201d} was not signed.",
+        "not-confirmed" => {
+            "The rule was reviewed, and the evidence asks for a change: \u{201c}no change\u{201d} was not signed."
+        }
         "approved" => "Your signature stands, and the new version is in force.",
         "signed" => "Your signature stands; another one is needed.",
         "rejected" => "Your refusal stands: the rule in force is kept.",

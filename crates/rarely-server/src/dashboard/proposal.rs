@@ -57,7 +57,7 @@ pub(super) async fn page(
             (Some(case), _) => {
                 (view.evidence(case))
                 (view.who(case))
-                (view.against(case))
+                (against(case))
                 (view.assumptions(case))
             },
             (None, Some(to)) => {
@@ -112,7 +112,11 @@ impl View<'_> {
         let unit = unit(self.document());
         let surety = percent(1.0 - self.document().evidence().error_probability);
         let certified: Vec<&str> = case.certified_by.iter().map(|name| certified(name)).collect();
-        let certified = if certified.is_empty() { "by nothing: it is the best guess, and no more".to_owned() } else { certified.join("; ") };
+        let certified = if certified.is_empty() {
+            "by nothing: it is the best guess, and no more".to_owned()
+        } else {
+            certified.join("; ")
+        };
         let row = |name: &str, value: String, meaning: String| {
             vec![Cell::head(name), Cell::Words(html! { (value) }), Cell::Words(html! { (meaning) })]
         };
@@ -120,9 +124,15 @@ impl View<'_> {
             row(
                 "gain a case",
                 format!("{} {unit} ({} to {})", value(gain.estimate), value(gain.lower), value(gain.upper)),
-                format!("Over all people, changed or not. With probability {surety} the true gain is within the range."),
+                format!(
+                    "Over all people, changed or not. With probability {surety} the true gain is within the range."
+                ),
             ),
-            row("people who change", percent(certificate.gain.changed_share), "They get another option than now.".to_owned()),
+            row(
+                "people who change",
+                percent(certificate.gain.changed_share),
+                "They get another option than now.".to_owned(),
+            ),
             row(
                 "given a ruled-out option",
                 format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
@@ -149,7 +159,7 @@ impl View<'_> {
                 Cell::Head(html! { (band.band) }),
                 Cell::number(count(band.people)),
                 Cell::number(super::format::share(band.changed, band.people)),
-                Cell::left(band.moves.join(", ")),
+                Cell::Words(html! { (band.moves.join(", ")) }),
                 Cell::number(format!("{} ({} to {})", value(estimate), value(lower), value(upper))),
             ]
         });
@@ -163,18 +173,13 @@ impl View<'_> {
         }
     }
 
-    fn against(&self, case: &Case) -> Markup {
-        html! {
-            h2 #against { "What speaks against it" }
-            @if case.against.is_empty() {
-                p { "Nothing was found: for no group of people does the range of the gain include harm, and no gain rests on options that were hardly ever tried." }
-            } @else { ul { @for found in &case.against { li { (sentence(found)) } } } }
-        }
-    }
-
     fn assumptions(&self, case: &Case) -> Markup {
         let rows = case.assumptions.iter().map(|assumption| {
-            vec![Cell::head(&assumption.name), Cell::left(&assumption.value), Cell::Words(html! { (assumption.meaning) })]
+            vec![
+                Cell::head(&assumption.name),
+                Cell::left(&assumption.value),
+                Cell::Words(html! { (assumption.meaning) }),
+            ]
         });
         html! {
             h2 #assumptions { "What was assumed" }
@@ -261,6 +266,15 @@ impl View<'_> {
                 div.notice.bad role="alert" { p { (typed.refusal.words()) } }
             }
         }
+    }
+}
+
+fn against(case: &Case) -> Markup {
+    html! {
+        h2 #against { "What speaks against it" }
+        @if case.against.is_empty() {
+            p { "Nothing was found: for no group of people does the range of the gain include harm, and no gain rests on options that were hardly ever tried." }
+        } @else { ul { @for found in &case.against { li { (sentence(found)) } } } }
     }
 }
 

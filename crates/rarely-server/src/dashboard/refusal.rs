@@ -74,10 +74,13 @@ impl From<StoreError> for Refusal {
 impl From<ChangeError> for Refusal {
     fn from(error: ChangeError) -> Self {
         let status = match &error {
-            ChangeError::Objection(Objection::Wordless(_)) | ChangeError::Document(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            ChangeError::Objection(_) | ChangeError::NameTaken(_) | ChangeError::NoToken(_) | ChangeError::Review(_) => {
-                StatusCode::CONFLICT
+            ChangeError::Objection(Objection::Wordless(_)) | ChangeError::Document(_) => {
+                StatusCode::UNPROCESSABLE_ENTITY
             }
+            ChangeError::Objection(_)
+            | ChangeError::NameTaken(_)
+            | ChangeError::NoToken(_)
+            | ChangeError::Review(_) => StatusCode::CONFLICT,
             ChangeError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             ChangeError::Fault(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::format::hexadecimal;
+
 /// A session lasts so long, a working day.
 pub(super) const LENGTH_MS: u64 = 8 * 3_600_000;
 /// Sessions at a time; beyond, the one that would end first ends.
@@ -73,7 +75,7 @@ impl Session {
 fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&bytes))
 }
 
 fn key(secret: &str) -> [u8; 32] {

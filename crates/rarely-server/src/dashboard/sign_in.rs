@@ -63,7 +63,8 @@ pub(super) async fn sign_in(
         let words = "This token has not the role read, so there is no page for it. Use another one.";
         return Ok(page(StatusCode::FORBIDDEN, next, Some(words)));
     }
-    let secret = dashboard.sessions.open(&grant.id, dashboard.now_ms()).map_err(|error| Refusal::fault(error.to_string()))?;
+    let secret =
+        dashboard.sessions.open(&grant.id, dashboard.now_ms()).map_err(|error| Refusal::fault(error.to_string()))?;
     let cookie = set_cookie(&dashboard, &secret, LENGTH_MS / 1000);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(inside(next))).into_response())
 }
@@ -120,7 +121,15 @@ mod tests {
 
     #[test]
     fn nobody_is_led_elsewhere() {
-        for wrong in ["", "policies", "//elsewhere.org", "/\\elsewhere.org", "https://elsewhere.org", "/a\r\nSet-Cookie: b", "/a b"] {
+        for wrong in [
+            "",
+            "policies",
+            "//elsewhere.org",
+            "/\\elsewhere.org",
+            "https://elsewhere.org",
+            "/a\r\nSet-Cookie: b",
+            "/a b",
+        ] {
             assert_eq!(inside(Some(wrong)), "/", "{wrong:?}");
         }
         assert_eq!(inside(None), "/");

@@ -84,7 +84,11 @@ pub(super) async fn review(
 }
 
 /// `POST /policies/{name}/confirm`: reviewed, no change.
-pub(super) async fn confirm(from: Caller, Path(name): Path<String>, Form(form): Form<Sheet>) -> Result<Response, Refusal> {
+pub(super) async fn confirm(
+    from: Caller,
+    Path(name): Path<String>,
+    Form(form): Form<Sheet>,
+) -> Result<Response, Refusal> {
     signed(from, &name, "confirm", None, form, |engine, slot, actor, signature| {
         let outcome = engine.review(slot, Some((actor, Some(signature))))?;
         Ok(if outcome.verdict == Verdict::Change { "not-confirmed" } else { "confirmed" })
@@ -93,7 +97,11 @@ pub(super) async fn confirm(from: Caller, Path(name): Path<String>, Form(form): 
 }
 
 /// `POST /policies/{name}/rollback`.
-pub(super) async fn roll_back(from: Caller, Path(name): Path<String>, Form(form): Form<Sheet>) -> Result<Response, Refusal> {
+pub(super) async fn roll_back(
+    from: Caller,
+    Path(name): Path<String>,
+    Form(form): Form<Sheet>,
+) -> Result<Response, Refusal> {
     let to = form.to.unwrap_or(0);
     signed(from, &name, "rollback", None, form, move |engine, slot, actor, signature| {
         let before = slot.live.lock().version().number;
@@ -112,7 +120,11 @@ pub(super) async fn stop(from: Caller, Path(name): Path<String>, Form(form): For
 }
 
 /// `POST /policies/{name}/resume`.
-pub(super) async fn resume(from: Caller, Path(name): Path<String>, Form(form): Form<Sheet>) -> Result<Response, Refusal> {
+pub(super) async fn resume(
+    from: Caller,
+    Path(name): Path<String>,
+    Form(form): Form<Sheet>,
+) -> Result<Response, Refusal> {
     signed(from, &name, "resume", None, form, |engine, slot, actor, signature| {
         engine.resume_policy(slot, actor, signature).map(|_| "resumed")
     })

@@ -62,7 +62,8 @@ impl Bench {
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 1_000_000,
         };
-        let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let engine =
+            Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let app = Arc::new(App::new(engine.clone(), Settings { secure, version: "test" }));
         Self { router: routes(app), engine, now, _folder: folder }
     }
@@ -89,7 +90,7 @@ impl Bench {
     }
 
     async fn post(&self, path: &str, session: &str, fields: &[(&str, &str)]) -> Answer {
-        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", super::query_value(value))).collect();
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", super::quoted(value))).collect();
         let request = Request::post(path)
             .header(header::COOKIE, format!("rarely_session={session}"))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
@@ -160,7 +161,8 @@ async fn another_site_signs_nobody_in_and_guessing_is_limited() {
     let bench = Bench::new(false);
     let token = bench.token(1, "Ann", Role::Read, None);
     let request = Request::post("/sign-in").header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-    let request = request.header("sec-fetch-site", "cross-site").body(Body::from(format!("token={token}"))).expect("a request");
+    let request =
+        request.header("sec-fetch-site", "cross-site").body(Body::from(format!("token={token}"))).expect("a request");
     assert_eq!(bench.ask(request).await.status, StatusCode::FORBIDDEN);
     for _ in 0..10 {
         assert_eq!(bench.post("/sign-in", "", &[("token", "wrong")]).await.status, StatusCode::UNAUTHORIZED);
@@ -227,8 +229,19 @@ async fn every_form_needs_the_session_that_it_was_made_for() {
     let paths = forms.iter().map(|form| format!("{PAGE}/{form}"));
     for path in paths.chain(["/".to_owned(), "/sign-out".to_owned()]) {
         for csrf in ["", "wrong", &other] {
-            let fields = [("csrf", csrf), ("meaning", "m"), ("reason", "r"), ("token", &token), ("to", "1"), ("document", DOCUMENT)];
-            assert_eq!(bench.post(&path, &session, &fields).await.status, StatusCode::FORBIDDEN, "{path} with {csrf:?}");
+            let fields = [
+                ("csrf", csrf),
+                ("meaning", "m"),
+                ("reason", "r"),
+                ("token", &token),
+                ("to", "1"),
+                ("document", DOCUMENT),
+            ];
+            assert_eq!(
+                bench.post(&path, &session, &fields).await.status,
+                StatusCode::FORBIDDEN,
+                "{path} with {csrf:?}"
+            );
         }
         let fields = [("csrf", "x"), ("meaning", "m"), ("reason", "r"), ("token", &token), ("document", "")];
         assert_eq!(bench.post(&path, "", &fields).await.location, "/sign-in", "{path} without a session");
@@ -255,13 +268,21 @@ async fn a_signature_needs_the_signers_own_token_and_keeps_the_words() {
         let fields = [("csrf", csrf.as_str()), ("meaning", "I stop \"it\""), ("reason", reason), ("token", token)];
         let answer = bench.post(&path, &session, &fields).await;
         assert_eq!(answer.status, status);
-        assert!(answer.body.replace("&#x27;", "&#39;").replace('\'', "&#39;").contains(words), "{words}: {}", answer.body);
+        assert!(
+            answer.body.replace("&#x27;", "&#39;").replace('\'', "&#39;").contains(words),
+            "{words}: {}",
+            answer.body
+        );
         assert!(answer.body.contains("because &lt;em&gt;it hurts&lt;/em&gt;"), "the words are kept, and are words");
         assert!(answer.body.contains("I stop &quot;it&quot;"));
         assert!(!answer.body.contains(token) || token == "wrong", "a token is never sent back");
     }
     let fields = [("csrf", csrf.as_str()), ("meaning", "I stop it"), ("reason", " "), ("token", &ann)];
-    assert_eq!(bench.post(&path, &session, &fields).await.status, StatusCode::UNPROCESSABLE_ENTITY, "no reason is none");
+    assert_eq!(
+        bench.post(&path, &session, &fields).await.status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "no reason is none"
+    );
     let long = "x".repeat(4001);
     let fields = [("csrf", csrf.as_str()), ("meaning", "I stop it"), ("reason", long.as_str()), ("token", &ann)];
     assert_eq!(bench.post(&path, &session, &fields).await.status, StatusCode::UNPROCESSABLE_ENTITY, "too long");
@@ -277,7 +298,9 @@ async fn names_and_words_are_never_code() {
     let token = bench.token(1, "<b>Ann</b>", Role::Admin, None);
     let session = bench.sign_in(&token).await;
     let csrf = bench.csrf(&session).await;
-    let answer = bench.post("/", &session, &[("csrf", &csrf), ("document", &DOCUMENT.replace("cuts = [50]", "cuts = [500]"))]).await;
+    let answer = bench
+        .post("/", &session, &[("csrf", &csrf), ("document", &DOCUMENT.replace("cuts = [50]", "cuts = [500]"))])
+        .await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(answer.body.contains("Line 11, column"), "{}", answer.body);
     let mut pages = vec![answer.body];
@@ -295,7 +318,8 @@ async fn names_and_words_are_never_code() {
         let reason = Some(Some("<s>typing error</s>".to_owned()));
         bench.engine.observe(&slot, "<b>ward</b>", vec![report(0.25, reason)]).await.remove(0).expect("taken in");
     }
-    let fields = [("csrf", csrf.as_str()), ("meaning", "<i>kept</i>"), ("reason", "<script>1</script>"), ("token", &token)];
+    let fields =
+        [("csrf", csrf.as_str()), ("meaning", "<i>kept</i>"), ("reason", "<script>1</script>"), ("token", &token)];
     let answer = bench.post(&format!("{PAGE}/confirm"), &session, &fields).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     for path in ["", "/audit", &format!("/decisions/{last}"), "/audit?kind=decided&actor=%22%3E%3Cscript%3E"] {

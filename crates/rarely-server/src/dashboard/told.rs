@@ -10,8 +10,10 @@ use super::{address, refusal};
 
 /// An event of a policy in a sentence.
 pub(super) fn told(policy: &str, event: &Event) -> Markup {
-    let decision = |number: u64| html! { a href=(address(policy, &format!("/decisions/{number}"))) { "decision " (number) } };
-    let proposal = |number: u64| html! { a href=(address(policy, &format!("/proposals/{number}"))) { "proposal " (number) } };
+    let decision =
+        |number: u64| html! { a href=(address(policy, &format!("/decisions/{number}"))) { "decision " (number) } };
+    let proposal =
+        |number: u64| html! { a href=(address(policy, &format!("/proposals/{number}"))) { "proposal " (number) } };
     html! {
         @match event {
             Event::Registered(_) => "The policy was registered; its document is version 1.",

@@ -12,7 +12,7 @@ use rarely_live::{Grant, Role};
 
 use super::refusal::Refusal;
 use super::session::Session;
-use super::{Dashboard, query_value};
+use super::{Dashboard, quoted};
 
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "rarely_session";
@@ -63,7 +63,7 @@ impl FromRequestParts<Arc<Dashboard>> for Visitor {
         }
         // A form cannot be sent again after signing in, so it leads to the first page.
         let next = if parts.method == Method::GET { parts.uri.path() } else { "/" };
-        let next = if next == "/" { String::new() } else { format!("?next={}", query_value(next)) };
+        let next = if next == "/" { String::new() } else { format!("?next={}", quoted(next)) };
         Err(Redirect::to(&format!("/sign-in{next}")).into_response())
     }
 }

@@ -17,7 +17,7 @@ fn the_life_of_a_policy() {
         roll_back(browser, service).await;
         stop_and_resume(browser, service).await;
         audit(browser).await;
-        another_form(browser, service).await;
+        two_signatures(browser, service).await;
         sign_out(browser, service).await;
     });
 }
@@ -31,7 +31,11 @@ async fn no_complaints(browser: &Browser) {
 
 async fn sign_in(browser: &Browser, service: &Service) {
     browser.open(POLICY).await;
-    assert_eq!(browser.path().await, "/sign-in?next=%2Fpolicies%2Fblood%2520pressure", "nobody sees anything before signing in");
+    assert_eq!(
+        browser.path().await,
+        "/sign-in?next=%2Fpolicies%2Fblood%2520pressure",
+        "nobody sees anything before signing in"
+    );
     browser.look("sign-in").await;
     browser.type_into("#token", "rarely_0000000000000000_wrong").await;
     browser.send("main form").await;
@@ -75,7 +79,7 @@ async fn follow(browser: &Browser, service: &Service) {
     let same = browser.script("return window.same === true", Vec::new()).await;
     assert_eq!(same, true, "the page was not loaded again");
     service.patients(15).await;
-    browser.open(POLICY).await;
+    visit(browser, service, POLICY).await;
     browser.expect("This rests on 20 outcomes").await;
     browser.look("policy-young").await;
     no_complaints(browser).await;
@@ -83,14 +87,19 @@ async fn follow(browser: &Browser, service: &Service) {
 
 async fn refuse(browser: &Browser, service: &Service) {
     patients_until_proposed(service, 1).await;
-    browser.open(POLICY).await;
+    visit(browser, service, POLICY).await;
     browser.expect("Proposal 1 waits for a signature").await;
     browser.look("policy-waiting").await;
     browser.open("/").await;
     browser.expect("One policy waits for a signature").await;
     browser.look("policies").await;
     browser.open(&format!("{POLICY}/proposals/1")).await;
-    let places = browser.script("return ['evidence', 'against', 'change', 'sign'].map((id) => document.getElementById(id).offsetTop)", Vec::new()).await;
+    let places = browser
+        .script(
+            "return ['evidence', 'against', 'change', 'sign'].map((id) => document.getElementById(id).offsetTop)",
+            Vec::new(),
+        )
+        .await;
     let places: Vec<u64> = places.as_array().expect("a list").iter().filter_map(serde_json::Value::as_u64).collect();
     assert!(places.is_sorted() && places.len() == 4, "the evidence comes before the recommendation: {places:?}");
     browser.look("proposal").await;
@@ -113,7 +122,7 @@ async fn refuse(browser: &Browser, service: &Service) {
 
 async fn approve(browser: &Browser, service: &Service) {
     patients_until_proposed(service, 2).await;
-    browser.open(&format!("{POLICY}/proposals/2")).await;
+    visit(browser, service, &format!("{POLICY}/proposals/2")).await;
     browser.click("#approve summary").await;
     browser.type_into("#approve-reason", "a second season says the same").await;
     browser.type_into("#approve-token", &service.ann).await;
@@ -122,7 +131,7 @@ async fn approve(browser: &Browser, service: &Service) {
     browser.expect("Version 2 in force").await;
     browser.expect("a second season says the same").await;
     service.patients(260).await;
-    browser.open(POLICY).await;
+    visit(browser, service, POLICY).await;
     browser.look("policy-version-2").await;
     no_complaints(browser).await;
 }
@@ -142,10 +151,7 @@ async fn roll_back(browser: &Browser, service: &Service) {
 
 async fn stop_and_resume(browser: &Browser, service: &Service) {
     for (form, words) in [("stop", "The policy is stopped"), ("resume", "The policy goes on")] {
-        browser.click(&format!("#{form} summary")).await;
-        browser.type_into(&format!("#{form}-reason"), "to try the switch").await;
-        browser.type_into(&format!("#{form}-token"), &service.ann).await;
-        browser.send(&format!("#{form}")).await;
+        sign(browser, form, &service.ann).await;
         browser.expect(words).await;
     }
     no_complaints(browser).await;
@@ -169,18 +175,35 @@ async fn audit(browser: &Browser) {
     no_complaints(browser).await;
 }
 
-/// A rule by score, with more features than can be drawn, and two signatures.
-async fn another_form(browser: &Browser, service: &Service) {
+/// A rule by score, with more features than can be drawn; its changes need two signatures.
+async fn two_signatures(browser: &Browser, service: &Service) {
     tokio::task::block_in_place(|| service.engine.register("Ann", TRIAGE, 3)).expect("a policy");
-    service.triage(4000).await;
     let slot = service.policy("triage");
-    wait_until(|| slot.live.lock().open_proposal().is_some() || slot.live.lock().state().reviews.count > 5).await;
-    browser.open("/policies/triage").await;
-    browser.look("policy-score").await;
-    if slot.live.lock().open_proposal().is_some() {
-        browser.open("/policies/triage/proposals/1").await;
-        browser.look("proposal-score").await;
+    for _ in 0..20 {
+        service.triage(1000).await;
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        if slot.live.lock().open_proposal().is_some() {
+            break;
+        }
     }
+    assert!(slot.live.lock().open_proposal().is_some(), "no proposal: {:?}", slot.live.lock().state().reviews);
+    visit(browser, service, "/policies/triage").await;
+    browser.look("policy-score").await;
+    visit(browser, service, "/policies/triage/proposals/1").await;
+    browser.look("proposal-score").await;
+    sign(browser, "approve", &service.ann).await;
+    browser.expect("Your signature stands; another one is needed").await;
+    browser.expect("1 of 2 signed").await;
+    browser.open("/policies/triage/proposals/1").await;
+    sign(browser, "approve", &service.ann).await;
+    browser.expect("Ann has signed already").await;
+    browser.send("header form").await;
+    browser.type_into("#token", &service.ben).await;
+    browser.send("main form").await;
+    browser.open("/policies/triage/proposals/1").await;
+    sign(browser, "approve", &service.ben).await;
+    browser.expect("Version 2 in force").await;
+    browser.look("policy-score-version-2").await;
     no_complaints(browser).await;
 }
 
@@ -198,6 +221,16 @@ async fn sign_out(browser: &Browser, service: &Service) {
     no_complaints(browser).await;
 }
 
+/// Opens a page; where the session ended meanwhile, with another one.
+async fn visit(browser: &Browser, service: &Service, path: &str) {
+    browser.open(path).await;
+    if browser.path().await.starts_with("/sign-in") {
+        browser.type_into("#token", &service.ann).await;
+        browser.send("main form").await;
+    }
+    assert_eq!(browser.path().await, path);
+}
+
 async fn patients_until_proposed(service: &Service, number: usize) {
     let slot = service.policy("blood pressure");
     for _ in 0..40 {
@@ -211,11 +244,10 @@ async fn patients_until_proposed(service: &Service, number: usize) {
     panic!("no proposal {number} after 5,000 patients");
 }
 
-async fn wait_until(done: impl Fn() -> bool) {
-    for _ in 0..300 {
-        if done() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+/// Fills in a form that asks for a signature, and sends it.
+async fn sign(browser: &Browser, form: &str, token: &str) {
+    browser.click(&format!("#{form} summary")).await;
+    browser.type_into(&format!("#{form}-reason"), "both of us looked").await;
+    browser.type_into(&format!("#{form}-token"), token).await;
+    browser.send(&format!("#{form}")).await;
 }

@@ -67,7 +67,7 @@ unit = "beats a minute"
 range = [40, 160]
 
 [evidence]
-noise = 3
+noise = 1
 
 [control]
 approval = "two"
@@ -102,17 +102,25 @@ impl Service {
             clock: Arc::new(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|ground, review| {
                 let drawn = pictures(ground, review).into_iter();
-                drawn.map(|picture| Drawing { svg: picture.figure.svg(), title: picture.title, caption: picture.caption }).collect()
+                drawn
+                    .map(|picture| Drawing {
+                        svg: picture.figure.svg(),
+                        title: picture.title,
+                        caption: picture.caption,
+                    })
+                    .collect()
             }),
             snapshot_every: 1_000_000,
         };
-        let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let engine =
+            Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let token = |first: u8, name: &str, role: Role| {
             let (token, grant) = Grant::new([first; 40], name, vec![role], None, None);
             tokio::task::block_in_place(|| engine.create_token("test", grant)).expect("a token");
             token
         };
-        let (ann, ben, eve) = (token(1, "Ann", Role::Admin), token(2, "Ben", Role::Review), token(3, "Eve", Role::Read));
+        let (ann, ben, eve) =
+            (token(1, "Ann", Role::Admin), token(2, "Ben", Role::Review), token(3, "Eve", Role::Read));
         let app = Arc::new(App::new(engine.clone(), Settings { secure: false, version: "test" }));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
@@ -159,12 +167,13 @@ impl Service {
                     ["no", "yes"][rng.below(2)],
                     40.0 + 120.0 * rng.uniform(),
                     rng.below(3),
-                    3.0 * rng.normal(),
+                    rng.normal(),
                 )
             };
             let need = 0.15 * (age - 18.0) + 2.0 * (fever - 36.0) + if alone == "yes" { 2.0 } else { 0.0 };
             let days = [0.8 * need, 4.0 + 0.45 * need, 9.0 + 0.1 * need][option] + noise;
-            let record = vec![Field::Number(age), Field::Number(fever), Field::Text(alone.to_owned()), Field::Number(pulse)];
+            let record =
+                vec![Field::Number(age), Field::Number(fever), Field::Text(alone.to_owned()), Field::Number(pulse)];
             let option = ["home", "clinic", "ward"][option].to_owned();
             let elsewhere = Elsewhere { key: None, record, option, propensity: Some(1.0 / 3.0) };
             reports.push(Report::Elsewhere { elsewhere, outcome: days.clamp(0.0, 30.0) });

@@ -87,6 +87,13 @@ impl Service {
         self.child.id()
     }
 
+    /// As an administrator asks it to.
+    pub(crate) fn stop(mut self) {
+        let asked = Command::new("kill").args(["-TERM", &self.process().to_string()]).status();
+        assert!(asked.is_ok_and(|status| status.success()), "asked to stop");
+        assert!(self.child.wait().expect("gone").success(), "it stops in order");
+    }
+
     /// As the power going out takes it.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("killed");
@@ -100,5 +107,5 @@ pub(crate) fn verify(store: &Path) -> Output {
 
 pub(crate) fn assert_verified(store: &Path, when: &str) {
     let output = verify(store);
-    assert!(output.status.success(), "{when}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{when}: {output:?}");
 }

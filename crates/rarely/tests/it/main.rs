@@ -16,3 +16,4 @@ mod reproduction;
 mod review;
 mod review_bad_input;
 mod review_states;
+mod service;

@@ -14,7 +14,13 @@ pub(super) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<S
         Rule::Threshold(threshold) => {
             let unit = document.feature(&threshold.feature).and_then(|(_, feature)| feature.unit()).unwrap_or_default();
             match person.number(&threshold.feature) {
-                Some(at) => vec![place(&format!("{} is {}", threshold.feature, with(at, unit)), at, &threshold.cuts, &threshold.options, unit)],
+                Some(at) => vec![place(
+                    &format!("{} is {}", threshold.feature, with(at, unit)),
+                    at,
+                    &threshold.cuts,
+                    &threshold.options,
+                    unit,
+                )],
                 None => Vec::new(),
             }
         }
@@ -97,7 +103,9 @@ fn place(words: &str, at: f64, cuts: &[f64], options: &[String], unit: &str) -> 
         (None, None) => format!("everyone gets {option}, whatever the record says"),
         (None, Some(upper)) => format!("{words}, which is below {}: {option}", with(*upper, unit)),
         (Some(lower), None) => format!("{words}, which is at least {}: {option}", with(lower, unit)),
-        (Some(lower), Some(upper)) => format!("{words}, which is from {} to below {}: {option}", short(lower), with(*upper, unit)),
+        (Some(lower), Some(upper)) => {
+            format!("{words}, which is from {} to below {}: {option}", short(lower), with(*upper, unit))
+        }
     }
 }
 

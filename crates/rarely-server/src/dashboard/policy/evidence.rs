@@ -82,7 +82,11 @@ impl Default for Evidence {
 
 impl Evidence {
     /// What the data say of a policy now, or said a moment ago; nothing if there is no outcome yet.
-    pub(in crate::dashboard) async fn of(&self, engine: &Arc<Engine>, slot: &Arc<Slot>) -> Result<Option<Arc<Shown>>, Refusal> {
+    pub(in crate::dashboard) async fn of(
+        &self,
+        engine: &Arc<Engine>,
+        slot: &Arc<Slot>,
+    ) -> Result<Option<Arc<Shown>>, Refusal> {
         let place = self.place(slot.id);
         let mut kept = place.lock().await;
         let basis = Basis::of(slot);
@@ -92,9 +96,8 @@ impl Evidence {
         let _turn = self.turns.acquire().await;
         let (engine, slot, started) = (engine.clone(), slot.clone(), Instant::now());
         let made = tokio::task::spawn_blocking(move || {
-            let found = engine.evidence(&slot, |ground, review, _| {
-                Shown::of(ground.document, review, pictures(ground, review))
-            });
+            let found = engine
+                .evidence(&slot, |ground, review, _| Shown::of(ground.document, review, pictures(ground, review)));
             match found {
                 Ok(shown) => Ok(Some(Arc::new(shown))),
                 Err(rarely_review::ReviewError::Empty) => Ok(None),
@@ -120,7 +123,8 @@ impl Kept {
     /// Whether this still is what the data say, or was so short a while ago that it is not worth the work.
     fn serves(&self, now: Basis) -> bool {
         let patience = (PATIENCE * self.took).min(STALE);
-        self.basis == now || (self.basis.version == now.version && self.shown.is_some() && self.made.elapsed() < patience)
+        self.basis == now
+            || (self.basis.version == now.version && self.shown.is_some() && self.made.elapsed() < patience)
     }
 }
 
@@ -164,7 +168,7 @@ impl Shown {
                 .map(|picture| Drawing { svg: picture.figure.svg(), title: picture.title, caption: picture.caption })
                 .collect(),
             stuck: stuck.collect(),
-            settle: review.gaps.remedy.as_ref().map(settle),
+            settle: review.gaps.remedy.as_ref().map(|remedy| settle(document, remedy)),
             thin: review.gaps.thin.clone(),
             warnings: review.checks.iter().filter_map(Check::warning).map(ToOwned::to_owned).collect(),
         }
@@ -178,12 +182,15 @@ fn verdict(document: &Document, review: &Review) -> String {
             format!("The evidence asks for a change, because {}: {}.", proposal.cause, changes.join("; "))
         }
         (Verdict::CannotTell, _) => "It cannot be told yet whether the rule should change.".to_owned(),
+        _ if review.reasons.is_empty() && !review.standing.jointly_plausible => {
+            "Keep the rule: none of its boundaries is ruled out.".to_owned()
+        }
         _ if review.reasons.is_empty() => "Keep the rule: nothing in the data rules it out.".to_owned(),
         _ => "Keep the rule, for the reason below.".to_owned(),
     }
 }
 
-fn settle(remedy: &Remedy) -> String {
+fn settle(document: &Document, remedy: &Remedy) -> String {
     let further = |cases: u64| format!("{} further cases", count(cases));
     let cases = match (remedy.cases, remedy.cases_nine_tenths) {
         (Some(half), Some(most)) => format!(
@@ -199,9 +206,13 @@ fn settle(remedy: &Remedy) -> String {
             remedy.simulated
         ),
     };
-    format!(
-        "Let the policy draw lots among the plausible options for a few people: explore = \"{}\" under [change] of the policy document. \
-         Simulated on what the data leave possible, {cases}.",
-        remedy.explore
-    )
+    let explore = &remedy.explore;
+    let what = if document.change().explore.to_string() == *explore {
+        format!("The policy draws lots among the plausible options already (explore = \"{explore}\").")
+    } else {
+        format!(
+            "Let the policy draw lots among the plausible options for a few people: explore = \"{explore}\" under [change] of a policy document."
+        )
+    };
+    format!("{what} Simulated on what the data leave possible, {cases}.")
 }

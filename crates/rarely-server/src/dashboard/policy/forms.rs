@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::super::layout::csrf;
-use super::super::signing::{Act, sheet};
 use super::super::signing::Typed;
+use super::super::signing::{Act, sheet};
 use super::View;
 
 impl View<'_> {

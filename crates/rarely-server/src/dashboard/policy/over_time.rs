@@ -3,8 +3,8 @@
 use rarely_figures::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_live::event::{CutPoint, Drawing};
 use rarely_live::{Timed, Version};
-use rarely_policy::Document;
-use rarely_review::words;
+use rarely_policy::{Document, Rule};
+use rarely_review::{Running, words};
 
 const IN_FORCE: Style = Style::dashed(Colour::BLACK).wide(2.2);
 const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
@@ -29,9 +29,15 @@ pub(super) fn picture(document: &Document, points: &[Timed], versions: &[Version
             .to_owned();
         (vec![strain(points)], caption)
     } else {
-        let caption = "Dashed: the cut in force. Grey: where the data allow it, at each review. Once the cut has left the grey band it is \
-                       implausible, and a change is proposed."
-            .to_owned();
+        let another = if matches!(document.rule(), Rule::Score(_)) && versions.len() > 1 {
+            " A version may weigh the features otherwise; its cuts are then on a score of its own."
+        } else {
+            ""
+        };
+        let caption = format!(
+            "Dashed: the cut in force. Grey: where the data allow it, at each review. Once the cut has left the grey band it is \
+             implausible, and a change is proposed.{another}"
+        );
         (pairs.iter().map(|pair| cut(document, points, pair)).collect(), caption)
     };
     let panels = panels.into_iter().map(|panel: Panel| Panel {
@@ -39,35 +45,52 @@ pub(super) fn picture(document: &Document, points: &[Timed], versions: &[Version
         marks: panel.marks.into_iter().chain(changes.iter().cloned()).collect(),
         ..panel
     });
-    let title = "Evidence over time".to_owned();
+    let title = "How the rule stood at each review".to_owned();
     let panels: Vec<Panel> = panels.collect();
     let columns = if panels.len() > 1 { 2 } else { 1 };
     let figure = Figure { title: title.clone(), columns, panels, legend: Legend::Below, note: None };
     Some(Drawing { svg: figure.svg(), title, caption })
 }
 
-/// The pairs of options that have a cut between them in most reviews.
+/// The pairs of options that had a cut between them at two reviews or more.
 fn pairs(points: &[Timed]) -> Vec<[String; 2]> {
-    let Some(last) = points.last() else { return Vec::new() };
-    last.point.cuts.iter().map(|cut| cut.options.clone()).collect()
+    let mut pairs: Vec<([String; 2], usize)> = Vec::new();
+    for cut in points.iter().flat_map(|timed| &timed.point.cuts) {
+        match pairs.iter_mut().find(|(pair, _)| *pair == cut.options) {
+            Some((_, reviews)) => *reviews += 1,
+            None => pairs.push((cut.options.clone(), 1)),
+        }
+    }
+    pairs.into_iter().filter(|(_, reviews)| *reviews > 1).map(|(pair, _)| pair).collect()
 }
 
 fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
-    let own = |timed: &Timed| -> Option<(f64, CutPoint)> {
-        let cut = timed.point.cuts.iter().find(|cut| cut.options == *pair)?;
-        Some((timed.point.outcomes as f64, cut.clone()))
-    };
-    let found: Vec<(f64, CutPoint)> = points.iter().filter_map(own).collect();
+    let own = |timed: &Timed| timed.point.cuts.iter().find(|cut| cut.options == *pair).cloned();
+    let found: Vec<(f64, CutPoint)> =
+        points.iter().filter_map(|timed| Some((timed.point.outcomes as f64, own(timed)?))).collect();
     let (low, high) = ends(document, &found);
     let band = |end: fn(&CutPoint) -> Option<f64>, open: f64| {
         found.iter().map(move |(x, cut)| (*x, end(cut).unwrap_or(open).clamp(low, high)))
     };
     let outline: Vec<(f64, f64)> =
         band(|cut| cut.low, low).chain(band(|cut| cut.high, high).collect::<Vec<_>>().into_iter().rev()).collect();
-    let steps = found.iter().map(|(x, cut)| (*x, cut.at)).collect();
+    let mut steps = Vec::new();
+    let mut before: Option<&Timed> = None;
+    for timed in points {
+        if let Some(cut) = own(timed) {
+            // A version that was first reviewed now has been in force since the review before.
+            steps.extend(
+                before
+                    .filter(|before| before.version != timed.version)
+                    .map(|before| (before.point.outcomes as f64, cut.at)),
+            );
+            steps.push((timed.point.outcomes as f64, cut.at));
+        }
+        before = Some(timed);
+    }
     let unit = words::unit(document);
     let name = match document.rule() {
-        rarely_policy::Rule::Threshold(threshold) => threshold.feature.as_str(),
+        Rule::Threshold(threshold) => threshold.feature.as_str(),
         _ if document.features().len() == 1 => document.features()[0].column.as_str(),
         _ => "score",
     };
@@ -87,17 +110,30 @@ fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
 fn ends(document: &Document, found: &[(f64, CutPoint)]) -> (f64, f64) {
     let cuts = found.iter().map(|(_, cut)| cut.at);
     let given = found.iter().flat_map(|(_, cut)| [cut.low, cut.high]).flatten();
-    let feature = match document.rule() {
-        rarely_policy::Rule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
-        _ => document.features().first().filter(|_| document.features().len() == 1),
-    };
-    let range = feature.and_then(rarely_policy::Feature::range);
-    let (least, most) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    let values = cuts.chain(given.filter(|value| (least..=most).contains(value)));
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (least, most) = possible(document).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let given: Vec<f64> = given.filter(|value| (least..=most).contains(value)).collect();
+    if given.is_empty() && least.is_finite() && most.is_finite() {
+        return (least, most);
+    }
+    let values = cuts.chain(given);
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     // Room on both sides, so that a band without an end is seen to go beyond.
     let room = (0.25 * (high - low)).max(0.02 * high.abs()).max(1e-6);
     ((low - room).max(least), (high + room).min(most))
+}
+
+/// What the rule's number can be: the range of its feature, or of its score.
+fn possible(document: &Document) -> Option<(f64, f64)> {
+    let feature = match document.rule() {
+        Rule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
+        _ => document.features().first().filter(|_| document.features().len() == 1),
+    };
+    feature.and_then(rarely_policy::Feature::range).or_else(|| {
+        let running = Running::of(document, document.rule())?;
+        let (low, high) = running.span();
+        Some((low + running.offset, high + running.offset))
+    })
 }
 
 fn strain(points: &[Timed]) -> Panel {
@@ -105,10 +141,7 @@ fn strain(points: &[Timed]) -> Panel {
     let most = line.iter().fold(1.0_f64, |most, point| most.max(point.1));
     Panel {
         y: Axis::linear("distance, over what is allowed").between(0.0, 1.08 * most),
-        marks: vec![
-            Mark::line("the rule in force", STRAIN, line),
-            Mark::horizontal("above: implausible", LIMIT, 1.0),
-        ],
+        marks: vec![Mark::line("the rule in force", STRAIN, line), Mark::horizontal("above: implausible", LIMIT, 1.0)],
         ..Panel::default()
     }
 }
