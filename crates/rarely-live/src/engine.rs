@@ -231,7 +231,9 @@ impl Engine {
             }
             if self.applied.has_changed().is_err() && *self.applied.borrow() < number {
                 // The folder is gone, and not because it found a fault.
-                return Err(ChangeError::Fault("it is stored, but the service no longer takes in what happens".to_owned()));
+                return Err(ChangeError::Fault(
+                    "it is stored, but the service no longer takes in what happens".to_owned(),
+                ));
             }
             std::thread::sleep(std::time::Duration::from_micros(200));
         }

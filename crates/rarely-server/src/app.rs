@@ -90,9 +90,12 @@ impl App {
     pub fn admit(&self, token: &str, address: IpAddr) -> Result<Grant, Problem> {
         let now_ms = self.engine.now_ms();
         if let Some(seconds) = self.failures.wait(address, now_ms) {
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens were shown from this address")
-                .remedy(format!("wait {seconds} seconds, then use a right one"))
-                .retry_after(seconds));
+            return Err(Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many wrong tokens were shown from this address",
+            )
+            .remedy(format!("wait {seconds} seconds, then use a right one"))
+            .retry_after(seconds));
         }
         match self.engine.tokens().check(token, now_ms) {
             Ok(grant) => Ok(grant.clone()),

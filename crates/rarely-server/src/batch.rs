@@ -22,8 +22,11 @@ pub(crate) fn read<T: DeserializeOwned, I>(
     let mut items = Vec::new();
     for line in lines {
         if items.len() == BATCH_LINES {
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the batch has more than {BATCH_LINES} lines"))
-                .remedy("send it in several requests; nothing of this one was taken"));
+            return Err(Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the batch has more than {BATCH_LINES} lines"),
+            )
+            .remedy("send it in several requests; nothing of this one was taken"));
         }
         items.push(body::parse(line).and_then(&understand));
     }

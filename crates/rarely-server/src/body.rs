@@ -57,7 +57,8 @@ impl Written {
 
 /// All of a body, if it is not too long and comes in time.
 pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse().ok());
+    let announced =
+        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse().ok());
     if announced.is_some_and(|length: u64| length > most as u64) {
         return Err(too_long(most));
     }
@@ -118,7 +119,9 @@ fn explain<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> Prob
         let rest = message.strip_prefix(start)?;
         rest.split_once('`').map(|(name, _)| name.to_owned())
     });
-    let field = match (named, path.as_str()) {
+    // A body that is no object has no field.
+    let path = if path.starts_with('[') { "" } else { path.as_str() };
+    let field = match (named, path) {
         (Some(name), "." | "") => name,
         (Some(name), path) if path.ends_with(&name) => path.to_owned(),
         (Some(name), path) => format!("{path}.{name}"),

@@ -95,7 +95,9 @@ impl Call {
     /// What stands behind the question mark.
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         Query::try_from_uri(&self.parts.uri).map(|Query(query)| query).map_err(|rejection| {
-            Problem::new(StatusCode::BAD_REQUEST, rejection.body_text()).field("query").remedy("see /docs for what is expected")
+            Problem::new(StatusCode::BAD_REQUEST, rejection.body_text())
+                .field("query")
+                .remedy("see /docs for what is expected")
         })
     }
 
@@ -119,7 +121,9 @@ impl Call {
 /// Does what may wait for a disk or takes long, beside what must not wait.
 pub(crate) async fn blocking<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Result<R, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the service made a mistake, and wrote it to its log"))
+    done.map_err(|_| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the service made a mistake, and wrote it to its log")
+    })
 }
 
 /// From where a request comes.
@@ -130,7 +134,8 @@ pub(crate) fn address(parts: &Parts) -> IpAddr {
 
 async fn parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
     let found = RawPathParams::from_request_parts(parts, &()).await;
-    let found = found.map_err(|rejection| Problem::new(StatusCode::BAD_REQUEST, rejection.body_text()).field("address"))?;
+    let found =
+        found.map_err(|rejection| Problem::new(StatusCode::BAD_REQUEST, rejection.body_text()).field("address"))?;
     Ok(found.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct DecisionView {
     option: String,
     /// The version of the policy.
     version: u64,
-    /// Why this option: Policy, Pilot or Equipoise.
+    /// Why this option: policy, pilot or equipoise.
     #[schema(value_type = String)]
     reason: Reason,
     /// With what probability.

@@ -139,7 +139,9 @@ fn kind(document: &Json, field: &Json) -> String {
     match &field["type"] {
         Json::String(kind) if kind == "array" => format!("list of {}", kind_of_items(document, &field["items"])),
         Json::String(kind) => kind.clone(),
-        Json::Array(kinds) => kinds.iter().filter_map(Json::as_str).filter(|kind| *kind != "null").collect::<Vec<_>>().join(" or "),
+        Json::Array(kinds) => {
+            kinds.iter().filter_map(Json::as_str).filter(|kind| *kind != "null").collect::<Vec<_>>().join(" or ")
+        }
         _ => "object".to_owned(),
     }
 }

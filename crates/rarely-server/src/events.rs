@@ -72,6 +72,8 @@ fn events(call: &Call, policy: Option<u64>) -> Answered {
     Ok(stream(receiver, "text/event-stream"))
 }
 
+/// Which events to send.
+#[derive(Debug, Clone, Copy)]
 struct Range {
     after: u64,
     until: u64,
@@ -111,7 +113,9 @@ async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Se
     loop {
         applied.mark_unchanged();
         let log = app.engine.log().clone();
-        let Ok(Ok(block)) = tokio::task::spawn_blocking(move || log.entries(after, policy, BLOCK)).await else { return };
+        let Ok(Ok(block)) = tokio::task::spawn_blocking(move || log.entries(after, policy, BLOCK)).await else {
+            return;
+        };
         if let Some(last) = block.last() {
             after = last.number;
             let mut text = Vec::new();

@@ -86,4 +86,3 @@ pub(crate) async fn evidence(call: Call) -> Answered {
     })
     .await?
 }
-

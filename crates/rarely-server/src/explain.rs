@@ -1,8 +1,8 @@
 //! Why somebody got an option, in words.
 
 use rarely_core::{Context, Reason};
-use rarely_live::engine::Slot;
 use rarely_live::Field;
+use rarely_live::engine::Slot;
 use rarely_policy::{Coefficient, Document, Rule};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -70,9 +70,7 @@ fn score(document: &Document, fields: &[Field]) -> Option<f64> {
         Rule::Score(score) => {
             let terms = score.coefficients.iter().map(|(column, coefficient)| match coefficient {
                 Coefficient::Slope(slope) => Some(slope * number(value(column)?)?),
-                Coefficient::Levels(levels) => {
-                    Some(levels.get(&word(value(column)?)).copied().unwrap_or(0.0))
-                }
+                Coefficient::Levels(levels) => Some(levels.get(&word(value(column)?)).copied().unwrap_or(0.0)),
             });
             terms.sum()
         }

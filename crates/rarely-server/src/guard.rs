@@ -53,7 +53,8 @@ pub(crate) async fn no_method(request: Request) -> Problem {
 }
 
 fn panicked() -> Response {
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the service made a mistake, and wrote it to its log").into_response()
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the service made a mistake, and wrote it to its log")
+        .into_response()
 }
 
 fn busy() -> Response {

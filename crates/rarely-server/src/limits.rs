@@ -66,7 +66,11 @@ pub fn check_person(name: &str) -> Result<(), String> {
 pub(crate) fn check_key(key: Option<&str>) -> Result<(), Problem> {
     let Some(key) = key else { return Ok(()) };
     if key.is_empty() || key.len() > KEY_BYTES {
-        return Err(wrong("key", format!("the key has {} bytes", key.len()), format!("use 1 to {KEY_BYTES} bytes, or leave it out")));
+        return Err(wrong(
+            "key",
+            format!("the key has {} bytes", key.len()),
+            format!("use 1 to {KEY_BYTES} bytes, or leave it out"),
+        ));
     }
     Ok(())
 }

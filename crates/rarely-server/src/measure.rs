@@ -8,14 +8,15 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use rarely_core::Population;
-use rarely_live::{Engine, Learned};
 use rarely_live::engine::Slot;
+use rarely_live::{Engine, Learned};
 use rarely_policy::Document;
 
 /// Policies that have series of their own; the others are added up.
 const MOST_POLICIES: usize = 200;
 /// Upper ends of the classes of latencies, in seconds.
-const CLASSES: [f64; 14] = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+const CLASSES: [f64; 14] =
+    [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// What is counted while requests are served. What policies add up to is read from them when it is asked for.
 pub(crate) struct Measures {
@@ -139,10 +140,13 @@ fn stuck(document: &Document, learned: &Learned) -> u64 {
     Population::supplied(ground.contexts()).map_or(0, |people| ground.set().stuck(&people).len() as u64)
 }
 
+/// A series, its kind, and what it counts.
+type Sum = (&'static str, &'static str, fn(&Row) -> u64);
+
 fn policies(text: &mut String, rows: &[Row]) {
     let (own, others) = rows.split_at(rows.len().min(MOST_POLICIES));
     let note = format!("Of the {MOST_POLICIES} oldest policies; all others together have an empty label.");
-    let sums: [(&str, &str, fn(&Row) -> u64); 4] = [
+    let sums: [Sum; 4] = [
         ("rarely_decisions_total", "counter", |row| row.decisions),
         ("rarely_outcomes_total", "counter", |row| row.outcomes),
         ("rarely_pending_proposals", "gauge", |row| u64::from(row.pending)),
@@ -157,7 +161,11 @@ fn policies(text: &mut String, rows: &[Row]) {
             let _ = writeln!(text, "{name}{{policy=\"\"}} {}", others.iter().map(value).sum::<u64>());
         }
     }
-    let _ = writeln!(text, "# HELP rarely_policies Policies.\n# TYPE rarely_policies gauge\nrarely_policies {}", rows.len());
+    let _ = writeln!(
+        text,
+        "# HELP rarely_policies Policies.\n# TYPE rarely_policies gauge\nrarely_policies {}",
+        rows.len()
+    );
     let _ = writeln!(
         text,
         "# HELP rarely_excluded_share Share of recent people given an option that the data rule out, at the last review; of \

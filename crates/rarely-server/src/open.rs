@@ -24,7 +24,9 @@ pub(crate) struct Health {
 /// An OpenAPI document.
 #[derive(Debug, ToSchema)]
 #[schema(value_type = Object)]
-pub(crate) struct OpenApi(#[expect(dead_code, reason = "it describes itself")] serde_json::Map<String, serde_json::Value>);
+pub(crate) struct OpenApi(
+    #[expect(dead_code, reason = "it describes itself")] serde_json::Map<String, serde_json::Value>,
+);
 
 fn health(call: &Call) -> Health {
     Health { status: "ok", version: call.app.settings.version, events: call.app.engine.committed() }
@@ -38,7 +40,9 @@ pub(crate) async fn healthy(call: Call) -> Answered {
 pub(crate) async fn ready(call: Call) -> Answered {
     let engine = call.app.engine.clone();
     if let Some(fault) = engine.fault() {
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault).remedy("restart the service; the log is whole"));
+        return Err(
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault).remedy("restart the service; the log is whole")
+        );
     }
     if *call.app.closing().borrow() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the service stops").retry_after(10));

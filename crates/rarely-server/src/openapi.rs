@@ -84,7 +84,8 @@ fn operation(route: &Route) -> Json {
             replies.push(Reply { status, meaning, contents: vec![problem()] });
         }
     }
-    let responses: BTreeMap<String, Json> = replies.iter().map(|reply| (reply.status.to_string(), response(reply))).collect();
+    let responses: BTreeMap<String, Json> =
+        replies.iter().map(|reply| (reply.status.to_string(), response(reply))).collect();
     let parameters: Vec<Json> = route
         .parameters
         .iter()
@@ -124,7 +125,8 @@ fn response(reply: &Reply) -> Json {
         response["content"] = contents(&reply.contents);
     }
     if matches!(reply.status, 429 | 503) {
-        response["headers"] = json!({ "Retry-After": { "schema": { "type": "integer" }, "description": "seconds to wait" } });
+        response["headers"] =
+            json!({ "Retry-After": { "schema": { "type": "integer" }, "description": "seconds to wait" } });
     }
     response
 }

@@ -88,7 +88,8 @@ fn observation(slot: &Slot, observation: Observation) -> Result<Report, Problem>
     let arm = slot.reader.option(&option).map_err(|error| wrong_in_words("option", &error.to_string()))?;
     let option = slot.document.options()[arm.index()].clone();
     if let Some(propensity) = propensity {
-        Encoder::propensity(Value::Number(propensity)).map_err(|error| wrong_in_words("propensity", &error.to_string()))?;
+        Encoder::propensity(Value::Number(propensity))
+            .map_err(|error| wrong_in_words("propensity", &error.to_string()))?;
     }
     Ok(Report::Elsewhere { elsewhere: Elsewhere { key, record, option, propensity }, outcome: plain(outcome) })
 }

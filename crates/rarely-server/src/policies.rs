@@ -44,7 +44,8 @@ pub(crate) async fn register(mut call: Call) -> Answered {
     };
     let (app, actor, seed) = (call.app.clone(), call.actor().to_owned(), seed()?);
     blocking(move || {
-        let document = Document::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
+        let document =
+            Document::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
         check_name(document.policy()).map_err(|message| wrong_in_words("document.policy", &message))?;
         let before = app.engine.committed();
         let slot = app.engine.register(&actor, &text, seed)?;
@@ -82,7 +83,9 @@ pub(crate) async fn versions(call: Call) -> Answered {
 pub(crate) async fn version(call: Call) -> Answered {
     let number = call.number("number", "version")?;
     let live = call.slot()?.live.lock();
-    let version = live.version_of(number).map_err(|error| Problem::new(StatusCode::NOT_FOUND, error.to_string()).field("number"))?;
+    let version = live
+        .version_of(number)
+        .map_err(|error| Problem::new(StatusCode::NOT_FOUND, error.to_string()).field("number"))?;
     Ok(json(StatusCode::OK, &VersionView::with_document(&live, version)))
 }
 
@@ -105,6 +108,7 @@ fn text(bytes: &Bytes) -> Result<String, Problem> {
 
 /// A seed that every program reads without loss: at most 2⁵³.
 fn seed() -> Result<u64, Problem> {
-    let random = getrandom::u64().map_err(|error| Problem::new(StatusCode::SERVICE_UNAVAILABLE, format!("no random numbers: {error}")))?;
+    let random = getrandom::u64()
+        .map_err(|error| Problem::new(StatusCode::SERVICE_UNAVAILABLE, format!("no random numbers: {error}")))?;
     Ok(random >> 11)
 }

@@ -9,19 +9,21 @@ use serde::Serialize;
 pub struct Problem {
     /// What kind of problem, as a reference; `about:blank` says that the status is all there is to it.
     #[serde(rename = "type")]
-    kind: String,
+    kind: &'static str,
     /// The status in words.
-    title: String,
+    title: &'static str,
     /// The HTTP status.
     status: u16,
     /// What was wrong, and with which value.
     detail: String,
     /// Where: the field of the body, or the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
+    #[schema(value_type = Option<String>)]
+    field: Option<Box<str>>,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    remedy: Option<String>,
+    #[schema(value_type = Option<String>)]
+    remedy: Option<Box<str>>,
     #[serde(skip)]
     retry_after: Option<u64>,
 }
@@ -30,8 +32,8 @@ impl Problem {
     /// A problem that is no more than its status and a sentence.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
-            kind: "about:blank".to_owned(),
-            title: status.canonical_reason().unwrap_or("problem").to_owned(),
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("problem"),
             status: status.as_u16(),
             detail: detail.into(),
             field: None,
@@ -43,14 +45,14 @@ impl Problem {
     /// Where it is.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
+        self.field = Some(field.into().into());
         self
     }
 
     /// What to do.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
+        self.remedy = Some(remedy.into().into());
         self
     }
 

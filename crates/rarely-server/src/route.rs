@@ -3,17 +3,17 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
-use axum::Router;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use rarely_live::Role;
 use serde_json::Value as Json;
-use utoipa::openapi::schema::Schema;
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
@@ -195,7 +195,14 @@ fn text() -> Json {
 
 fn path_parameters(path: &'static str) -> Vec<Parameter> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    names.map(|name| Parameter { name, place: "path", meaning: meaning(name), whole_number: matches!(name, "number" | "decision") }).collect()
+    names
+        .map(|name| Parameter {
+            name,
+            place: "path",
+            meaning: meaning(name),
+            whole_number: matches!(name, "number" | "decision"),
+        })
+        .collect()
 }
 
 fn meaning(name: &str) -> &'static str {

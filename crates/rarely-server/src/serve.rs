@@ -9,8 +9,8 @@ use axum_server::Handle;
 use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
-use rarely_live::engine::{Options, StartError};
 use rarely_live::Engine;
+use rarely_live::engine::{Options, StartError};
 
 use crate::app::{App, Settings};
 use crate::limits::HEAD_SECONDS;
@@ -51,7 +51,9 @@ pub struct Ready<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Tokens would travel in the open.
-    #[error("{0} can be reached from other machines, and without TLS tokens and records would travel in the open; give --cert and --key, listen on 127.0.0.1, or say --insecure if something in front of it does TLS")]
+    #[error(
+        "{0} can be reached from other machines, and without TLS tokens and records would travel in the open; give --cert and --key, listen on 127.0.0.1, or say --insecure if something in front of it does TLS"
+    )]
     Open(SocketAddr),
     /// The address cannot be used.
     #[error("{address}: {source}; stop what uses this address, or choose another with --listen")]
@@ -99,6 +101,7 @@ pub async fn serve(
         Some(files) => Some(certificate(files).await?),
         None => None,
     };
+    let signals = Signals::listen().map_err(ServeError::Server)?;
     // The address comes first: a port that is taken is found out before a long log is read.
     let unusable = |source| ServeError::Address { address: listen, source };
     let listener = TcpListener::bind(listen).map_err(unusable)?;
@@ -115,15 +118,15 @@ pub async fn serve(
     });
     let engine = started.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
     let app = Arc::new(App::new(engine.clone(), Settings { secure, version }));
-    let served = run(listener, tls, app).await;
+    let served = run(listener, tls, signals, app).await;
     // A thread of its own, because it waits for the disk; that it panics has been said.
     drop(tokio::task::spawn_blocking(move || engine.stop()).await);
     served.map_err(ServeError::Server)
 }
 
-async fn run(listener: TcpListener, tls: Option<RustlsConfig>, app: Arc<App>) -> std::io::Result<()> {
+async fn run(listener: TcpListener, tls: Option<RustlsConfig>, signals: Signals, app: Arc<App>) -> std::io::Result<()> {
     let handle = Handle::new();
-    let stopping = tokio::spawn(stop_on_signal(handle.clone(), app.clone()));
+    let stopping = tokio::spawn(stop_on_signal(signals, handle.clone(), app.clone()));
     let tidying = tokio::spawn(tidy(app.clone()));
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
@@ -140,28 +143,47 @@ async fn run(listener: TcpListener, tls: Option<RustlsConfig>, app: Arc<App>) ->
     served
 }
 
-async fn stop_on_signal(handle: Handle<SocketAddr>, app: Arc<App>) {
-    wait_for_signal().await;
+async fn stop_on_signal(mut signals: Signals, handle: Handle<SocketAddr>, app: Arc<App>) {
+    signals.wait().await;
     app.close();
     handle.graceful_shutdown(Some(Duration::from_secs(LAST_SECONDS)));
 }
 
+/// What tells the service to stop. It is listened for before anybody hears that the service is there.
 #[cfg(unix)]
-async fn wait_for_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        drop(tokio::signal::ctrl_c().await);
-        return;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = tokio::signal::ctrl_c() => {}
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 
+/// What tells the service to stop.
 #[cfg(not(unix))]
-async fn wait_for_signal() {
-    drop(tokio::signal::ctrl_c().await);
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn wait(&mut self) {
+        drop(tokio::signal::ctrl_c().await);
+    }
 }
 
 async fn tidy(app: Arc<App>) {
@@ -177,4 +199,3 @@ async fn certificate((certificate, key): (PathBuf, PathBuf)) -> Result<RustlsCon
     let config = RustlsConfig::from_pem_file(&certificate, &key).await;
     config.map_err(|source| ServeError::Certificate { certificate, key, source })
 }
-

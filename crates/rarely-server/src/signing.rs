@@ -133,7 +133,9 @@ pub(crate) async fn review(mut call: Call) -> Answered {
         Written::Json => Some(body::parse::<Signing>(&bytes)?.signature()?),
         _ => call.written(&[Written::Json]).map(|_| None)?,
     };
-    for (field, text) in signature.iter().flat_map(|signature| [("meaning", &signature.meaning), ("reason", &signature.reason)]) {
+    for (field, text) in
+        signature.iter().flat_map(|signature| [("meaning", &signature.meaning), ("reason", &signature.reason)])
+    {
         if text.trim().is_empty() {
             return Err(rarely_live::Objection::Wordless(field).into());
         }

@@ -95,7 +95,10 @@ pub(crate) async fn create(mut call: Call) -> Answered {
     blocking(move || {
         app.engine.create_token(&actor, grant)?;
         let tokens = app.engine.tokens();
-        let kept = tokens.get(&id).map(TokenView::from).ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the token does not show"))?;
+        let kept = tokens
+            .get(&id)
+            .map(TokenView::from)
+            .ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the token does not show"))?;
         Ok(json(StatusCode::CREATED, &TokenMade { token, kept }))
     })
     .await?
@@ -105,7 +108,11 @@ pub(crate) async fn create(mut call: Call) -> Answered {
 fn check(request: &TokenRequest) -> Result<Option<u64>, Problem> {
     check_person(&request.name).map_err(|message| wrong_in_words("name", &message))?;
     if request.roles.is_empty() {
-        return Err(wrong("roles", "a token without a role is good for nothing", "name decide, observe, read, review or admin"));
+        return Err(wrong(
+            "roles",
+            "a token without a role is good for nothing",
+            "name decide, observe, read, review or admin",
+        ));
     }
     if let Some(policies) = &request.policies {
         if policies.is_empty() || policies.len() > MOST_POLICIES {
@@ -118,7 +125,11 @@ fn check(request: &TokenRequest) -> Result<Option<u64>, Problem> {
     }
     let Some(days) = request.expires else { return Ok(None) };
     if !(days > 0.0 && days <= MOST_DAYS) {
-        return Err(wrong("expires", format!("{days} days"), format!("name a number of days above 0, up to {MOST_DAYS}")));
+        return Err(wrong(
+            "expires",
+            format!("{days} days"),
+            format!("name a number of days above 0, up to {MOST_DAYS}"),
+        ));
     }
     Ok(Some(milliseconds(days)))
 }

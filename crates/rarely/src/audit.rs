@@ -51,7 +51,9 @@ enum Command {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
     match &arguments.command {
         Command::Verify { store, head, format } => verify::run(store, *head, *format),
-        Command::Report { store, policy, out } => report::run(store, policy.as_deref(), out).map(|()| ExitCode::SUCCESS),
+        Command::Report { store, policy, out } => {
+            report::run(store, policy.as_deref(), out).map(|()| ExitCode::SUCCESS)
+        }
     }
 }
 

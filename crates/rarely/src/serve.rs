@@ -87,7 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
 pub(crate) fn engine_options(durability: Durability) -> Options {
     let draw = |ground: &rarely_review::Ground<'_>, review: &rarely_review::Review| {
         let drawn = pictures(ground, review).into_iter();
-        drawn.map(|picture| Drawing { title: picture.title, caption: picture.caption, svg: picture.figure.svg() }).collect()
+        drawn
+            .map(|picture| Drawing { title: picture.title, caption: picture.caption, svg: picture.figure.svg() })
+            .collect()
     };
     Options { durability, clock: Arc::new(rarely_store::now_ms), draw: Arc::new(draw), snapshot_every: SNAPSHOT_EVERY }
 }
@@ -122,7 +124,10 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let unwritable = |error: std::io::Error| {
-        format!("{}: the first token cannot be written here ({error}); name a new file with --admin-token-file", path.display())
+        format!(
+            "{}: the first token cannot be written here ({error}); name a new file with --admin-token-file",
+            path.display()
+        )
     };
     let mut opened = options.open(path).map_err(unwritable)?;
     let made = create().and_then(|_| writeln!(opened, "{token}").and_then(|()| opened.sync_all()).map_err(unwritable));

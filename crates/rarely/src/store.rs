@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         }
         Command::Restore { from, to } => {
             let restored = restore(from, to).into_diagnostic()?;
-            let before = restored.before.map_or_else(String::new, |before| format!("; the store there ended at event {before}"));
+            let before =
+                restored.before.map_or_else(String::new, |before| format!("; the store there ended at event {before}"));
             say(&format!("{} events are in {}{before}", restored.head.number, to.display()));
         }
         Command::Recover { store } => recover(store)?,
@@ -75,9 +76,16 @@ fn recover(store: &Path) -> Result<(), Report> {
     engine.stop();
     let event = written?;
     say(&if seen.number > head.number {
-        format!("events {} to {} are lost; event {event} says so, and the store can be used again", head.number + 1, seen.number)
+        format!(
+            "events {} to {} are lost; event {event} says so, and the store can be used again",
+            head.number + 1,
+            seen.number
+        )
     } else {
-        format!("event {} is not the one that was acknowledged; event {event} says so, and the store can be used again", head.number)
+        format!(
+            "event {} is not the one that was acknowledged; event {event} says so, and the store can be used again",
+            head.number
+        )
     });
     Ok(())
 }

@@ -118,7 +118,8 @@ fn make(create: &Create) -> Result<(), Report> {
     } else {
         on_store(&create.place, |engine| {
             let expires_ms = create.expires.map(|days| engine.now_ms().saturating_add(milliseconds(days)));
-            let (token, grant) = new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Report::msg)?;
+            let (token, grant) =
+                new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Report::msg)?;
             engine.create_token("console", grant).into_diagnostic()?;
             Ok(token)
         })?
@@ -160,7 +161,8 @@ fn list(place: &Place) -> Result<Json, Report> {
 fn table(tokens: &Json) -> String {
     let header = ["id", "name", "roles", "policies", "made", "ends", "revoked"];
     let mut table = plain_table(&header, &[1, 2, 3, 4, 5, 6]);
-    let words = |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
+    let words =
+        |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
     let time = |time: &Json| time.as_u64().map_or_else(|| "–".to_owned(), |time| utc(time)[..16].to_owned());
     for token in tokens["tokens"].as_array().into_iter().flatten() {
         let policies = if token["policies"].is_null() { "all".to_owned() } else { words(&token["policies"]) };

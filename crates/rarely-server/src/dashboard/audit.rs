@@ -59,7 +59,7 @@ pub(super) async fn show(
         };
         let hash = entry.hash.to_string();
         vec![
-            Cell::Head(number),
+            Cell::Name(number),
             Cell::Words(told(&name, event)),
             Cell::Whole(time(entry.time_ms)),
             who(&entry.actor),

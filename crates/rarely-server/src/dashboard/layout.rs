@@ -126,6 +126,8 @@ pub(super) enum Cell {
     Number(Markup),
     /// What the row is about.
     Head(Markup),
+    /// The same on one line: a number or a short name.
+    Name(Markup),
 }
 
 impl Cell {
@@ -163,6 +165,7 @@ pub(super) fn table(caption: &str, head: &[&str], rows: impl IntoIterator<Item =
                         Cell::Whole(content) => td.whole { (content) },
                         Cell::Number(content) => td.number { (content) },
                         Cell::Head(content) => th scope="row" { (content) },
+                        Cell::Name(content) => th.whole scope="row" { (content) },
                     }
                 }
             } } }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::{Stream, stream};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
 use rarely_live::Role;
 
 use super::Dashboard;
@@ -22,9 +23,11 @@ const CHECK: Duration = Duration::from_secs(15);
 /// `GET /policies/{name}/live`: the number of the policy's last event, now and whenever there is a new one. Ends with the session.
 pub(super) async fn follow(
     State(dashboard): State<Arc<Dashboard>>,
-    visitor: Visitor,
+    visitor: Result<Visitor, Response>,
     Path(name): Path<String>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+) -> Result<Response, Refusal> {
+    // Without a session there is nothing to follow: a browser takes this answer as the end, and does not ask again.
+    let Ok(visitor) = visitor else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let slot = dashboard.policy(&visitor, &name)?;
     let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many pages are followed at the moment.");
     let place = Arc::new(dashboard.app.streams.clone().try_acquire_owned().map_err(busy)?);
@@ -46,7 +49,10 @@ pub(super) async fn follow(
                 applied.borrow_and_update();
                 let last = slot.live.lock().state().last_event;
                 if sent != Some(last) {
-                    return Some((Ok(Event::default().data(last.to_string())), (applied, closing, Some(last))));
+                    return Some((
+                        Ok::<_, Infallible>(Event::default().data(last.to_string())),
+                        (applied, closing, Some(last)),
+                    ));
                 }
                 tokio::select! {
                     changed = applied.changed() => changed.ok()?,
@@ -56,5 +62,5 @@ pub(super) async fn follow(
             }
         }
     });
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(CHECK)))
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(CHECK)).into_response())
 }

@@ -231,10 +231,10 @@ impl View<'_> {
         let outcome = &self.live.document().outcome().column;
         let rows = decisions.iter().map(|recent| {
             vec![
-                Cell::Head(html! { a href=(self.link(&format!("/decisions/{}", recent.number))) { (recent.number) } }),
+                Cell::Name(html! { a href=(self.link(&format!("/decisions/{}", recent.number))) { (recent.number) } }),
                 Cell::Whole(time(recent.time_ms)),
                 Cell::left(&recent.decided.option),
-                Cell::left(recent.why()),
+                Cell::Whole(html! { (recent.why()) }),
                 Cell::number(percent(recent.decided.propensity)),
                 Cell::number(count(recent.decided.version)),
                 Cell::number(recent.outcome.map_or_else(|| "–".to_owned(), super::format::value)),

@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
-use rarely_live::engine::{Ask, Durability, Options, Report};
+use futures_util::StreamExt as _;
+use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
+use rarely_live::event::Signature;
 use rarely_live::{Engine, Field, Grant, Role};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
+use super::policy::evidence::Evidence;
 use super::routes;
 use super::session::LENGTH_MS;
 use crate::app::{App, Settings};
@@ -32,6 +35,7 @@ const NAME: &str = "<script>alert(1)</script>";
 const PAGE: &str = "/policies/%3Cscript%3Ealert%281%29%3C%2Fscript%3E";
 
 struct Bench {
+    app: Arc<App>,
     router: Router,
     engine: Arc<Engine>,
     now: Arc<AtomicU64>,
@@ -65,7 +69,7 @@ impl Bench {
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let app = Arc::new(App::new(engine.clone(), Settings { secure, version: "test" }));
-        Self { router: routes(app), engine, now, _folder: folder }
+        Self { router: routes(app.clone()), app, engine, now, _folder: folder }
     }
 
     /// A token, by the byte it is made of.
@@ -371,4 +375,62 @@ async fn assets_are_kept_for_good() {
     }
     let page = bench.get("/sign-in", "").await.body;
     assert!(page.contains("/assets/style.css?"), "{page}");
+}
+
+/// A policy with one feature, and one person who answered.
+async fn one_answer(bench: &Bench) -> Arc<Slot> {
+    let slot = beside(|| bench.engine.register("Ann", DOCUMENT, 1)).expect("a policy");
+    answer(bench, &slot).await;
+    slot
+}
+
+async fn answer(bench: &Bench, slot: &Slot) {
+    let record = vec![Field::Number(10.0)];
+    let context = slot.reader.context(&record).expect("in range");
+    let asks = vec![Ask { key: None, record, context }];
+    let decision = bench.engine.decide(slot, "ward", asks).await.remove(0).expect("an answer").decision;
+    let report = Report::Outcome { decision, outcome: 0.5, correction: None };
+    bench.engine.observe(slot, "ward", vec![report]).await.remove(0).expect("taken in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_told_of_events_until_the_service_stops() {
+    let bench = Bench::new(false);
+    let slot = one_answer(&bench).await;
+    let session = bench.sign_in(&bench.token(1, "Ann", Role::Read, None)).await;
+    let request = Request::get(format!("{PAGE}/live")).header(header::COOKIE, format!("rarely_session={session}"));
+    let response =
+        bench.router.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("an answer");
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+    let mut stream = response.into_body().into_data_stream();
+    let last = |slot: &Slot| format!("data: {}\n\n", slot.live.lock().state().last_event);
+    assert_eq!(stream.next().await.expect("a message").expect("bytes"), last(&slot));
+    answer(&bench, &slot).await;
+    assert_eq!(
+        stream.next().await.expect("a message").expect("bytes"),
+        last(&slot),
+        "a second later, both events at once"
+    );
+    assert_eq!(bench.get(&format!("{PAGE}/live"), "").await.status, StatusCode::NO_CONTENT, "the end, for a browser");
+    bench.app.close();
+    assert!(stream.next().await.is_none(), "a server that stops does not wait for pages");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evidence_is_worked_out_once() {
+    let bench = Bench::new(false);
+    let slot = one_answer(&bench).await;
+    let evidence = Evidence::default();
+    let (one, other) = tokio::join!(evidence.of(&bench.engine, &slot), evidence.of(&bench.engine, &slot));
+    let (one, other) = (one.expect("evidence").expect("an outcome"), other.expect("evidence").expect("an outcome"));
+    assert!(Arc::ptr_eq(&one, &other), "two readers at once");
+    let record = vec![Field::Number(10.0)];
+    let context = slot.reader.context(&record).expect("in range");
+    bench.engine.decide(&slot, "ward", vec![Ask { key: None, record, context }]).await.remove(0).expect("an answer");
+    let again = evidence.of(&bench.engine, &slot).await.expect("evidence").expect("an outcome");
+    assert!(Arc::ptr_eq(&one, &again), "a decision says nothing of outcomes");
+    let signature = Signature { meaning: "m".to_owned(), reason: "r".to_owned() };
+    beside(|| bench.engine.stop_policy(&slot, "Ann", signature)).expect("stopped");
+    let again = evidence.of(&bench.engine, &slot).await.expect("evidence").expect("an outcome");
+    assert!(Arc::ptr_eq(&one, &again), "the same rule is in force");
 }

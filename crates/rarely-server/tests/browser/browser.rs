@@ -145,6 +145,17 @@ impl Browser {
         self.element(selector).await.send_keys(text).await.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
 
+    pub(crate) async fn press_tab(&self) {
+        let body = self.element("body").await;
+        body.send_keys("\u{e004}").await.expect("a key");
+    }
+
+    /// The text of what has the focus.
+    pub(crate) async fn focused(&self) -> String {
+        let text = self.script("return document.activeElement.textContent", Vec::new()).await;
+        text.as_str().expect("a text").to_owned()
+    }
+
     /// Puts a long text into a field.
     pub(crate) async fn fill(&self, selector: &str, text: &str) {
         self.script("document.querySelector(arguments[0]).value = arguments[1]", vec![json!(selector), json!(text)])

@@ -20,7 +20,10 @@ async fn the_same_rounds_give_the_same_versions() {
     for n in 0..ROUNDS {
         let (age, smoker) = person(n);
         let option = if n.is_multiple_of(2) {
-            let answer = service.post(&service.admin, "/v1/policies/clinic/decisions", &json!({ "record": record(n) })).await.is(200);
+            let answer = service
+                .post(&service.admin, "/v1/policies/clinic/decisions", &json!({ "record": record(n) }))
+                .await
+                .is(200);
             let option = answer["option"].as_str().unwrap().to_owned();
             let report = json!({ "decision": answer["decision"], "outcome": outcome(n, age, &option) });
             service.post(&service.admin, "/v1/policies/clinic/outcomes", &report).await.is(200);
@@ -39,11 +42,18 @@ async fn the_same_rounds_give_the_same_versions() {
     let walk = replay.finish(None).expect("a walk");
     assert!(!walk.turns.is_empty(), "there is something to agree on");
     let versions = service.get(&service.admin, "/v1/policies/clinic/versions").await.is(200);
-    let served: Vec<&serde_json::Value> = versions["versions"].as_array().unwrap().iter().skip(1).map(|version| &version["rule"]).collect();
-    let walked: Vec<serde_json::Value> = walk.turns.iter().map(|turn| serde_json::to_value(&turn.to).unwrap()).collect();
+    let served: Vec<&serde_json::Value> =
+        versions["versions"].as_array().unwrap().iter().skip(1).map(|version| &version["rule"]).collect();
+    let walked: Vec<serde_json::Value> =
+        walk.turns.iter().map(|turn| serde_json::to_value(&turn.to).unwrap()).collect();
     assert_eq!(served, walked.iter().collect::<Vec<_>>());
     let proposals = service.get(&service.admin, "/v1/policies/clinic/proposals").await.is(200);
-    let rows: Vec<u64> = proposals["proposals"].as_array().unwrap().iter().map(|proposal| proposal["outcomes"].as_u64().unwrap()).collect();
+    let rows: Vec<u64> = proposals["proposals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|proposal| proposal["outcomes"].as_u64().unwrap())
+        .collect();
     assert_eq!(rows, walk.turns.iter().map(|turn| turn.row).collect::<Vec<_>>(), "after the same rounds");
     service.finish();
 }

@@ -17,7 +17,8 @@ async fn the_document_describes_every_reference() {
     }
     let mut identifiers: Vec<&str> = Vec::new();
     for methods in document["paths"].as_object().unwrap().values() {
-        identifiers.extend(methods.as_object().unwrap().values().map(|operation| operation["operationId"].as_str().unwrap()));
+        identifiers
+            .extend(methods.as_object().unwrap().values().map(|operation| operation["operationId"].as_str().unwrap()));
     }
     let count = identifiers.len();
     identifiers.sort_unstable();
@@ -56,6 +57,7 @@ async fn health_and_measures() {
     assert_eq!(service.get("", "/healthz").await.is(200)["status"], "ok");
     service.get("", "/readyz").await.is(200);
     service.wait_ms(2 * crate::support::DAY_MS);
+    service.caught_up().await;
     let text = service.get(&service.admin, "/metrics").await.text();
     for line in [
         "rarely_decisions_total{policy=\"clinic\"} 1",

@@ -85,7 +85,10 @@ async fn decisions_outcomes_and_corrections() {
     let decide = "/v1/policies/clinic/decisions";
     let ask = json!({ "record": record(5), "key": "visit 5", "explain": true });
     let first = service.post(&service.admin, decide, &ask).await.is(200);
-    assert_eq!((&first["option"], &first["version"], &first["reason"], &first["propensity"]), (&json!("treat"), &json!(1), &json!("Policy"), &json!(1.0)));
+    assert_eq!(
+        (&first["option"], &first["version"], &first["reason"], &first["propensity"]),
+        (&json!("treat"), &json!(1), &json!("policy"), &json!(1.0))
+    );
     assert!(first["explanation"]["words"].as_str().unwrap().contains("age 84 years"), "{first}");
     assert_eq!(service.post(&service.admin, decide, &ask).await.is(200), first, "the same again");
     let other = json!({ "record": record(6), "key": "visit 5" });
@@ -107,6 +110,7 @@ async fn decisions_outcomes_and_corrections() {
 
     let report = "/v1/policies/clinic/outcomes";
     let said = json!({ "decision": first["decision"], "outcome": 0.5 });
+    service.caught_up().await;
     service.wait_ms(11 * DAY_MS);
     let view = service.get(&service.admin, "/v1/policies/clinic").await.is(200);
     assert_eq!(view["unanswered"], 2, "both are overdue: {view}");
@@ -118,7 +122,8 @@ async fn decisions_outcomes_and_corrections() {
     assert_eq!((&again["event"], &again["repeated"]), (&taken["event"], &json!(true)));
     let differs = json!({ "decision": first["decision"], "outcome": 0.75 });
     assert_eq!(service.post(&service.admin, report, &differs).await.is(409)["field"], "outcome");
-    let correction = json!({ "decision": first["decision"], "outcome": 0.75, "correction": true, "reason": "typing error" });
+    let correction =
+        json!({ "decision": first["decision"], "outcome": 0.75, "correction": true, "reason": "typing error" });
     let corrected = service.post(&service.admin, report, &correction).await.is(200);
     assert_eq!(service.post(&service.admin, report, &correction).await.is(200)["event"], corrected["event"]);
     service.post(&service.admin, report, &said).await.is(409);
@@ -140,7 +145,9 @@ async fn decisions_outcomes_and_corrections() {
     let whole = service.get(&service.admin, &path).await.is(200);
     assert_eq!((&whole["record"], &whole["outcome"], &whole["stream"]), (&record(5), &json!(0.75), &first["decision"]));
     assert_eq!(whole["outcomes"].as_array().map(Vec::len), Some(2));
-    assert!(whole["event"]["hash"].as_str().is_some_and(|hash| hash.len() == 64) && whole["rule"]["document"].is_string());
+    assert!(
+        whole["event"]["hash"].as_str().is_some_and(|hash| hash.len() == 64) && whole["rule"]["document"].is_string()
+    );
     service.get(&service.admin, "/v1/policies/clinic/decisions/1").await.is(404);
 
     let here = json!({ "record": record(8), "option": "wait", "outcome": 0.1, "key": "case 8" });
@@ -163,7 +170,8 @@ async fn decisions_outcomes_and_corrections() {
 async fn two_must_sign_and_both_are_different() {
     let service = Service::new();
     service.register(&document("clinic", &format!("{BY_HAND}\napproval = \"two\""))).await;
-    let (ann, ben) = (service.token("ann", &[Role::Review], None), service.token("ben", &[Role::Review], Some(&["clinic"])));
+    let (ann, ben) =
+        (service.token("ann", &[Role::Review], None), service.token("ben", &[Role::Review], Some(&["clinic"])));
     let also_ann = service.token("ann", &[Role::Review], None);
     service.batch(&service.admin, "/v1/policies/clinic/observations", &observations(0..600)).await;
     service.call(&ann, "POST", "/v1/policies/clinic/review", "", "").await.is(200);

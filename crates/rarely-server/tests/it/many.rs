@@ -20,6 +20,7 @@ async fn ten_thousand_policies() {
     assert_eq!(answer["option"], "treat");
     let all = service.get(&service.admin, "/v1/policies").await.is(200);
     assert_eq!(all["policies"].as_array().map(Vec::len), Some(10_000));
+    service.caught_up().await;
     let text = service.get(&service.admin, "/metrics").await.text();
     let series = text.lines().filter(|line| line.starts_with("rarely_decisions_total{")).count();
     assert_eq!(series, 201, "200 of their own, and one for the others");
@@ -33,22 +34,28 @@ async fn ten_thousand_policies() {
 async fn two_hundred_features() {
     use std::fmt::Write as _;
     let service = Service::new();
-    let mut text = "policy = \"wide\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n".to_owned();
+    let mut text =
+        "policy = \"wide\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n".to_owned();
     for n in 0..200 {
         let _ = write!(text, "[[features]]\ncolumn = \"f{n}\"\nrange = [0, 1]\n");
     }
     text += "[control]\nreview_every = 1000000\n[rule]\nthreshold = { feature = \"f0\", cuts = [0.5], options = [\"a\", \"b\"] }\n";
     service.register(&text).await;
     let record = |value: f64| -> Map<String, Json> { (0..200).map(|n| (format!("f{n}"), json!(value))).collect() };
-    let answer = service.post(&service.admin, "/v1/policies/wide/decisions", &json!({ "record": record(0.75), "explain": true })).await.is(200);
+    let answer = service
+        .post(&service.admin, "/v1/policies/wide/decisions", &json!({ "record": record(0.75), "explain": true }))
+        .await
+        .is(200);
     assert_eq!(answer["option"], "b");
     let report = json!({ "decision": answer["decision"], "outcome": 1 });
     service.post(&service.admin, "/v1/policies/wide/outcomes", &report).await.is(200);
     let mut missing = record(0.5);
     missing.remove("f123");
-    let wrong = service.post(&service.admin, "/v1/policies/wide/decisions", &json!({ "record": missing })).await.is(422);
+    let wrong =
+        service.post(&service.admin, "/v1/policies/wide/decisions", &json!({ "record": missing })).await.is(422);
     assert_eq!(wrong["field"], "record.f123");
-    let whole = service.get(&service.admin, &format!("/v1/policies/wide/decisions/{}", answer["decision"])).await.is(200);
+    let whole =
+        service.get(&service.admin, &format!("/v1/policies/wide/decisions/{}", answer["decision"])).await.is(200);
     assert_eq!(whole["record"].as_object().map(Map::len), Some(200));
     service.finish();
 }

@@ -52,7 +52,8 @@ async fn addresses() {
 async fn headers() {
     let service = Service::new();
     let get = || Request::get("/v1/policies");
-    let twice = get().header("authorization", format!("Bearer {}", service.admin)).header("authorization", "Bearer other");
+    let twice =
+        get().header("authorization", format!("Bearer {}", service.admin)).header("authorization", "Bearer other");
     service.send(twice.body(Body::empty()).unwrap()).await.is(401);
     for value in ["", "Bearer", "Bearer ", "Basic YTpi", "bearer  ", "Token x"] {
         service.send(get().header("authorization", value).body(Body::empty()).unwrap()).await.is(401);
@@ -60,7 +61,8 @@ async fn headers() {
     }
     let odd = get().header("authorization", [b'B', 0xff, b'r'].as_slice());
     service.send(odd.body(Body::empty()).unwrap()).await.is(401);
-    let small = get().header("authorization", format!("bearer {}", service.admin)).header("x-huge", "h".repeat(1 << 20));
+    let small =
+        get().header("authorization", format!("bearer {}", service.admin)).header("x-huge", "h".repeat(1 << 20));
     service.send(small.body(Body::empty()).unwrap()).await.is(200);
     service.finish();
 }

@@ -90,7 +90,7 @@ impl Service {
     /// Ends the service and starts it again on the same store.
     pub(crate) fn restart(self) -> Self {
         let (folder, clock, admin) = (self.folder.clone(), self.clock.clone(), self.admin.clone());
-        self.app.engine.stop();
+        tokio::task::block_in_place(|| self.app.engine.stop());
         drop(self);
         Self { admin, ..Self::open(folder, clock) }
     }
@@ -126,7 +126,7 @@ impl Service {
         let policies = policies.map(|policies| policies.iter().map(|&name| name.to_owned()).collect());
         let (token, grant) = Grant::new(random, name, roles.to_vec(), policies, expires_ms);
         let id = grant.id.clone();
-        self.app.engine.create_token("console", grant).expect("a token");
+        tokio::task::block_in_place(|| self.app.engine.create_token("console", grant)).expect("a token");
         (token, id)
     }
 
@@ -162,7 +162,7 @@ impl Service {
     }
 
     pub(crate) async fn batch(&self, token: &str, path: &str, lines: &[Json]) -> Vec<Json> {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         let reply = self.call(token, "POST", path, "application/x-ndjson", text).await;
         assert_eq!((reply.status.as_u16(), reply.kind()), (200, "application/x-ndjson"), "{}", reply.text());
         reply.lines()
@@ -170,6 +170,12 @@ impl Service {
 
     pub(crate) async fn register(&self, text: &str) -> Json {
         self.call(&self.admin, "POST", "/v1/policies", "application/toml", text.to_owned()).await.is(201)
+    }
+
+    /// Waits until everything that is on disk is taken in: who asks for a decision does not wait for that.
+    pub(crate) async fn caught_up(&self) {
+        let committed = self.app.engine.committed();
+        drop(self.app.engine.subscribe().wait_for(|applied| *applied >= committed).await);
     }
 
     /// Every answer to a declared request has a declared status and type, and every problem is a problem document.
@@ -206,7 +212,11 @@ impl Service {
         let paths = self.openapi["paths"].as_object().expect("paths");
         let matches = |template: &str| {
             let template: Vec<&str> = template.split('/').collect();
-            template.len() == parts.len() && template.iter().zip(&parts).all(|(one, part)| one.starts_with('{') && !part.is_empty() || one == part)
+            template.len() == parts.len()
+                && template
+                    .iter()
+                    .zip(&parts)
+                    .all(|(one, part)| one.starts_with('{') && !part.is_empty() || one == part)
         };
         let found = paths.iter().find(|(template, _)| matches(template))?;
         found.1.get(method.to_ascii_lowercase())
@@ -215,7 +225,7 @@ impl Service {
     /// Ends the service and audits its log from the first event to the last.
     pub(crate) fn finish(self) -> audit::Findings {
         let (folder, store) = (self.folder.clone(), self.store());
-        self.app.engine.stop();
+        tokio::task::block_in_place(|| self.app.engine.stop());
         drop(self);
         let log = SqliteLog::open_read_only(&store).expect("a store");
         let snapshot = SnapshotFile::beside(&store).read(SNAPSHOT_FORMAT, &log).expect("a snapshot that fits");

@@ -18,7 +18,13 @@ async fn the_clock_goes_back() {
     }
     let view = service.get(&service.admin, "/v1/policies/clinic").await.is(200);
     assert_eq!(view["unanswered"], 0);
-    let times: Vec<u64> = service.get(&service.admin, "/v1/events").await.lines().iter().map(|event| event["time_ms"].as_u64().unwrap()).collect();
+    let times: Vec<u64> = service
+        .get(&service.admin, "/v1/events")
+        .await
+        .lines()
+        .iter()
+        .map(|event| event["time_ms"].as_u64().unwrap())
+        .collect();
     assert!(times.is_sorted(), "{times:?}");
     service.set_time(0);
     service.get(&service.admin, "/metrics").await;
@@ -38,7 +44,10 @@ async fn a_proposal_expires() {
     let again = service.call(&service.admin, "POST", "/v1/policies/clinic/review", "", "").await.is(200);
     assert_eq!(again["proposal"], 2);
     let all = service.get(&service.admin, "/v1/policies/clinic/proposals").await.is(200);
-    assert_eq!((&all["proposals"][0]["status"]["is"], &all["proposals"][1]["status"]["is"]), (&json!("expired"), &json!("open")));
+    assert_eq!(
+        (&all["proposals"][0]["status"]["is"], &all["proposals"][1]["status"]["is"]),
+        (&json!("expired"), &json!("open"))
+    );
     service.finish();
 }
 

@@ -57,7 +57,8 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
 
 fn line(live: &Live, entry: &Entry, event: &Event) -> Option<Line> {
     let (what, signature, rule, evidence) = told(live, event)?;
-    let Signature { meaning, reason } = signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
+    let Signature { meaning, reason } =
+        signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
     Some(Line {
         policy: live.document().policy().to_owned(),
         event: entry.number,
@@ -82,7 +83,10 @@ fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String
         Event::Registered(_) => ("registered as version 1".to_owned(), None, in_force(), nothing()),
         Event::Reviewed(reviewed) => {
             let signature = reviewed.signature.clone()?;
-            let evidence = format!("{} after {} outcomes; statistics {}", reviewed.verdict, reviewed.point.outcomes, reviewed.digest);
+            let evidence = format!(
+                "{} after {} outcomes; statistics {}",
+                reviewed.verdict, reviewed.point.outcomes, reviewed.digest
+            );
             ("reviewed, no change".to_owned(), Some(signature), in_force(), evidence)
         }
         Event::Proposed(proposed) => {
@@ -98,12 +102,20 @@ fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String
             (what, None, refused.words.join("; "), evidence)
         }
         Event::Approved(signed) => {
-            let done = if live.version().origin == (Origin::Proposal { proposal: signed.proposal }) { "put in force" } else { "signed" };
+            let done = if live.version().origin == (Origin::Proposal { proposal: signed.proposal }) {
+                "put in force"
+            } else {
+                "signed"
+            };
             (format!("proposal {} {done}", signed.proposal), Some(signed.signature.clone()), in_force(), nothing())
         }
-        Event::Rejected(signed) => (format!("proposal {} rejected", signed.proposal), Some(signed.signature.clone()), nothing(), nothing()),
+        Event::Rejected(signed) => {
+            (format!("proposal {} rejected", signed.proposal), Some(signed.signature.clone()), nothing(), nothing())
+        }
         Event::Expired(expired) => (format!("proposal {} expired", expired.proposal), None, nothing(), nothing()),
-        Event::RolledBack(rolled) => (format!("rolled back to version {}", rolled.to), Some(rolled.signature.clone()), in_force(), nothing()),
+        Event::RolledBack(rolled) => {
+            (format!("rolled back to version {}", rolled.to), Some(rolled.signature.clone()), in_force(), nothing())
+        }
         Event::Stopped(signature) => ("stopped".to_owned(), Some(signature.clone()), in_force(), nothing()),
         Event::Resumed(signature) => ("resumed".to_owned(), Some(signature.clone()), in_force(), nothing()),
         _ => return None,
@@ -153,7 +165,12 @@ fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
         page.subheading("Everything that was proposed, signed or refused");
         let rows = lines.iter().map(|line| {
             let text = |text: &String| Cell::Text(text.clone());
-            let words = [&line.meaning, &line.reason].into_iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>().join(" – ");
+            let words = [&line.meaning, &line.reason]
+                .into_iter()
+                .filter(|words| !words.is_empty())
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" – ");
             vec![
                 Cell::Number(line.event.to_string()),
                 text(&line.time),

@@ -10,7 +10,8 @@ use rarely_live::audit::{Fault, Findings, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::replay::ReplayError;
 use rarely_store::{
-    ChainFault, Head, HeadWitness, Log as _, Snapshot, SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock, backup,
+    ChainFault, Head, HeadWitness, Log as _, Snapshot, SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock,
+    backup,
 };
 use serde_json::json;
 
@@ -77,7 +78,12 @@ fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
     if let Some(Head { number, hash }) = noted {
         match log.entry(number).into_diagnostic()? {
             Some(entry) if entry.hash == hash => {}
-            Some(entry) => return Ok(Err(Misfit::of(number, format!("event {number} has the hash {}, where {hash} was noted", entry.hash)))),
+            Some(entry) => {
+                return Ok(Err(Misfit::of(
+                    number,
+                    format!("event {number} has the hash {}, where {hash} was noted", entry.hash),
+                )));
+            }
             None => return Ok(Err(Misfit::of(number, format!("event {number} was noted, but is not in the log")))),
         }
     }
@@ -100,7 +106,9 @@ fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
 /// A damaged file does not fit; one that the system does not let us read was not looked at.
 fn unreadable(error: StoreError) -> Result<Checked, Report> {
     match error {
-        StoreError::Damaged { .. } | StoreError::NotAStore { .. } => Ok(Err(Misfit { event: None, what: error.to_string() })),
+        StoreError::Damaged { .. } | StoreError::NotAStore { .. } => {
+            Ok(Err(Misfit { event: None, what: error.to_string() }))
+        }
         other => Err(other).into_diagnostic(),
     }
 }

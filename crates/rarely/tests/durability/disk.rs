@@ -13,7 +13,8 @@ const MOST_CALLS: usize = 400;
 fn shim(folder: &Path) -> PathBuf {
     let (source, library) = (folder.join("failing_disk.c"), folder.join("failing_disk.so"));
     std::fs::write(&source, SHIM).expect("written");
-    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl").status();
+    let compiled =
+        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl").status();
     assert!(compiled.is_ok_and(|status| status.success()), "cc, which Rust links with, compiles it");
     library
 }
@@ -87,7 +88,11 @@ fn fail(mode: &str, error: &str, every: usize) {
                 Short::default()
             }
         };
-        assert!(mode != "once" || short.refused <= 2, "call {call}: it goes on after one failure, {} refused", short.refused);
+        assert!(
+            mode != "once" || short.refused <= 2,
+            "call {call}: it goes on after one failure, {} refused",
+            short.refused
+        );
         refusals += usize::from(short.refused > 0);
         if store.exists() && !short.decisions.is_empty() {
             let again = Service::start(&store, &[]).unwrap_or_else(|said| panic!("call {call} {mode}: {said}"));

@@ -44,7 +44,10 @@ impl Service {
         let mut command = program();
         command.arg("serve").arg("--store").arg(store).args(["--listen", &address.to_string()]);
         command.arg("--admin-token-file").arg(token_file(store));
-        command.envs(environment.iter().map(|(name, value)| (name, value))).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program runs");
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {

@@ -46,7 +46,7 @@
     }
     busy = true;
     try {
-      const answer = await fetch(location.pathname + location.search, { credentials: "same-origin", redirect: "error" });
+      const answer = await fetch(location.pathname + location.search, { credentials: "same-origin", redirect: "manual" });
       if (!answer.ok) throw new Error(String(answer.status));
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.querySelector("main");
@@ -84,7 +84,9 @@
       newest = message.data;
       schedule();
     };
-    source.onerror = () => say("Not connected; what is shown may be old");
+    // A session that has ended closes it for good; anything else is tried again by the browser.
+    source.onerror = () =>
+      say(source && source.readyState === EventSource.CLOSED ? "Not live; load the page again" : "Not connected; what is shown may be old");
   }
 
   function close() {

@@ -48,7 +48,7 @@ impl View<'_> {
     fn proposals(&self) -> Markup {
         let rows = self.state.proposals.iter().rev().map(|proposal| {
             vec![
-                Cell::Head(html! { a href=(self.link(&format!("/proposals/{}", proposal.number))) { "proposal " (proposal.number) } }),
+                Cell::Name(html! { a href=(self.link(&format!("/proposals/{}", proposal.number))) { "proposal " (proposal.number) } }),
                 Cell::Whole(time(proposal.time_ms)),
                 Cell::Words(html! { (proposal.rule.words(self.live.document()).join("; ")) }),
                 Cell::Words(status(&proposal.status)),
