@@ -1,8 +1,8 @@
 //! The one writer: gives out numbers and times, chains, and commits in groups.
 //!
 //! Whoever appends pushes into a queue under a short lock. A thread takes everything in the queue and commits it at
-//! once; while the disk works the next group gathers. Nobody sleeps to gather: one client alone gets a commit of its
-//! own, and a thousand share one.
+//! once; while the disk works the next group gathers. One client alone gets a commit of its own at once; those who
+//! shared the last one are awaited for a millisecond at most, so that a thousand share the next.
 
 mod queue;
 mod receipt;

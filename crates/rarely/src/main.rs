@@ -26,6 +26,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use miette::Report;
 
+/// What one thread allocates for a decision another frees; the system's allocator does that under a lock.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Decision policies that change seldom, and only on evidence.
 #[derive(Debug, Parser)]
 #[command(name = "rarely", version, max_term_width = 100)]

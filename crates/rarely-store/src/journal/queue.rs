@@ -2,11 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::receipt::{Receipt, Teller};
 use super::turn::{Lookup, Turn};
 use crate::entry::{Mark, Stamped};
 use crate::error::StoreError;
+
+/// For so long those who shared the last commit are awaited for the next.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// Shared by everyone who appends and the writer's thread.
 pub(super) struct Queue<P> {
@@ -37,6 +41,8 @@ pub(super) struct State<P> {
     /// Who waits for the group that is being committed.
     tellers_in_flight: Vec<Teller>,
     marks: Marks,
+    /// Who waited for the last group: they are likely to ask again in a moment.
+    expected: usize,
     closed: bool,
 }
 
@@ -50,6 +56,7 @@ impl<P> Queue<P> {
             tellers: Vec::new(),
             tellers_in_flight: Vec::new(),
             marks: Marks::new(committed),
+            expected: 0,
             closed: false,
         };
         Self { state: Mutex::new(state), filled: Condvar::new() }
@@ -82,8 +89,9 @@ impl<P> Queue<P> {
         if !nothing {
             let idle = state.pending.entries.is_empty();
             state.accept(pushed, time_ms);
+            let complete = state.tellers.len() == state.expected;
             drop(state);
-            if idle {
+            if idle || complete {
                 self.filled.notify_one();
             }
         }
@@ -91,6 +99,9 @@ impl<P> Queue<P> {
     }
 
     /// Takes everything that is pending as soon as there is something; `None` when closed and all is taken.
+    ///
+    /// Where several callers shared the last group it waits up to [`GATHER`] until as many have asked again: on a fast disk
+    /// that is fewer and larger commits for the same work. One caller alone is never kept waiting.
     pub(super) fn take(&self) -> Option<Batch<P>> {
         let mut state = self.lock();
         while state.pending.entries.is_empty() {
@@ -99,6 +110,15 @@ impl<P> Queue<P> {
             }
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        let deadline = Instant::now() + GATHER;
+        while state.expected > 1 && state.tellers.len() < state.expected && !state.closed {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            (state, _) = self.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.expected = state.tellers.len();
         state.tellers_in_flight = std::mem::take(&mut state.tellers);
         Some(std::mem::take(&mut state.pending))
     }

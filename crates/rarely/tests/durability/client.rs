@@ -43,9 +43,8 @@ pub(crate) fn request(address: SocketAddr, method: &str, path: &str, token: &str
     let length = lower.lines().find_map(|line| line.strip_prefix("content-length:").map(str::trim));
     let body = match length.and_then(|length| length.parse::<usize>().ok()) {
         Some(length) if body.len() < length => return None,
-        Some(_) => body.to_owned(),
         None if lower.contains("transfer-encoding: chunked") => dechunked(body)?,
-        None => body.to_owned(),
+        _ => body.to_owned(),
     };
     Some(Answer { status, body })
 }
