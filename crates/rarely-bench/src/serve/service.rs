@@ -37,7 +37,7 @@ impl Service {
             assert!(service.child.try_wait().expect("a process").is_none(), "the service stopped");
             std::thread::sleep(Duration::from_millis(5));
         }
-        service.token = std::fs::read_to_string(token_file).expect("a token").trim().to_owned();
+        std::fs::read_to_string(token_file).expect("a token").trim().clone_into(&mut service.token);
         service
     }
 

@@ -173,18 +173,31 @@ fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
                 .join(" – ");
             vec![
                 Cell::Number(line.event.to_string()),
-                text(&line.time),
+                Cell::Text(minute(&line.time)),
                 text(&line.what),
                 text(&line.by),
                 Cell::Text(words),
                 text(&line.rule),
-                text(&line.evidence),
-                Cell::Text(line.hash[..12].to_owned()),
+                Cell::Text(brief(&line.evidence)),
+                Cell::Text(brief(&line.hash)),
             ]
         });
         page.table(&["event", "time", "what", "by", "meaning – reason", "rule", "evidence", "hash"], rows);
     }
     page
+}
+
+/// A time to the minute, on one line; the CSV has it to the millisecond.
+fn minute(time: &str) -> String {
+    time.chars().take(16).collect::<String>().replace('T', "\u{a0}").replace('-', "\u{2011}")
+}
+
+/// Fingerprints by their first digits; the CSV has all of them.
+fn brief(text: &str) -> String {
+    let fingerprint = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words =
+        text.split(' ').map(|word| if fingerprint(&word) { format!("{}…", &word[..12]) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn versions(page: &mut Page, live: &Live) {
@@ -208,7 +221,7 @@ fn versions(page: &mut Page, live: &Live) {
         };
         vec![
             Cell::Number(version.number.to_string()),
-            Cell::Text(utc(version.time_ms)),
+            Cell::Text(minute(&utc(version.time_ms))),
             Cell::Text(version.rule.words(live.document()).join("; ")),
             Cell::Text(origin),
             Cell::Text(signed),
