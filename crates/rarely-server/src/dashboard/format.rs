@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use rarely_data::utc;
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
@@ -19,15 +20,12 @@ pub(super) fn time(time_ms: u64) -> Markup {
 
 /// `2026-11-16 09:12`.
 pub(super) fn minute(time_ms: u64) -> String {
-    let (year, month, day) = date(time_ms / DAY);
-    let (hour, minute) = (time_ms % DAY / HOUR, time_ms % HOUR / MINUTE);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
+    utc(time_ms).chars().take(16).collect::<String>().replace('T', " ")
 }
 
 /// `2026-11-16T09:12:31Z`.
 pub(super) fn exact(time_ms: u64) -> String {
-    let second = time_ms % MINUTE / SECOND;
-    format!("{}:{second:02}Z", minute(time_ms).replace(' ', "T"))
+    utc(time_ms).chars().take(19).chain(['Z']).collect()
 }
 
 /// How long something took or takes: `3 days`, `1 hour`, `less than a minute`.
@@ -87,19 +85,6 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// The year, month and day of a day since 1970, in the Gregorian calendar.
-fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March here, so that the day that comes and goes is the last: 719468 days from then to 1970.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (400 * era + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
