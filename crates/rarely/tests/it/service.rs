@@ -83,8 +83,8 @@ fn tls_is_served_and_trusted() {
     use ureq::tls::{Certificate, RootCerts, TlsConfig};
     let place = Place::new();
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
-    place.write("cert.pem", &made.cert.pem());
-    place.write("key.pem", &made.signing_key.serialize_pem());
+    place.write("cert.pem", made.cert.pem());
+    place.write("key.pem", made.signing_key.serialize_pem());
     let server = Server::start(&place, "--cert cert.pem --key key.pem");
     assert!(server.url.starts_with("https://"), "{}", server.url);
     let root = Certificate::from_pem(made.cert.pem().as_bytes()).expect("a certificate");
