@@ -10,7 +10,7 @@ use rarely_store::{ChainFault, Entry, Head, Log, Mark, Snapshot, StoreError, ver
 
 use crate::decider::Decider;
 use crate::event::{Corrected, Decided, Elsewhere, Event, Observed, Proposed};
-use crate::live::misfit;
+use crate::live::{Live, misfit};
 use crate::mark;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, each_entry};
@@ -120,6 +120,26 @@ struct Trail {
     reviewing: Behind,
 }
 
+impl Trail {
+    /// What decides when everything up to an event is known; `live` is the policy as it is now.
+    fn know(&mut self, log: &dyn Log, live: &Live, basis: u64) -> Result<(), Trouble> {
+        if let Some(behind) = &mut self.deciding {
+            behind.advance(log, basis)?;
+            self.decider = behind.live().decider(basis);
+            return Ok(());
+        }
+        // Without lots only the version matters.
+        let version = live.version_at(basis).ok_or_else(|| misfit("it was decided before the policy began"))?;
+        if version.number == self.decider.version {
+            self.decider.basis = basis;
+        } else {
+            let document = live.document().with_rule(version.rule.clone()).map_err(misfit)?;
+            self.decider = Decider::of_rule(&document, (version.number, basis));
+        }
+        Ok(())
+    }
+}
+
 enum Trouble {
     Objection(Objection),
     Replay(ReplayError),
@@ -179,7 +199,7 @@ impl<'a> Auditor<'a> {
             _ => {}
         }
         self.findings.outcomes += u64::from(matches!(event, Event::Observed(_) | Event::Corrected(_)));
-        self.world.take_in(self.log, entry)?;
+        self.world.take_in(self.log, entry, &event)?;
         if matches!(event, Event::Registered(_)) {
             self.registered(entry)?;
         }
@@ -204,18 +224,8 @@ impl<'a> Auditor<'a> {
             return Err(misfit(format!("it was decided as of event {}, out of turn", decided.basis)).into());
         }
         let live = self.world.policy(entry.policy).ok_or_else(|| misfit("a decision of an unknown policy"))?.lock();
-        if let (Some(behind), true) = (&mut trail.deciding, decided.basis > trail.decider.basis) {
-            behind.advance(self.log, decided.basis)?;
-            trail.decider = behind.live().decider(decided.basis);
-        } else if trail.deciding.is_none() && decided.basis > trail.decider.basis {
-            let version =
-                live.version_at(decided.basis).ok_or_else(|| misfit("it was decided before the policy began"))?;
-            if version.number == trail.decider.version {
-                trail.decider.basis = decided.basis;
-            } else {
-                let document = live.document().with_rule(version.rule.clone()).map_err(misfit)?;
-                trail.decider = Decider::of_rule(&document, (version.number, decided.basis));
-            }
+        if decided.basis > trail.decider.basis {
+            trail.know(self.log, &live, decided.basis)?;
         }
         let context = live.reader().context(&decided.record).map_err(misfit)?;
         let again = trail.decider.decide(&context, entry.number);
@@ -304,7 +314,7 @@ impl<'a> Auditor<'a> {
     }
 
     /// The policy as it was known at an event.
-    fn reviewing(&mut self, entry: &Entry, basis: u64) -> Result<&crate::live::Live, Trouble> {
+    fn reviewing(&mut self, entry: &Entry, basis: u64) -> Result<&Live, Trouble> {
         let trail = self.policies.get_mut(&entry.policy).ok_or_else(|| misfit("a review of an unknown policy"))?;
         if basis >= entry.number || basis < trail.reviewing.at() {
             return Err(misfit(format!("it was reviewed as of event {basis}, out of turn")).into());

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use rarely_review::{Ground, Review};
-use rarely_store::{Draft, Journal, Log, Mark, SnapshotFile, Store, StoreError, Subject};
+use rarely_store::{Draft, Journal, Log, Mark, SnapshotFile, Store, StoreError, Subject, Turn};
 use tokio::sync::watch;
 
 use crate::event::{Drawing, Event};
@@ -216,11 +216,16 @@ impl Engine {
 
     /// Appends one event, and waits until it is on disk and taken in.
     fn record(&self, actor: &str, subject: Subject, event: Event) -> Result<u64, ChangeError> {
-        let (number, receipt) =
-            self.journal.append(|turn| turn.push(draft(actor, subject, &event, None), Happened::of(event)));
+        let push = |turn: &mut Turn<'_, Happened>| turn.push(draft(actor, subject, &event, None), Happened::of(event));
+        self.carry_out(push)
+    }
+
+    /// Appends what `make` pushes, and waits until the event whose number it gives, the last, is on disk and taken in.
+    fn carry_out(&self, make: impl FnOnce(&mut Turn<'_, Happened>) -> u64) -> Result<u64, ChangeError> {
+        let (last, receipt) = self.journal.append(make);
         receipt.wait_blocking().map_err(ChangeError::Store)?;
-        self.wait_applied(number)?;
-        Ok(number)
+        self.wait_applied(last)?;
+        Ok(last)
     }
 
     /// Waits until an event is taken in.

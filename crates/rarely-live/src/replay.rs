@@ -100,16 +100,14 @@ pub fn each_entry<E: From<StoreError>>(
 }
 
 impl World {
-    /// Takes in an entry; the decision it is about is looked up.
+    /// Takes in an entry and the event it holds; the decision it is about is looked up.
     ///
     /// # Errors
     /// [`ReplayError`] if it does not fit.
-    pub fn take_in(&mut self, log: &dyn Log, entry: &Entry) -> Result<Event, ReplayError> {
-        let event = event(entry)?;
-        let about = about(log, &event)?;
-        let applied = self.apply(stamp(entry), entry.policy, &event, about.as_ref());
-        applied.map_err(|source| ReplayError::Misfit { number: entry.number, source })?;
-        Ok(event)
+    pub fn take_in(&mut self, log: &dyn Log, entry: &Entry, event: &Event) -> Result<(), ReplayError> {
+        let about = about(log, event)?;
+        let applied = self.apply(stamp(entry), entry.policy, event, about.as_ref());
+        applied.map_err(|source| ReplayError::Misfit { number: entry.number, source })
     }
 
     /// Takes in everything that the log has beyond this world.
@@ -119,7 +117,7 @@ impl World {
     pub fn catch_up(&mut self, log: &dyn Log, mut progress: impl FnMut(u64)) -> Result<(), ReplayError> {
         each_entry(log, self.applied(), None, |entry| {
             progress(entry.number);
-            self.take_in(log, &entry).map(|_| ())
+            self.take_in(log, &entry, &event(&entry)?)
         })
     }
 }

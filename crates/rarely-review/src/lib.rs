@@ -84,7 +84,7 @@ pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, N
 pub use moments::{Moments, MomentsMismatch};
 pub use remedy::Remedy;
 pub use replay::{Replay, Turn, Walk};
-pub use review::{Examined, Gaps, PairBoundary, Proposal, Review, Standing, Verdict, examine, review};
+pub use review::{Examined, Gaps, PairBoundary, Proposal, Review, Standing, Verdict, complete, examine, review};
 pub use running::Running;
 pub use sample::{SAMPLE_SIZE, Sample};
 pub use simplest::simplest;

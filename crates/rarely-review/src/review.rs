@@ -130,12 +130,20 @@ pub struct Gaps {
     pub remedy: Option<Remedy>,
 }
 
-/// Reviews the rule of the ground's document on the sums of a log: [`examine`], with what the log cannot say and the checks of the model.
+/// Reviews the rule of the ground's document on the sums of a log: [`examine`], then [`complete`].
 ///
 /// # Errors
 /// [`ReviewError`] if the document's settings exclude each other.
 pub fn review(ground: &Ground<'_>, tally: &Tally) -> Result<Review, ReviewError> {
-    let Examined { standing, verdict, reasons, proposal } = examine(ground, tally)?;
+    complete(ground, tally, examine(ground, tally)?)
+}
+
+/// A judgement that was made, with what the log cannot say and the checks of the model.
+///
+/// # Errors
+/// [`ReviewError`] if the people do not fit.
+pub fn complete(ground: &Ground<'_>, tally: &Tally, examined: Examined) -> Result<Review, ReviewError> {
+    let Examined { standing, verdict, reasons, proposal } = examined;
     let population = Population::supplied(ground.contexts())?;
     let stuck = ground.set().stuck(&population);
     let open = verdict == Verdict::CannotTell || !stuck.is_empty();

@@ -1,8 +1,8 @@
 //! Sentences about a review, with the owner's names and units.
 
 use rarely_core::{Algorithm, Cause, Interval, Thresholds};
-use rarely_policy::Document;
 use rarely_policy::number::{round, short};
+use rarely_policy::{Better, Document};
 
 use crate::review::{PairBoundary, Proposal, Standing};
 use crate::who::Who;
@@ -182,4 +182,37 @@ pub fn assumptions(document: &Document) -> Vec<(&'static str, String, String)> {
             "A change that is expected to gain less a case is not proposed.".to_owned(),
         ),
     ]
+}
+
+/// What the lines of a certificate are called, and what they mean; `surety` is the probability with which they hold.
+pub fn certificate(surety: &str) -> [(&'static str, String); 4] {
+    [
+        (
+            "gain a case",
+            format!("Over all people, changed or not. With probability {surety} the true gain is within the range."),
+        ),
+        ("people who change", "They get another option than now.".to_owned()),
+        ("given a ruled-out option", "For them another option is certainly better.".to_owned()),
+        ("certified", format!("Each holds with probability {surety}, given the assumptions below.")),
+    ]
+}
+
+/// By what a change is certified, in words; the names are those of [`Proposal::certified_by`].
+pub fn certified<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let reasons: Vec<&str> = names
+        .into_iter()
+        .map(|name| match name {
+            "plausible" => "every boundary of it is plausible",
+            "gain" => "it is certain to gain",
+            "theorem-3" => "it cannot do harm, whoever the people are (Theorem 3)",
+            other => other,
+        })
+        .collect();
+    if reasons.is_empty() { "by nothing: it is the best guess, and no more".to_owned() } else { reasons.join("; ") }
+}
+
+/// What a gain is measured in.
+pub fn gain_unit(document: &Document) -> String {
+    let outcome = document.outcome();
+    if outcome.better == Better::Lower { format!("{} less", outcome.column) } else { outcome.column.clone() }
 }

@@ -3,9 +3,11 @@
 use rarely_core::{Context, Reason};
 use rarely_live::Field;
 use rarely_live::engine::Slot;
-use rarely_policy::{Coefficient, Document, Rule};
+use rarely_policy::{Document, Rule};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::worked;
 
 /// Why somebody got an option.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,7 +37,7 @@ pub(crate) fn explain(
     let arm = player.choose(Context::new(&context).ok()?).ok()?;
     let rule_option = document.options()[arm.index()].clone();
     let person = person(&document, fields);
-    let score = score(&document, fields);
+    let score = worked::score(&document, document.rule(), fields);
     let sum = match (document.rule(), score) {
         (Rule::Score(_), Some(score)) => format!(" (score {score})"),
         _ => String::new(),
@@ -61,33 +63,4 @@ fn person(document: &Document, fields: &[Field]) -> String {
         }
     });
     parts.collect::<Vec<_>>().join(", ")
-}
-
-fn score(document: &Document, fields: &[Field]) -> Option<f64> {
-    let value = |column: &str| document.feature(column).and_then(|(at, _)| fields.get(at));
-    match document.rule() {
-        Rule::Threshold(threshold) => number(value(&threshold.feature)?),
-        Rule::Score(score) => {
-            let terms = score.coefficients.iter().map(|(column, coefficient)| match coefficient {
-                Coefficient::Slope(slope) => Some(slope * number(value(column)?)?),
-                Coefficient::Levels(levels) => Some(levels.get(&word(value(column)?)).copied().unwrap_or(0.0)),
-            });
-            terms.sum()
-        }
-        Rule::Linear(_) => None,
-    }
-}
-
-fn number(field: &Field) -> Option<f64> {
-    match field {
-        Field::Number(number) => Some(*number),
-        Field::Text(text) => text.trim().parse().ok(),
-    }
-}
-
-fn word(field: &Field) -> String {
-    match field {
-        Field::Number(number) => number.to_string(),
-        Field::Text(text) => text.clone(),
-    }
 }

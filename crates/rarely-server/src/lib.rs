@@ -44,6 +44,7 @@ mod signing;
 mod table;
 mod tokens;
 mod views;
+mod worked;
 
 use std::sync::Arc;
 

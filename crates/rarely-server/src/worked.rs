@@ -8,7 +8,7 @@ use rarely_policy::{Coefficient, Document, Rule};
 const INTERCEPT: &str = "intercept";
 
 /// What leads from a record to an option.
-pub(super) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<String> {
+pub(crate) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<String> {
     let person = Person { document, record };
     match rule {
         Rule::Threshold(threshold) => {
@@ -42,6 +42,16 @@ pub(super) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<S
             });
             lines.chain(["the highest score decides; ties go to the first named".to_owned()]).collect()
         }
+    }
+}
+
+/// What a threshold or a score compares with its cuts; nothing for a linear rule.
+pub(crate) fn score(document: &Document, rule: &Rule, record: &[Field]) -> Option<f64> {
+    let person = Person { document, record };
+    match rule {
+        Rule::Threshold(threshold) => person.number(&threshold.feature),
+        Rule::Score(score) => Some(person.sum(0.0, &score.coefficients).0),
+        Rule::Linear(_) => None,
     }
 }
 

@@ -70,14 +70,14 @@ impl Folder {
     fn take_in(&mut self, batch: Vec<(Entry, Option<Happened>)>) -> Result<(), ReplayError> {
         let mut touched = BTreeMap::new();
         for (entry, happened) in batch {
-            let event = match happened {
-                Some(Happened { event, about }) => {
-                    let stamp = replay::stamp(&entry);
-                    let applied = self.world.apply(stamp, entry.policy, &event, about.as_deref());
-                    applied.map_err(|source| ReplayError::Misfit { number: entry.number, source })?;
-                    event
-                }
-                None => self.world.take_in(self.log.as_ref(), &entry)?,
+            let event = if let Some(Happened { event, about }) = happened {
+                let applied = self.world.apply(replay::stamp(&entry), entry.policy, &event, about.as_deref());
+                applied.map_err(|source| ReplayError::Misfit { number: entry.number, source })?;
+                event
+            } else {
+                let event = replay::event(&entry)?;
+                self.world.take_in(self.log.as_ref(), &entry, &event)?;
+                event
             };
             self.note(&entry, &event, &mut touched);
         }

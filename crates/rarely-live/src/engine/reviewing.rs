@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rarely_policy::{Approval, Document, difference};
-use rarely_review::{Answer, Examined, Ground, Proposal, Review, Verdict, examine, review, words};
+use rarely_review::{Answer, Examined, Ground, Proposal, Review, Verdict, complete, examine, review, words};
 use rarely_store::Subject;
 
 use super::{ChangeError, Engine, Happened, Slot, draft};
@@ -182,7 +182,7 @@ impl Engine {
                 }
             } else if may {
                 proposed = Some(number);
-                events.push(Event::Proposed(Box::new(self.proposal(look, ground, proposal, number)?)));
+                events.push(Event::Proposed(Box::new(self.proposal(look, ground, (examined, proposal), number)?)));
                 if approval == Approval::Automatic {
                     events.push(Event::Approved(Signed { proposal: number, signature: by_the_plan() }));
                 }
@@ -194,29 +194,27 @@ impl Engine {
 
     /// Appends events together; the first one's number.
     fn record_all(&self, slot: &Slot, actor: &str, events: Vec<Event>) -> Result<u64, ChangeError> {
-        let last = events.len() as u64 - 1;
-        let (first, receipt) = self.journal.append(|turn| {
+        let further = events.len() as u64 - 1;
+        let last = self.carry_out(|turn| {
             let first = turn.number();
             for event in events {
                 // What follows from the plan alone is nobody's act.
                 let by = if matches!(event, Event::Approved(_)) { ENGINE } else { actor };
                 turn.push(draft(by, Subject::Policy(slot.id), &event, None), Happened::of(event));
             }
-            first
-        });
-        receipt.wait_blocking().map_err(ChangeError::Store)?;
-        self.wait_applied(first + last)?;
-        Ok(first)
+            first + further
+        })?;
+        Ok(last - further)
     }
 
     fn proposal(
         &self,
         look: &Look,
         ground: &Ground<'_>,
-        proposal: &Proposal,
+        (examined, proposal): (&Examined, &Proposal),
         number: u64,
     ) -> Result<Proposed, ChangeError> {
-        let whole = review(ground, look.learned.tally())?;
+        let whole = complete(ground, look.learned.tally(), examined.clone())?;
         let document = ground.document;
         let pictures = (self.options.draw)(ground, &whole);
         let case = Case {

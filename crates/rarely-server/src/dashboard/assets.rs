@@ -4,9 +4,7 @@ use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
-use sha2::{Digest as _, Sha256};
-
-use super::format::hexadecimal;
+use rarely_store::Hash;
 
 /// How every page looks.
 pub(super) const STYLE: &str = include_str!("assets/style.css");
@@ -34,7 +32,7 @@ fn served(kind: &'static str, content: &'static str) -> impl IntoResponse {
 }
 
 fn address(name: &str, content: &str) -> String {
-    format!("/assets/{name}?{}", hexadecimal(&Sha256::digest(content)[..8]))
+    format!("/assets/{name}?{:.16}", Hash::of(content.as_bytes()).to_string())
 }
 
 #[cfg(test)]

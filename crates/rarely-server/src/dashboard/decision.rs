@@ -1,7 +1,5 @@
 //! One decision explained: why did this person get this option?
 
-mod comparison;
-
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -14,6 +12,8 @@ use rarely_live::{Engine, Field, Live, Version};
 use rarely_policy::Document;
 use rarely_policy::number::short;
 use rarely_store::Entry;
+
+use crate::worked;
 
 use super::backwards::Backwards;
 use super::format::{percent, time, value};
@@ -185,7 +185,7 @@ impl View<'_> {
     }
 
     fn rule(&self) -> Markup {
-        let steps = comparison::steps(self.document(), &self.version.rule, &self.decided.record);
+        let steps = worked::steps(self.document(), &self.version.rule, &self.decided.record);
         html! {
             h2 #rule { "What the rule says" }
             p { "Version " (self.version.number) ", in force since " (time(self.version.time_ms)) ":" }

@@ -1,7 +1,5 @@
 //! Times, ages and numbers as a reader has them.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 use rarely_data::utc;
 
@@ -78,15 +76,6 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
 }
 
-/// Bytes as hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +111,5 @@ mod tests {
         assert_eq!(percent(0.000_01), "<\u{a0}0.1\u{a0}%");
         assert_eq!(percent(0.123_4), "12.3\u{a0}%");
         assert_eq!(share(0, 0), "–");
-        assert_eq!(hexadecimal(&[0, 10, 255]), "000aff");
     }
 }

@@ -9,7 +9,8 @@ use maud::{Markup, html};
 use rarely_live::engine::Slot;
 use rarely_live::event::{Affected, Case, Event, Proposed};
 use rarely_live::{Live, Proposal, Role};
-use rarely_policy::{Better, Document, difference};
+use rarely_policy::{Document, difference};
+use rarely_review::words;
 
 use super::format::{age, count, percent, plural, time, value};
 use super::layout::{Cell, Frame, list, picture, rule, table};
@@ -109,37 +110,17 @@ impl View<'_> {
     fn evidence(&self, case: &Case) -> Markup {
         let certificate = &case.certificate;
         let gain = certificate.gain.interval;
-        let unit = unit(self.document());
+        let unit = words::gain_unit(self.document());
         let surety = percent(1.0 - self.document().evidence().error_probability);
-        let certified: Vec<&str> = case.certified_by.iter().map(|name| certified(name)).collect();
-        let certified = if certified.is_empty() {
-            "by nothing: it is the best guess, and no more".to_owned()
-        } else {
-            certified.join("; ")
-        };
-        let row = |name: &str, value: String, meaning: String| {
-            vec![Cell::head(name), Cell::Words(html! { (value) }), Cell::Words(html! { (meaning) })]
-        };
-        let rows = [
-            row(
-                "gain a case",
-                format!("{} {unit} ({} to {})", value(gain.estimate), value(gain.lower), value(gain.upper)),
-                format!(
-                    "Over all people, changed or not. With probability {surety} the true gain is within the range."
-                ),
-            ),
-            row(
-                "people who change",
-                percent(certificate.gain.changed_share),
-                "They get another option than now.".to_owned(),
-            ),
-            row(
-                "given a ruled-out option",
-                format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
-                "For them another option is certainly better.".to_owned(),
-            ),
-            row("certified", certified, format!("Each holds with probability {surety}, given the assumptions below.")),
+        let values = [
+            format!("{} {unit} ({} to {})", value(gain.estimate), value(gain.lower), value(gain.upper)),
+            percent(certificate.gain.changed_share),
+            format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
+            words::certified(case.certified_by.iter().map(String::as_str)),
         ];
+        let rows = words::certificate(&surety).into_iter().zip(values).map(|((name, meaning), value)| {
+            vec![Cell::head(name), Cell::Words(html! { (value) }), Cell::Words(html! { (meaning) })]
+        });
         html! {
             h2 #evidence { "The evidence" }
             p { "Why the rule in force is in question: " (sentence(&case.cause)) }
@@ -152,7 +133,7 @@ impl View<'_> {
     }
 
     fn who(&self, case: &Case) -> Markup {
-        let unit = unit(self.document());
+        let unit = words::gain_unit(self.document());
         let rows = case.who.iter().map(|band: &Affected| {
             let [estimate, lower, upper] = band.gain;
             vec![
@@ -276,19 +257,4 @@ fn against(case: &Case) -> Markup {
             p { "Nothing was found: for no group of people does the range of the gain include harm, and no gain rests on options that were hardly ever tried." }
         } @else { ul { @for found in &case.against { li { (sentence(found)) } } } }
     }
-}
-
-fn certified(name: &str) -> &str {
-    match name {
-        "plausible" => "every boundary of it is plausible",
-        "gain" => "it is certain to gain",
-        "theorem-3" => "it cannot do harm, whoever the people are (Theorem 3)",
-        other => other,
-    }
-}
-
-/// What a gain is measured in.
-fn unit(document: &Document) -> String {
-    let outcome = document.outcome();
-    if outcome.better == Better::Lower { format!("{} less", outcome.column) } else { outcome.column.clone() }
 }

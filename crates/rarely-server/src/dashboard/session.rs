@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sha2::{Digest as _, Sha256};
+use rarely_store::Hash;
 use subtle::ConstantTimeEq as _;
-
-use super::format::hexadecimal;
 
 /// A session lasts so long, a working day.
 pub(super) const LENGTH_MS: u64 = 8 * 3_600_000;
@@ -75,11 +73,11 @@ impl Session {
 fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
-    Ok(hexadecimal(&bytes))
+    Ok(Hash(bytes).to_string())
 }
 
 fn key(secret: &str) -> [u8; 32] {
-    Sha256::digest(secret).into()
+    Hash::of(secret.as_bytes()).0
 }
 
 #[cfg(test)]

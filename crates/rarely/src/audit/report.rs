@@ -8,7 +8,7 @@ use rarely_data::utc;
 use rarely_figures::{Cell, Page};
 use rarely_lab::{Column, Folder, Frame};
 use rarely_live::event::{Event, Proposed, Signature};
-use rarely_live::replay::{ReplayError, each_entry};
+use rarely_live::replay::{self, ReplayError, each_entry};
 use rarely_live::{Live, Origin, World};
 use rarely_store::{Entry, SqliteLog};
 
@@ -35,7 +35,8 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
     let mut world = World::default();
     let mut lines = Vec::new();
     let walked = each_entry::<ReplayError>(&log, 0, None, |entry| {
-        let event = world.take_in(&log, &entry)?;
+        let event = replay::event(&entry)?;
+        world.take_in(&log, &entry, &event)?;
         if let Some(live) = world.policy(entry.policy) {
             lines.extend(line(&live.lock(), &entry, &event));
         }

@@ -6,7 +6,7 @@ use rarely_core::Interval;
 use rarely_figures::review::Picture;
 use rarely_figures::{Cell, Page, Tone};
 use rarely_policy::number::short;
-use rarely_policy::{Better, Document, difference};
+use rarely_policy::{Document, difference};
 use rarely_review::{Ground, Proposal, Remedy, Review, Verdict, words};
 
 use super::table::percent;
@@ -161,42 +161,22 @@ impl Report<'_> {
     fn certificate(&mut self, proposal: &Proposal) {
         let certificate = &proposal.certificate;
         let surety = surety(self.document);
-        let row = |name: &str, value: String, meaning: String| {
-            vec![Cell::Text(name.to_owned()), Cell::Text(value), Cell::Text(meaning)]
-        };
-        let mut rows = vec![
-            row(
-                "gain a case",
-                self.gain(certificate.gain.interval),
-                format!(
-                    "Over all people, changed or not. With probability {surety} the true gain is within the range."
-                ),
-            ),
-            row(
-                "people who change",
-                percent(certificate.gain.changed_share),
-                "They get another option than now.".to_owned(),
-            ),
-            row(
-                "given a ruled-out option",
-                format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
-                "For them another option is certainly better.".to_owned(),
-            ),
+        let values = [
+            self.gain(certificate.gain.interval),
+            percent(certificate.gain.changed_share),
+            format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
+            words::certified(proposal.certified_by()),
         ];
-        let reasons: Vec<&str> = proposal.certified_by().into_iter().map(certified).collect();
-        let none = "by nothing: it is the best guess, and no more";
-        let reasons = if reasons.is_empty() { none.to_owned() } else { reasons.join("; ") };
-        rows.push(row(
-            "certified",
-            reasons,
-            format!("Each holds with probability {surety}, given the assumptions below."),
-        ));
+        let rows = words::certificate(&surety)
+            .into_iter()
+            .zip(values)
+            .map(|((name, meaning), value)| vec![Cell::Text(name.to_owned()), Cell::Text(value), Cell::Text(meaning)]);
         self.page.subheading("How sure that is").table(&["", "value", "what it means"], rows);
     }
 
     fn who(&mut self, proposal: &Proposal) {
         let (document, who) = (self.document, &proposal.who);
-        let unit = self.unit();
+        let unit = words::gain_unit(self.document);
         self.page.heading("Who changes").paragraph(&format!(
             "{} of {} people get another option. The gain of a band is over all its people, changed or not, in {unit}; it is followed by the range that \
              the data allow. Untried: the new option was hardly ever given to people like them, so what it does there is extrapolated.",
@@ -306,22 +286,13 @@ impl Report<'_> {
 
     /// `0.031 wellbeing (0.021 to 0.041)`.
     fn gain(&self, gain: Interval) -> String {
-        format!("{} {} ({} to {})", three(gain.estimate), self.unit(), three(gain.lower), three(gain.upper))
-    }
-
-    /// What a gain is measured in.
-    fn unit(&self) -> String {
-        let outcome = self.document.outcome();
-        if outcome.better == Better::Lower { format!("{} less", outcome.column) } else { outcome.column.clone() }
-    }
-}
-
-fn certified(name: &str) -> &str {
-    match name {
-        "plausible" => "every boundary of it is plausible",
-        "gain" => "it is certain to gain",
-        "theorem-3" => "it cannot do harm, whoever the people are (Theorem 3)",
-        other => other,
+        format!(
+            "{} {} ({} to {})",
+            three(gain.estimate),
+            words::gain_unit(self.document),
+            three(gain.lower),
+            three(gain.upper)
+        )
     }
 }
 
