@@ -14,6 +14,7 @@ mod slot;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -133,9 +134,10 @@ impl Engine {
     ///
     /// # Errors
     /// [`StartError`] if the store is in use, damaged, or does not add up.
-    pub fn start(path: &Path, options: Options, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
+    pub fn start(path: &Path, mut options: Options, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
         let store = Store::open(path, options.durability)?;
         let (log, file) = (store.log().clone(), store.snapshot());
+        options.clock = never_back(options.clock, log.last_time_ms()?);
         let mut world = from_snapshot(&file, log.as_ref());
         let last = world.applied();
         world.catch_up(log.as_ref(), progress)?;
@@ -189,7 +191,7 @@ impl Engine {
         self.journal.log()
     }
 
-    /// The time.
+    /// The time, never before the last event's.
     pub fn now_ms(&self) -> u64 {
         (self.options.clock)()
     }
@@ -287,6 +289,16 @@ impl Happened {
 }
 
 /// An event as the store takes it.
+/// A clock that is never before what it said, nor before `last_ms`. What is planned by the time (when a proposal expires) is held
+/// against the times of events, which do not run back either.
+fn never_back(clock: Clock, last_ms: u64) -> Clock {
+    let last = AtomicU64::new(last_ms);
+    Arc::new(move || {
+        let now = clock();
+        last.fetch_max(now, Ordering::Relaxed).max(now)
+    })
+}
+
 fn draft(actor: &str, subject: Subject, event: &Event, mark: Option<Mark>) -> Draft {
     Draft { actor: actor.to_owned(), subject, kind: event.kind(), body: event.body(), mark }
 }

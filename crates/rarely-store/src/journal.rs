@@ -92,8 +92,7 @@ impl<P: Send + 'static> Journal<P> {
             witness.check(&*log)?;
         }
         let head = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
-        let last_time_ms = log.entry(head.number)?.map_or(0, |entry| entry.time_ms);
-        let queue = Arc::new(Queue::new(head.number, last_time_ms));
+        let queue = Arc::new(Queue::new(head.number, log.last_time_ms()?));
         let (publish, committed) = watch::channel(head.number);
         let writer = Writer::new(Arc::clone(&log), Arc::clone(&queue), head, witness, Box::new(on_commit), publish);
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || writer.run());

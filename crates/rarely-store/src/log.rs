@@ -37,6 +37,15 @@ pub trait Log: Send + Sync {
     /// If the log cannot be read.
     fn entry(&self, number: u64) -> Result<Option<Entry>, StoreError>;
 
+    /// The time of the last entry; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn last_time_ms(&self) -> Result<u64, StoreError> {
+        let last = self.head()?.map(|(number, _)| self.entry(number)).transpose()?;
+        Ok(last.flatten().map_or(0, |entry| entry.time_ms))
+    }
+
     /// At most `limit` entries with a number above `after`, in order; only those of one policy if one is named.
     ///
     /// # Errors
