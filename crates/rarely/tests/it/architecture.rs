@@ -39,7 +39,10 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "rarely-server",
         ],
     ),
-    ("rarely-python", &["rarely-core", "rarely-policy", "rarely-data", "rarely-lab", "rarely-review"]),
+    (
+        "rarely-python",
+        &["rarely-core", "rarely-policy", "rarely-data", "rarely-lab", "rarely-review", "rarely-figures"],
+    ),
     ("rarely-bench", &["rarely-core", "rarely-policy", "rarely-data", "rarely-review"]),
 ];
 
