@@ -255,6 +255,20 @@ pub enum MergeError {
     /// Different penalties or prior means.
     #[error("the two sets of statistics have different penalties or prior means")]
     Prior,
+    /// Policies of different algorithms.
+    #[error("`{mine}` cannot be merged with `{theirs}`; merge policies of one algorithm")]
+    Algorithm {
+        /// The algorithm here.
+        mine: &'static str,
+        /// The algorithm there.
+        theirs: &'static str,
+    },
+    /// Policies built with different settings.
+    #[error("the two policies have different {what}; build both with the same")]
+    Settings {
+        /// What differs.
+        what: &'static str,
+    },
     /// Sums that are of another shape, not finite, or too many.
     #[error("the sums for arm {arm} do not fit: they need a number for each pair of context variables, all finite")]
     Sums {

@@ -16,7 +16,7 @@ use crate::change::{Change, Evidence};
 use crate::confidence::{Confidence, ConfidenceSet};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
-use crate::error::{DecideError, ObserveError};
+use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::Stuck;
 use crate::population::Population;
 use crate::rng::Rng;
@@ -157,6 +157,16 @@ impl Learner {
     #[inline]
     pub fn set(&self) -> ConfidenceSet<'_> {
         self.confidence.set(&self.statistics)
+    }
+
+    /// Adds what another log says.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.confidence != other.confidence {
+            return Err(MergeError::Settings {
+                what: "noise, norm bounds, error probabilities, penalties or confidence sets",
+            });
+        }
+        self.statistics.merge(&other.statistics)
     }
 
     #[inline]

@@ -90,6 +90,38 @@ impl Population {
         Some(row)
     }
 
+    /// Whether the two stand for the same people, or both for whoever is seen.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.is_supplied() == other.is_supplied() && (!self.is_supplied() || self == other)
+    }
+
+    /// The latest contexts of two logs: half of each, more of one where the other has fewer. A supplied sample stays.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.is_supplied() {
+            return;
+        }
+        let (mine, theirs) = (self.in_order(), other.in_order());
+        let kept = mine.len().min((RECENT_CONTEXTS / 2).max(RECENT_CONTEXTS.saturating_sub(theirs.len())));
+        let added = theirs.len().min(RECENT_CONTEXTS - kept);
+        let mut values = Vec::with_capacity(RECENT_CONTEXTS * self.dimension);
+        for row in mine[mine.len() - kept..].iter().chain(&theirs[theirs.len() - added..]) {
+            values.extend_from_slice(row);
+        }
+        self.source = Source::Recent { next: (kept + added) % RECENT_CONTEXTS };
+        self.values = values;
+    }
+
+    /// The contexts, the latest last.
+    fn in_order(&self) -> Vec<&[f64]> {
+        let mut rows: Vec<&[f64]> = self.rows().collect();
+        if let Source::Recent { next } = self.source
+            && next < rows.len()
+        {
+            rows.rotate_left(next);
+        }
+        rows
+    }
+
     pub(crate) fn is_sound(&self, dimension: usize) -> bool {
         let whole = self.dimension == dimension && self.values.len().is_multiple_of(dimension);
         whole

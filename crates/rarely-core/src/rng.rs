@@ -14,6 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 /// assert_ne!(Rng::new(7, 1).uniform(), Rng::new(7, 0).uniform());
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rng(ChaCha8Rng);
 
 impl Rng {

@@ -1,6 +1,7 @@
 //! A policy's whole state as plain data, with a format version.
 
-use crate::error::RestoreError;
+use crate::algorithm::Algorithm;
+use crate::error::{MergeError, RestoreError};
 use crate::policy::Policy;
 use crate::policy::conservative::Clucb;
 use crate::policy::optimistic::Optimistic;
@@ -39,6 +40,18 @@ pub(crate) enum State {
     Unlearned(Box<Unlearned>),
 }
 
+impl State {
+    fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Switching(policy) => policy.algorithm(),
+            Self::Optimistic(policy) => policy.algorithm(),
+            Self::Clucb(policy) => policy.algorithm(),
+            Self::Thompson(policy) => policy.algorithm(),
+            Self::Unlearned(policy) => policy.algorithm(),
+        }
+    }
+}
+
 impl Snapshot {
     pub(crate) fn new(state: State) -> Self {
         let mut snapshot = Self { format: SNAPSHOT_FORMAT, state };
@@ -51,6 +64,38 @@ impl Snapshot {
     /// The format version.
     pub fn format(&self) -> u32 {
         self.format
+    }
+
+    /// Adds what another policy of the same settings learned, as if one had seen both logs. Rule, number of changes and adopted
+    /// estimates stay those of this one; [`Policy::reconsider`] holds the rule against all that is now known.
+    ///
+    /// ```
+    /// use rarely_core::{Arm, Context, Decision, Settings};
+    /// let mut policies = [0.0, 1.0].map(|reward| {
+    ///     let mut policy = Settings::new(2, 1).unwrap().build().unwrap();
+    ///     let _ = policy.observe(Context::new(&[1.0]).unwrap(), &Decision::recorded(Arm::new(1)), reward).unwrap();
+    ///     policy.snapshot()
+    /// });
+    /// let [first, second] = &mut policies;
+    /// first.merge(second).unwrap();
+    /// assert_eq!(first.clone().restore().unwrap().rounds(), 2);
+    /// ```
+    ///
+    /// # Errors
+    /// [`MergeError`] if the two were not built alike or hold too much together; nothing is changed then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let (mine, theirs) = (self.state.algorithm(), other.state.algorithm());
+        if mine != theirs {
+            return Err(MergeError::Algorithm { mine: mine.name(), theirs: theirs.name() });
+        }
+        match (&mut self.state, &other.state) {
+            (State::Switching(mine), State::Switching(theirs)) => mine.merge(theirs),
+            (State::Optimistic(mine), State::Optimistic(theirs)) => mine.merge(theirs),
+            (State::Clucb(mine), State::Clucb(theirs)) => mine.merge(theirs),
+            (State::Thompson(mine), State::Thompson(theirs)) => mine.merge(theirs),
+            (State::Unlearned(mine), State::Unlearned(theirs)) => mine.merge(theirs),
+            _ => Err(MergeError::Algorithm { mine: mine.name(), theirs: theirs.name() }),
+        }
     }
 
     /// The policy again.

@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, MAX_PARAMETER, ObserveError, SettingsError};
+use crate::error::{DecideError, MAX_PARAMETER, MergeError, ObserveError, SettingsError};
 use crate::number::Share;
 use crate::policy::{Learner, Policy};
 use crate::ridge::MAX_ROUNDS;
@@ -103,6 +103,19 @@ impl Clucb {
         }
         // β = r² where the authors use it for a width.
         estimate - if published { set.radius().powi(2) * widths } else { set.radius() * width_squared.sqrt() }
+    }
+
+    /// Adds what another policy learned, secured and owes.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.baseline != other.baseline || self.safety != other.safety {
+            return Err(MergeError::Settings { what: "baselines or safeties" });
+        }
+        self.learner.merge(&other.learner)?;
+        add_scaled(self.optimistic_contexts.values_mut(), 1.0, other.optimistic_contexts.values());
+        self.secured += other.secured;
+        self.owed += other.owed;
+        self.rounds += other.rounds;
+        Ok(())
     }
 
     pub(crate) fn is_sound(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, ObserveError};
+use crate::error::{DecideError, MergeError, ObserveError};
 use crate::number::Growth;
 use crate::policy::{Learner, Policy, check_room};
 use crate::rng::Rng;
@@ -48,6 +48,18 @@ impl Optimistic {
             Adopted::Latest => self.learner.statistics(),
             Adopted::Held { statistics, .. } => statistics,
         }
+    }
+
+    /// Adds what another policy learned; what was adopted stays until the next outcome.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let growth = |adopted: &Adopted| match adopted {
+            Adopted::Latest => None,
+            Adopted::Held { growth, .. } => Some(*growth),
+        };
+        if growth(&self.adopted) != growth(&other.adopted) {
+            return Err(MergeError::Settings { what: "growths" });
+        }
+        self.learner.merge(&other.learner)
     }
 
     pub(crate) fn is_sound(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::arm::{Arm, Shape};
 use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, ObserveError};
+use crate::error::{DecideError, MergeError, ObserveError};
 use crate::policy::Policy;
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
@@ -35,6 +35,15 @@ impl Unlearned {
 
     pub(crate) fn fixed(shape: Shape, arm: Arm) -> Self {
         Self { shape, choice: Choice::Fixed(arm), rounds: 0 }
+    }
+
+    /// Adds what another policy counted.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.shape != other.shape || self.choice != other.choice {
+            return Err(MergeError::Settings { what: "arms or context variables" });
+        }
+        self.rounds += other.rounds;
+        Ok(())
     }
 
     pub(crate) fn is_sound(&self) -> bool {

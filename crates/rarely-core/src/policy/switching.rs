@@ -8,7 +8,7 @@ use crate::cone::Workspace;
 use crate::confidence::{ConfidenceSet, Interval, Profile};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, ObserveError};
+use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::{Exploration, Stuck};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
@@ -217,6 +217,24 @@ impl Switching {
         }
         let contexts = Contexts::new(self.population.values(), self.population.dimension()).ok()?;
         set.certify(&self.rule, next, contexts).ok()
+    }
+
+    /// Adds what another policy learned. The rule in force stays; [`Policy::reconsider`] holds it against both.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.plan != other.plan || self.exploration != other.exploration {
+            return Err(MergeError::Settings { what: "triggers, updates, certificates or exploration" });
+        }
+        if !self.population.is_like(&other.population) {
+            return Err(MergeError::Settings { what: "populations" });
+        }
+        self.learner.merge(&other.learner)?;
+        self.population.merge(&other.population);
+        if self.plan.trigger == Trigger::EveryRound {
+            self.rule = Rule::new(self.learner.statistics().estimates());
+        }
+        self.stand_in.active = false;
+        self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
+        Ok(())
     }
 
     pub(crate) fn is_sound(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::arm::{Arm, FEW_ARMS, Shape};
 use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, MAX_ARMS, ObserveError};
+use crate::error::{DecideError, MAX_ARMS, MergeError, ObserveError};
 use crate::number::Noise;
 use crate::policy::{Learner, Policy};
 use crate::rng::Rng;
@@ -43,6 +43,14 @@ impl Thompson {
         let normals = &normals[..ridges.len()];
         let arm = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
         Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chance_of_being_largest(normals, arm) }
+    }
+
+    /// Adds what another policy learned.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.scale != other.scale {
+            return Err(MergeError::Settings { what: "posterior scales" });
+        }
+        self.learner.merge(&other.learner)
     }
 
     pub(crate) fn is_sound(&self) -> bool {

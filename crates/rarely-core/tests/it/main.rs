@@ -9,6 +9,7 @@ mod formats;
 mod golden;
 mod laws;
 mod lazy;
+mod merging;
 mod oracle;
 mod planar;
 mod review;
