@@ -1,13 +1,28 @@
-//! The native half of the Python package `rarely`.
+//! The native half of the Python package `rarely`; the typed half is in `python/rarely`.
+
+mod array;
+mod error;
+mod evidence;
+mod policy;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _rarely {
     use pyo3::prelude::*;
+    use rarely_core::Algorithm;
+    use rarely_lab::environment::REGISTRY;
+
+    #[pymodule_export]
+    use crate::evidence::{Boundary, Certificate, Change, Gain};
+    #[pymodule_export]
+    use crate::policy::Policy;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        let names = |names: Vec<&'static str>| pyo3::types::PyTuple::new(module.py(), names);
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("ALGORITHMS", names(Algorithm::all().map(Algorithm::name).collect())?)?;
+        module.add("ENVIRONMENTS", names(REGISTRY.iter().map(|entry| entry.name).collect())?)
     }
 }

@@ -1,0 +1,119 @@
+"""Conversion of what is not float64 in rows already. The native half calls these only where it cannot borrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ContextError, ObserveError
+
+__all__ = ["arms", "contexts", "rewards"]
+
+#: Kinds of numpy dtypes that hold real numbers: booleans, integers, unsigned integers, floats.
+_NUMBERS = "biuf"
+
+
+def contexts(X: Any) -> npt.NDArray[np.float64]:
+    """One row or rows of numbers as float64, without a copy where that is possible."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return _frame(X)
+    array = _array(X, ContextError, "X")
+    if array.dtype.kind not in _NUMBERS:
+        raise ContextError(_refusal(array))
+    if array.ndim not in (1, 2):
+        raise ContextError(f"X has {array.ndim} dimensions; give one row (1-D) or rows of contexts (2-D)")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def arms(given: Any) -> npt.NDArray[np.int64]:
+    """A line of arms, as int64."""
+    array = _line(given, "arms")
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            row = int(np.argmin(whole))
+            raise ObserveError(f"row {row}: arm {array[row]} is not a whole number; arms are counted from 0")
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ObserveError(f"row {int(array.argmax())}: arm {array.max()} does not exist")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def rewards(given: Any) -> npt.NDArray[np.float64]:
+    """A line of rewards, as float64."""
+    return np.ascontiguousarray(_line(given, "rewards"), dtype=np.float64)
+
+
+def _line(given: Any, name: str) -> npt.NDArray[Any]:
+    if hasattr(given, "to_numpy"):
+        given = given.to_numpy()
+    array = _array(given, ObserveError, name)
+    if array.size == 0 and array.ndim == 1:
+        return array.astype(np.float64) if array.dtype.kind not in _NUMBERS else array
+    if array.dtype.kind not in _NUMBERS:
+        raise ObserveError(f"{name} hold {_what(array)}, not numbers; give one number for each row")
+    if array.ndim > 1 and array.size != max(array.shape):
+        raise ObserveError(f"{name} have the shape {array.shape}; give one number for each row")
+    return array.reshape(-1)
+
+
+def _array(given: Any, error: type[ContextError] | type[ObserveError], name: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError as problem:
+        raise error(f"{name} is no array of numbers: {problem}") from None
+
+
+def _frame(frame: Any) -> npt.NDArray[np.float64]:
+    """The rows of a pandas or polars frame; each column must hold numbers."""
+    columns = []
+    names = list(frame.columns)
+    for position, name in enumerate(names):
+        # By position: names may occur twice.
+        column = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[name]
+        values = _column(column)
+        if values is None:
+            kind = getattr(column, "dtype", "objects")
+            raise ContextError(
+                f"column {name!r} (number {position + 1} of {len(names)}) holds {kind}, not numbers; "
+                "encode it as numbers, or leave it out"
+            )
+        columns.append(values)
+    if not columns:
+        raise ContextError("the frame has no columns")
+    return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
+
+
+def _column(column: Any) -> npt.NDArray[np.float64] | None:
+    """A column's numbers, missing ones as NaN; ``None`` if it holds something else."""
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind == "O" and "object" not in str(column.dtype).lower():
+        # Nullable numbers with missing values.
+        try:
+            values = np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        except (TypeError, ValueError):
+            return None
+    if values.dtype.kind not in _NUMBERS:
+        return None
+    return values.astype(np.float64, copy=False)
+
+
+def _refusal(array: npt.NDArray[Any]) -> str:
+    """Which column of an array holds no numbers."""
+    remedy = "convert it to numbers, or leave it out"
+    if array.dtype.kind == "O" and array.ndim == 2:
+        for column in range(array.shape[1]):
+            for row in range(array.shape[0]):
+                value = array[row, column]
+                if not isinstance(value, (bool, int, float, np.number)):
+                    return f"column {column} holds objects: in row {row} it is {value!r}; {remedy}"
+        return "the array holds Python objects; convert it with X.astype(float)"
+    if array.dtype.names:
+        return f"X has named fields ({', '.join(array.dtype.names)}); give rows of numbers"
+    return f"X holds {_what(array)}, not numbers; {remedy}"
+
+
+def _what(array: npt.NDArray[Any]) -> str:
+    kinds = {"O": "objects", "U": "words", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations"}
+    return kinds.get(array.dtype.kind, str(array.dtype))

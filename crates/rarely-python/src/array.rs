@@ -1,0 +1,125 @@
+//! What Python hands over as numbers: borrowed where it is float64 in rows, converted by `rarely._arrays` where it is not.
+
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use rarely_core::{Context, Contexts};
+
+use crate::error;
+
+/// Numbers in a line.
+pub(crate) enum Line<'py, T: Element> {
+    Borrowed(PyReadonlyArray1<'py, T>),
+    Owned(Vec<T>),
+}
+
+impl<T: Element> Line<'_, T> {
+    pub(crate) fn values(&self) -> &[T] {
+        match self {
+            // Only arrays without gaps are kept.
+            Self::Borrowed(array) => array.as_slice().unwrap_or(&[]),
+            Self::Owned(values) => values,
+        }
+    }
+}
+
+/// One context, or a block of them.
+pub(crate) enum People<'py> {
+    One(Line<'py, f64>),
+    Many(PyReadonlyArray2<'py, f64>),
+}
+
+impl<'py> People<'py> {
+    /// Takes what is given for `X`.
+    pub(crate) fn take(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        if let Some(people) = Self::borrow(given) {
+            return Ok(people);
+        }
+        if let Ok(values) = given.extract::<Vec<f64>>()
+            && !values.is_empty()
+        {
+            return Ok(Self::One(Line::Owned(values)));
+        }
+        let converted = CONVERT.import(given.py(), "rarely._arrays", "contexts")?.call1((given,))?;
+        Self::borrow(&converted)
+            .ok_or_else(|| error::CONTEXT.says(given.py(), "X is neither one row of numbers nor rows of numbers"))
+    }
+
+    fn borrow(given: &Bound<'py, PyAny>) -> Option<Self> {
+        if let Ok(array) = given.cast::<PyArray1<f64>>() {
+            return borrowed(array).map(Self::One);
+        }
+        let array = given.cast::<PyArray2<f64>>().ok()?.try_readonly().ok()?;
+        array.as_slice().is_ok().then_some(Self::Many(array))
+    }
+
+    /// The rows as a block. A single row is a block of one.
+    pub(crate) fn block(&self, py: Python<'_>, dimension: usize) -> PyResult<Contexts<'_>> {
+        let (values, width) = match self {
+            Self::One(line) => (line.values(), line.values().len()),
+            Self::Many(array) => (array.as_slice().unwrap_or(&[]), array.shape()[1]),
+        };
+        let mismatch = rarely_core::ContextError::DimensionMismatch { expected: dimension, found: width };
+        if width != dimension {
+            return Err(error::CONTEXT.of(py, &mismatch));
+        }
+        py.detach(|| Contexts::new(values, dimension)).map_err(|error| error::CONTEXT.of(py, &error))
+    }
+}
+
+/// One context, checked.
+pub(crate) fn one<'a>(py: Python<'_>, line: &'a Line<'_, f64>) -> PyResult<Context<'a>> {
+    Context::new(line.values()).map_err(|error| error::CONTEXT.of(py, &error))
+}
+
+/// A line of whole numbers, for arms.
+pub(crate) fn arms<'py>(given: &Bound<'py, PyAny>) -> PyResult<Line<'py, i64>> {
+    static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    line(given, &CONVERT, "arms")
+}
+
+/// A line of numbers, for rewards.
+pub(crate) fn rewards<'py>(given: &Bound<'py, PyAny>) -> PyResult<Line<'py, f64>> {
+    static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    line(given, &CONVERT, "rewards")
+}
+
+fn line<'py, T: Element>(
+    given: &Bound<'py, PyAny>,
+    convert: &PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<Line<'py, T>> {
+    if let Some(line) = given.cast::<PyArray1<T>>().ok().and_then(borrowed) {
+        return Ok(line);
+    }
+    let converted = convert.import(given.py(), "rarely._arrays", name)?.call1((given,))?;
+    let found = converted.cast::<PyArray1<T>>().ok().and_then(borrowed);
+    found.ok_or_else(|| error::OBSERVE.says(given.py(), format!("{name} must be one line of numbers")))
+}
+
+fn borrowed<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> Option<Line<'py, T>> {
+    let array = array.try_readonly().ok()?;
+    array.as_slice().is_ok().then_some(Line::Borrowed(array))
+}
+
+/// Rows of numbers for a setting, such as a prior mean, flat.
+pub(crate) fn flat(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let py = given.py();
+    let people = match given.extract::<f64>() {
+        Ok(value) => People::One(Line::Owned(vec![value])),
+        Err(_) => People::take(given)?,
+    };
+    Ok(match &people {
+        People::One(line) => line.values().to_vec(),
+        People::Many(array) => array.as_slice().map_err(|_| error::SETTINGS.says(py, "the array has gaps"))?.to_vec(),
+    })
+}
+
+/// A matrix of numbers, for Python.
+pub(crate) fn matrix(py: Python<'_>, columns: usize, values: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let rows = values.len() / columns.max(1);
+    PyArray1::from_vec(py, values).reshape([rows, columns])
+}

@@ -1,0 +1,229 @@
+//! Changes of policy and their certificates, as Python sees them.
+
+use std::sync::Arc;
+
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rarely_core::{Certificate as CoreCertificate, Evidence, Parameters};
+
+use crate::array::matrix;
+
+/// A change of policy: why it came, what was in force before and after, and what it is worth.
+///
+/// `print(change)` says it in one line, `print(change.certificate)` the whole certificate.
+#[pyclass(frozen, eq, module = "rarely")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Change(pub(crate) Arc<Evidence>);
+
+#[pymethods]
+impl Change {
+    /// Outcomes observed when it happened.
+    #[getter]
+    fn round(&self) -> u64 {
+        self.0.round
+    }
+
+    /// Its number: the first change is 1.
+    #[getter]
+    fn version(&self) -> u64 {
+        self.0.version
+    }
+
+    /// Why the trigger fired, in words.
+    #[getter]
+    fn cause(&self) -> String {
+        self.0.cause.to_string()
+    }
+
+    /// The parameters in force before, a row for each arm.
+    #[getter]
+    fn before<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        parameters(py, &self.0.from)
+    }
+
+    /// The parameters in force from then on, a row for each arm.
+    #[getter]
+    fn after<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        parameters(py, &self.0.to)
+    }
+
+    /// What the change is worth; `None` if certificates were turned off, and for `rs-linucb`, whose policy is no linear rule.
+    #[getter]
+    fn certificate(&self) -> Option<Certificate> {
+        self.0.certificate.as_ref().map(|_| Certificate(self.0.clone()))
+    }
+
+    /// Everything as plain Python objects.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        plain(py, &*self.0)?.cast_into().map_err(Into::into)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<rarely.Change: {}>", self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.round ^ self.0.version.rotate_left(32)
+    }
+}
+
+/// What a change gains, for whom, and how sure that is.
+#[pyclass(frozen, eq, module = "rarely")]
+#[derive(Clone)]
+pub(crate) struct Certificate(Arc<Evidence>);
+
+impl PartialEq for Certificate {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.certificate == other.0.certificate
+    }
+}
+
+impl Certificate {
+    fn get(&self) -> &CoreCertificate {
+        self.0.certificate.as_ref().expect("made only where there is one")
+    }
+}
+
+#[pymethods]
+impl Certificate {
+    /// The gain on the sample.
+    #[getter]
+    fn gain(&self) -> Gain {
+        self.get().gain.into()
+    }
+
+    /// Contexts in the sample on which it was judged.
+    #[getter]
+    fn sample(&self) -> usize {
+        self.get().sample
+    }
+
+    /// Share of the sample that was given an excluded arm before.
+    #[getter]
+    fn excluded_before(&self) -> f64 {
+        self.get().excluded_before
+    }
+
+    /// Share of the sample that is given an excluded arm now.
+    #[getter]
+    fn excluded_after(&self) -> f64 {
+        self.get().excluded_after
+    }
+
+    /// Every pair's boundary: before, after, and the angle in degrees by which it moved.
+    #[getter]
+    fn boundaries(&self) -> Vec<(Boundary, Boundary, f64)> {
+        let moves = self.get().boundaries.iter();
+        moves.map(|moved| (moved.before.into(), moved.after.into(), moved.moved_degrees)).collect()
+    }
+
+    /// Whether Theorem 3 says that the change cannot raise expected regret, whatever the people; `None` unless there are two
+    /// context variables.
+    #[getter]
+    fn theorem_three(&self) -> Option<bool> {
+        self.get().theorem_three.map(|conditions| conditions.certifies())
+    }
+
+    /// The radius of the confidence set.
+    #[getter]
+    fn radius(&self) -> f64 {
+        self.get().radius
+    }
+
+    /// SHA-256 of the statistics on which the change rests, in hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> String {
+        self.get().digest.to_string()
+    }
+
+    /// Everything as plain Python objects.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        plain(py, self.get())?.cast_into().map_err(Into::into)
+    }
+
+    fn __str__(&self) -> String {
+        format!("{:#}", self.get())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<rarely.Certificate: {}>", self.get())
+    }
+}
+
+/// The gain of one policy over another on a sample: an interval that holds the true mean gain a decision.
+#[pyclass(frozen, eq, get_all, module = "rarely")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Gain {
+    /// The middle.
+    estimate: f64,
+    /// The lower end: a change is certain to gain if this is above 0.
+    lower: f64,
+    /// The upper end.
+    upper: f64,
+    /// Share of the sample whose arm changes.
+    changed_share: f64,
+}
+
+#[pymethods]
+impl Gain {
+    fn __repr__(&self) -> String {
+        let Self { estimate, lower, upper, changed_share } = self;
+        format!("Gain(estimate={estimate:?}, lower={lower:?}, upper={upper:?}, changed_share={changed_share:?})")
+    }
+}
+
+impl From<rarely_core::Gain> for Gain {
+    fn from(gain: rarely_core::Gain) -> Self {
+        let rarely_core::Interval { estimate, lower, upper } = gain.interval;
+        Self { estimate, lower, upper, changed_share: gain.changed_share }
+    }
+}
+
+/// What the data say of the boundary between two arms.
+#[pyclass(frozen, eq, get_all, module = "rarely")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Boundary {
+    /// The two arms.
+    arms: (usize, usize),
+    /// Whether the data allow it.
+    plausible: bool,
+    /// Distance of the nearest parameters that have it: plausible if at most the radius.
+    distance: f64,
+    /// Angle to the nearest plausible boundary, in degrees; 0 if it is plausible itself.
+    angle_degrees: f64,
+}
+
+#[pymethods]
+impl Boundary {
+    fn __repr__(&self) -> String {
+        let Self { arms: (i, j), plausible, distance, angle_degrees } = self;
+        let plausible = if *plausible { "True" } else { "False" };
+        format!(
+            "Boundary(arms=({i}, {j}), plausible={plausible}, distance={distance:?}, angle_degrees={angle_degrees:?})"
+        )
+    }
+}
+
+impl From<rarely_core::Boundary> for Boundary {
+    fn from(boundary: rarely_core::Boundary) -> Self {
+        let rarely_core::Boundary { arms, plausible, distance, angle_degrees } = boundary;
+        Self { arms, plausible, distance, angle_degrees }
+    }
+}
+
+/// Parameters as a matrix with a row for each arm.
+pub(crate) fn parameters<'py>(py: Python<'py>, parameters: &Parameters) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    matrix(py, parameters.shape().dimension(), parameters.values().to_vec())
+}
+
+/// Anything that has a plain form, as dictionaries, lists and numbers.
+pub(crate) fn plain<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let text =
+        serde_json::to_string(value).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}

@@ -1,0 +1,634 @@
+//! `rarely.Policy`: the core's policies, with a generator of their own and the list of their changes.
+
+mod blocks;
+mod params;
+mod saved;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use rarely_core::{
+    Algorithm, Arm, Contexts, Decision, Evidence, Learner, ObserveError, Parameters, Policy as CorePolicy, Reason, Rng,
+    Rule, Shape, Thresholds,
+};
+
+use self::params::{Params, Tuning, numbers};
+use crate::array::{self, People};
+use crate::error;
+use crate::evidence::{self, Boundary, Change, Gain};
+
+/// A policy that decides and learns. It holds its rule until the data make it implausible; then it changes, with a certificate.
+///
+/// Parameters
+/// ----------
+/// arms, dimension : int
+///     How many arms there are to choose from (2 to 256), and how many numbers a context has (1 to 4096).
+/// algorithm : str
+///     One of `rarely.ALGORITHMS`.
+/// noise, norm_bound, error_probability, penalty : float
+///     What is assumed: the noise is σ-sub-gaussian, the parameters of all arms together are at most L away from `prior_mean`,
+///     the confidence sets may fail with probability δ; λ of the ridge regressions.
+/// prior_mean, deployed : array of arms × dimension, or one number for `prior_mean`
+///     Where the estimates start, and the rule in force at the start; 0 unless given.
+/// explore : str, optional
+///     ``"none"``, ``"pilot:6"``, ``"equipoise:0.02"`` or both joined by a plus; each algorithm's own if left out.
+/// population : rows of contexts, optional
+///     The people a change is judged on, instead of the last thousand seen.
+/// sets : ``"joint"`` or ``"per-arm"``
+/// tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale : float
+///     Of the rs algorithms, rs-linucb, the population algorithms, certified, clucb and thompson (σ if left out).
+/// baseline, baseline_mean
+///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
+/// certificates : bool
+///     Whether changes carry a full certificate.
+/// seed : int
+///     Of the policy's own random numbers.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, rarely
+/// >>> policy = rarely.Policy(arms=2, dimension=2, algorithm="rarely", noise=0.1, norm_bound=2.0)
+/// >>> world = np.random.default_rng(1)
+/// >>> for _ in range(1000):
+/// ...     x = np.array([1.0, world.random()])
+/// ...     arm, propensity = policy.decide(x)
+/// ...     reward = (x[1] if arm == 1 else 0.4) + 0.1 * world.normal()
+/// ...     for change in policy.observe(x, arm, reward):
+/// ...         assert change.certificate.gain.upper > 0
+/// >>> len(policy.versions) >= 1
+/// True
+/// >>> policy
+/// <rarely.Policy: rarely, 2 arms, 2 context variables, 1000 outcomes, ...>
+#[pyclass(frozen, subclass, weakref, module = "rarely")]
+pub(crate) struct Policy {
+    shape: Shape,
+    state: Mutex<State>,
+}
+
+struct State {
+    params: Params,
+    policy: Box<dyn CorePolicy>,
+    rng: Rng,
+    versions: Vec<Arc<Evidence>>,
+}
+
+impl State {
+    fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
+        let policy = params.build(py)?;
+        Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
+    }
+
+    fn copied(&self) -> Self {
+        let policy = self.policy.snapshot().restore().expect("a policy's own state is sound");
+        Self { params: self.params.clone(), policy, rng: self.rng.clone(), versions: self.versions.clone() }
+    }
+
+    /// Remembers changes.
+    fn changed(&mut self, evidence: Evidence) -> Change {
+        let evidence = Arc::new(evidence);
+        self.versions.push(evidence.clone());
+        Change(evidence)
+    }
+
+    fn learner(&self) -> PyResult<&Learner> {
+        let name = self.policy.algorithm().name();
+        self.policy.learner().ok_or_else(|| PyAttributeError::new_err(format!("`{name}` learns nothing from outcomes")))
+    }
+
+    /// The arms played at a block: by the rule in force or, where there is none, as `decide` would answer next.
+    fn predicted(&self, contexts: Contexts<'_>) -> Result<Vec<Arm>, rarely_core::DecideError> {
+        if let Some(rule) = self.policy.deployed() {
+            return Ok(Rule::new(rule.clone()).choose_many(contexts)?);
+        }
+        let mut decisions = vec![Decision::recorded(Arm::new(0)); contexts.len()];
+        self.policy.decide_many(contexts, &mut self.rng.clone(), &mut decisions)?;
+        Ok(decisions.into_iter().map(|decision| decision.arm).collect())
+    }
+}
+
+impl Policy {
+    fn holding(state: State) -> Self {
+        Self { shape: state.policy.shape(), state: Mutex::new(state) }
+    }
+
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns from one outcome.
+    fn observe_one(
+        &self,
+        py: Python<'_>,
+        line: &array::Line<'_, f64>,
+        decision: &Decision,
+        reward: f64,
+    ) -> PyResult<Option<Change>> {
+        let context = array::one(py, line)?;
+        let mut state = self.lock(py);
+        let change = state.policy.observe(context, decision, reward).map_err(|error| refusal(py, &error))?;
+        Ok(match change {
+            rarely_core::Change::Switched(evidence) => Some(state.changed(*evidence)),
+            rarely_core::Change::Kept | rarely_core::Change::Continuous => None,
+        })
+    }
+
+    /// Learns from all rows or, if one is wrong or Ctrl-C comes, from none.
+    fn learn(
+        &self,
+        rows: &Bound<'_, PyAny>,
+        arms: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        reasons: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Change>> {
+        let py = rows.py();
+        let people = People::take(rows)?;
+        if let People::One(line) = &people
+            && let (Ok(arm), Ok(reward)) = (arms.extract::<i64>(), rewards.extract::<f64>())
+        {
+            let reason = reasons.map_or(Ok(Reason::Recorded), blocks::reason)?;
+            let decision = Decision { reason, ..Decision::recorded(self.arm(py, arm, None)?) };
+            return Ok(self.observe_one(py, line, &decision, reward)?.into_iter().collect());
+        }
+        let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
+        let contexts = people.block(py, self.shape.dimension())?;
+        let log = blocks::Log::new(py, self, contexts, arms.values(), rewards.values(), reasons)?;
+        let mut state = self.lock(py);
+        let found = log.learn(py, &mut state)?;
+        Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
+    }
+
+    /// An arm that exists.
+    fn arm(&self, py: Python<'_>, arm: i64, row: Option<usize>) -> PyResult<Arm> {
+        let known = usize::try_from(arm).ok().filter(|arm| *arm < self.shape.arms());
+        known.map(Arm::new).ok_or_else(|| {
+            let place = row.map_or_else(String::new, |row| format!("row {row}: "));
+            let last = self.shape.arms() - 1;
+            error::OBSERVE.says(py, format!("{place}arm {arm} does not exist: the policy has arms 0 to {last}"))
+        })
+    }
+}
+
+#[pymethods]
+#[allow(non_snake_case, reason = "scikit-learn's name for rows of contexts")]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (
+        arms, dimension, algorithm = "boundary-conservative", *, noise = 1.0, norm_bound = 10.0, error_probability = 0.001,
+        penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = "joint", tolerance = 0.01,
+        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, safety = 0.1, posterior_scale = None, baseline = None,
+        baseline_mean = None, certificates = true, seed = 0
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn new(
+        py: Python<'_>,
+        arms: usize,
+        dimension: usize,
+        algorithm: &str,
+        noise: f64,
+        norm_bound: f64,
+        error_probability: f64,
+        penalty: f64,
+        prior_mean: Option<Bound<'_, PyAny>>,
+        deployed: Option<Bound<'_, PyAny>>,
+        explore: Option<String>,
+        population: Option<Bound<'_, PyAny>>,
+        sets: &str,
+        tolerance: f64,
+        growth: f64,
+        excluded_share: f64,
+        minimum_gain: f64,
+        safety: f64,
+        posterior_scale: Option<f64>,
+        baseline: Option<usize>,
+        baseline_mean: Option<Bound<'_, PyAny>>,
+        certificates: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let params = Params {
+            arms,
+            dimension,
+            algorithm: algorithm.to_owned(),
+            noise,
+            norm_bound,
+            error_probability,
+            penalty,
+            prior_mean: numbers(prior_mean.as_ref())?,
+            deployed: numbers(deployed.as_ref())?,
+            explore,
+            population: numbers(population.as_ref())?,
+            sets: sets.to_owned(),
+            tuning: Tuning { tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale },
+            baseline,
+            baseline_mean: numbers(baseline_mean.as_ref())?,
+            certificates,
+            seed,
+        };
+        Ok(Self::holding(State::new(py, params)?))
+    }
+
+    /// Chooses an arm for one context, or for each row of a block, and says with what probability it was chosen.
+    ///
+    /// Deciding never learns. One row gives `(arm, propensity)`, a block two arrays; with ``reasons=True`` the reasons come third.
+    ///
+    /// >>> import rarely
+    /// >>> rarely.Policy(2, 1).decide([1.0])
+    /// (0, 1.0)
+    #[pyo3(signature = (X, *, reasons = false))]
+    fn decide<'py>(&self, X: &Bound<'py, PyAny>, reasons: bool) -> PyResult<Bound<'py, PyTuple>> {
+        let py = X.py();
+        match People::take(X)? {
+            People::One(line) => {
+                let context = array::one(py, &line)?;
+                let mut guard = self.lock(py);
+                let State { policy, rng, .. } = &mut *guard;
+                let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.of(py, &error))?;
+                let (arm, propensity) = (decision.arm.index(), decision.propensity);
+                if reasons {
+                    (arm, propensity, blocks::name(decision.reason)).into_pyobject(py)
+                } else {
+                    (arm, propensity).into_pyobject(py)
+                }
+            }
+            people @ People::Many(_) => {
+                let contexts = people.block(py, self.shape.dimension())?;
+                blocks::decide(py, &mut self.lock(py), contexts, reasons)
+            }
+        }
+    }
+
+    /// Learns from one outcome or from a block of them, row by row in their order; the changes that this led to, each with its
+    /// certificate. If a row is wrong, or Ctrl-C comes, nothing was learned.
+    ///
+    /// `reasons` are those that `decide` gave; only `clucb` looks at them, to know its baseline's rounds.
+    ///
+    /// >>> import rarely
+    /// >>> policy = rarely.Policy(2, 1)
+    /// >>> policy.observe([[1.0], [1.0]], [0, 1], [0.2, 0.7])
+    /// []
+    /// >>> policy.rounds_
+    /// 2
+    #[pyo3(signature = (X, arms, rewards, reasons = None))]
+    fn observe(
+        &self,
+        X: &Bound<'_, PyAny>,
+        arms: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        reasons: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Change>> {
+        self.learn(X, arms, rewards, reasons)
+    }
+
+    /// Holds the rule in force against all that has been learned, now; the change, if one is justified.
+    fn reconsider(&self, py: Python<'_>) -> Vec<Change> {
+        let mut guard = self.lock(py);
+        let state = &mut *guard;
+        match py.detach(|| state.policy.reconsider()) {
+            rarely_core::Change::Switched(evidence) => vec![state.changed(*evidence)],
+            rarely_core::Change::Kept | rarely_core::Change::Continuous => Vec::new(),
+        }
+    }
+
+    /// Learns, and gives the policy itself, as scikit-learn's estimators do.
+    fn partial_fit<'py>(
+        slf: &Bound<'py, Self>,
+        X: &Bound<'_, PyAny>,
+        arms: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        slf.get().learn(X, arms, rewards, None)?;
+        Ok(slf.clone())
+    }
+
+    /// Forgets everything, then learns.
+    fn fit<'py>(
+        slf: &Bound<'py, Self>,
+        X: &Bound<'_, PyAny>,
+        arms: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let policy = slf.get();
+        let fresh = Self::holding(State::new(slf.py(), policy.lock(slf.py()).params.clone())?);
+        fresh.learn(X, arms, rewards, None)?;
+        let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *policy.lock(slf.py()) = state;
+        Ok(slf.clone())
+    }
+
+    /// The arms that the rule in force plays, without exploration; where a policy holds no rule, what `decide` would answer
+    /// next. Neither learns nor draws.
+    fn predict<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = X.py();
+        let people = People::take(X)?;
+        let contexts = people.block(py, self.shape.dimension())?;
+        let guard = self.lock(py);
+        let state = &*guard;
+        let arms = py.detach(|| state.predicted(contexts)).map_err(|error| error::CONTEXT.of(py, &error))?;
+        Ok(match people {
+            People::One(_) => arms[0].index().into_pyobject(py)?.into_any(),
+            People::Many(_) => PyArray1::from_iter(py, arms.iter().map(|arm| blocks::whole(*arm))).into_any(),
+        })
+    }
+
+    /// Which arms the data have not ruled out: for each row and each arm, true or false.
+    fn plausible<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let py = X.py();
+        let people = People::take(X)?;
+        let contexts = people.block(py, self.shape.dimension())?;
+        let guard = self.lock(py);
+        blocks::plausible(py, guard.learner()?, contexts)
+    }
+
+    /// For each row and each arm the estimated mean reward, and the lower and upper end of its interval.
+    fn intervals<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = X.py();
+        let people = People::take(X)?;
+        let contexts = people.block(py, self.shape.dimension())?;
+        let guard = self.lock(py);
+        blocks::intervals(py, guard.learner()?, contexts)
+    }
+
+    /// The share of rows at which the policy plays an arm that the data rule out; of the people it is judged on, if none are given.
+    #[pyo3(signature = (X = None))]
+    fn excluded_share(&self, py: Python<'_>, X: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
+        let people = X.map(People::take).transpose()?;
+        let guard = self.lock(py);
+        let state = &*guard;
+        let contexts = blocks::people(py, state, people.as_ref())?;
+        let learner = state.learner()?;
+        let share = py.detach(|| match state.policy.deployed() {
+            Some(rule) => learner.set().excluded_share(&Rule::new(rule.clone()), contexts).map_err(Into::into),
+            None => blocks::excluded(learner, contexts, &state.predicted(contexts)?),
+        });
+        share.map_err(|error: rarely_core::DecideError| error::CONTEXT.of(py, &error))
+    }
+
+    /// What the data say of the boundary between each pair of arms of the rule in force.
+    fn boundaries(&self, py: Python<'_>) -> PyResult<Vec<Boundary>> {
+        let guard = self.lock(py);
+        let state = &*guard;
+        let learner = state.learner()?;
+        let rule = state.policy.deployed().cloned().unwrap_or_else(|| learner.statistics().estimates());
+        Ok(py.detach(|| learner.set().boundaries(&rule)).into_iter().map(Into::into).collect())
+    }
+
+    /// The plausible thresholds between two arms when contexts are (1, x): a list of intervals, infinite where open.
+    #[pyo3(signature = (first = 0, second = 1))]
+    fn thresholds(&self, py: Python<'_>, first: i64, second: i64) -> PyResult<Vec<(f64, f64)>> {
+        let (i, j) = (self.arm(py, first, None)?.index(), self.arm(py, second, None)?.index());
+        if i == j || self.shape.dimension() != 2 {
+            let message = "thresholds are between two arms, of a policy with two context variables (1, x)";
+            return Err(error::CONTEXT.says(py, message));
+        }
+        let guard = self.lock(py);
+        let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
+        Ok(match guard.learner()?.set().thresholds(i, j) {
+            Some(Thresholds::Between { low, high }) => vec![(low, high)],
+            Some(Thresholds::AtMost { high }) => vec![(low, high)],
+            Some(Thresholds::AtLeast { low }) => vec![(low, high)],
+            Some(Thresholds::Outside { low: below, high: above }) => vec![(low, below), (above, high)],
+            Some(Thresholds::Everything) => vec![(low, high)],
+            Some(Thresholds::Nothing) | None => Vec::new(),
+        })
+    }
+
+    /// What playing `other` instead would gain at these rows, or on the people the policy is judged on, as an interval.
+    ///
+    /// `other` is another policy, parameters with a row for each arm, or an arm for each row.
+    #[pyo3(signature = (other, X = None))]
+    fn gain(&self, other: &Bound<'_, PyAny>, X: Option<&Bound<'_, PyAny>>) -> PyResult<Gain> {
+        let py = other.py();
+        let people = X.map(People::take).transpose()?;
+        // Locked one after the other: nobody waits for two.
+        let mine = self.lock(py).copied();
+        let contexts = blocks::people(py, &mine, people.as_ref())?;
+        let wrong = |error: rarely_core::DecideError| error::CONTEXT.of(py, &error);
+        let after = if let Ok(other) = other.cast::<Self>() {
+            other.get().lock(py).predicted(contexts).map_err(wrong)?
+        } else if let Ok(People::Many(array)) = People::take(other) {
+            let values = array.as_slice().unwrap_or(&[]).to_vec();
+            let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.of(py, &error))?;
+            Rule::new(rule).choose_many(contexts).map_err(|error| wrong(error.into()))?
+        } else {
+            let arms = array::arms(other)?;
+            let rows = arms.values().iter().enumerate();
+            rows.map(|(row, arm)| self.arm(py, *arm, Some(row))).collect::<PyResult<Vec<Arm>>>()?
+        };
+        if after.len() != contexts.len() {
+            let message = format!("{} arms were given for {} contexts; give one for each", after.len(), contexts.len());
+            return Err(error::CONTEXT.says(py, message));
+        }
+        let learner = mine.learner()?;
+        let gain = py.detach(|| {
+            let before = mine.predicted(contexts)?;
+            learner.set().gain(contexts, &before, &after).map_err(Into::into)
+        });
+        gain.map(Into::into).map_err(wrong)
+    }
+
+    /// Arms that the data have not ruled out and that nobody gets, each with the remedy.
+    fn stuck(&self, py: Python<'_>) -> Vec<String> {
+        self.lock(py).policy.stuck().iter().map(ToString::to_string).collect()
+    }
+
+    /// The settings, by name, as scikit-learn's estimators give them.
+    #[pyo3(signature = (deep = true))]
+    fn get_params<'py>(&self, py: Python<'py>, deep: bool) -> PyResult<Bound<'py, PyDict>> {
+        let _ = deep;
+        self.lock(py).params.to_dict(py)
+    }
+
+    /// Changes settings of a policy that has not learned anything yet.
+    #[pyo3(signature = (**params))]
+    fn set_params<'py>(slf: &Bound<'py, Self>, params: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let policy = slf.get();
+        let Some(params) = params else { return Ok(slf.clone()) };
+        let all = policy.get_params(py, true)?;
+        for (name, value) in params {
+            if !all.contains(&name)? {
+                return Err(error::SETTINGS.says(py, format!("there is no setting {name}; get_params() lists them")));
+            }
+            all.set_item(name, value)?;
+        }
+        let rebuilt = py.get_type::<Self>().call((), Some(&all))?.cast_into::<Self>()?;
+        let mut state = policy.lock(py);
+        let rounds = state.policy.rounds();
+        if rounds > 0 || rebuilt.get().shape != policy.shape {
+            let message = format!(
+                "the policy has learned from {rounds} outcomes of {} arms and {} context variables; build a new one with \
+                 rarely.Policy(**params)",
+                policy.shape.arms(),
+                policy.shape.dimension()
+            );
+            return Err(error::SETTINGS.says(py, message));
+        }
+        *state = rebuilt.get().lock(py).copied();
+        drop(state);
+        Ok(slf.clone())
+    }
+
+    /// The whole state: settings, what was learned, the rule in force, the changes so far, the generator.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &saved::write(&self.lock(py))?))
+    }
+
+    /// A policy from its bytes; it goes on exactly where it was.
+    ///
+    /// >>> import rarely
+    /// >>> policy = rarely.Policy(2, 1).partial_fit([[1.0]], [1], [0.5])
+    /// >>> rarely.Policy.from_bytes(policy.to_bytes()) == policy
+    /// True
+    #[classmethod]
+    fn from_bytes<'py>(class: &Bound<'py, PyType>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let state = saved::read(class.py(), data)?;
+        saved::into_class(class, state)
+    }
+
+    /// A policy of its own, in the same state.
+    fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let state = slf.get().lock(slf.py()).copied();
+        saved::into_class(&slf.get_type(), state)
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::copy(slf)
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let _ = memo;
+        Self::copy(slf)
+    }
+
+    /// scikit-learn's `clone`: the same settings, nothing learned.
+    fn __sklearn_clone__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let params = slf.get().lock(slf.py()).params.clone();
+        saved::into_class(&slf.get_type(), State::new(slf.py(), params)?)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
+    /// A policy that knows what both learned. Rule, versions and generator are the first one's; `reconsider()` holds the rule
+    /// against both logs.
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        // Locked one after the other: nobody waits for two, and a policy may be added to itself.
+        let theirs = other.get().lock(py).policy.snapshot();
+        let mut state = slf.get().lock(py).copied();
+        let mut merged = state.policy.snapshot();
+        py.detach(|| merged.merge(&theirs)).map_err(|error| error::MERGE.of(py, &error))?;
+        state.policy = merged.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+        saved::into_class(&slf.get_type(), state)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else { return false };
+        let theirs = other.get().lock(py).copied();
+        let mine = self.lock(py);
+        mine.params == theirs.params
+            && mine.rng == theirs.rng
+            && mine.versions == theirs.versions
+            && mine.policy.snapshot() == theirs.policy.snapshot()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let state = self.lock(py);
+        let algorithm = state.policy.algorithm();
+        let many = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let changes = if algorithm.is_switching() || algorithm == Algorithm::RsLinUcb {
+            format!(", {}", many(state.policy.changes(), "change"))
+        } else {
+            String::new()
+        };
+        format!(
+            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}, norm bound {}>",
+            self.shape.arms(),
+            many(self.shape.dimension() as u64, "context variable"),
+            many(state.policy.rounds(), "outcome"),
+            state.params.noise,
+            state.params.norm_bound,
+        )
+    }
+
+    /// The name of its algorithm.
+    #[getter]
+    fn algorithm(&self, py: Python<'_>) -> &'static str {
+        self.lock(py).policy.algorithm().name()
+    }
+
+    /// How many arms there are.
+    #[getter]
+    fn arms(&self) -> usize {
+        self.shape.arms()
+    }
+
+    /// How many numbers a context has.
+    #[getter]
+    fn dimension(&self) -> usize {
+        self.shape.dimension()
+    }
+
+    /// The estimated parameters, a row for each arm.
+    #[getter]
+    fn estimates_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        evidence::parameters(py, &self.lock(py).learner()?.statistics().estimates())
+    }
+
+    /// The radius of the joint confidence set.
+    #[getter]
+    fn radius_(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.lock(py).learner()?.set().radius())
+    }
+
+    /// The parameters of the rule in force, a row for each arm; `None` if the policy holds no rule.
+    #[getter]
+    fn rule_<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.lock(py).policy.deployed().map(|rule| evidence::parameters(py, rule)).transpose()
+    }
+
+    /// Outcomes learned of each arm.
+    #[getter]
+    fn counts_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let state = self.lock(py);
+        let ridges = state.learner()?.statistics().arms().iter();
+        Ok(PyArray1::from_iter(py, ridges.map(|ridge| i64::try_from(ridge.count()).unwrap_or(i64::MAX))))
+    }
+
+    /// Outcomes observed.
+    #[getter]
+    fn rounds_(&self, py: Python<'_>) -> u64 {
+        self.lock(py).policy.rounds()
+    }
+
+    /// Every change so far, the first one first.
+    #[getter]
+    fn versions(&self, py: Python<'_>) -> Vec<Change> {
+        self.lock(py).versions.iter().cloned().map(Change).collect()
+    }
+
+    /// SHA-256 of what was learned, in hexadecimal digits: the same outcomes in the same order give the same.
+    #[getter]
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.lock(py).learner()?.statistics().digest().to_string())
+    }
+}
+
+/// An outcome that was refused, in the family of what was wrong with it.
+fn refusal(py: Python<'_>, refused: &ObserveError) -> PyErr {
+    let family = if matches!(refused, ObserveError::Context(_)) { &error::CONTEXT } else { &error::OBSERVE };
+    family.of(py, refused)
+}
+
+/// What is not a policy cannot be one.
+fn no_policy(class: &Bound<'_, PyType>) -> PyErr {
+    PyTypeError::new_err(format!("{class} cannot be made from a policy's state"))
+}

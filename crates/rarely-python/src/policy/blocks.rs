@@ -1,0 +1,237 @@
+//! Many rows at a time: without the interpreter's lock, in stretches between which Ctrl-C is heard.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
+
+use super::{Policy, State, refusal};
+use crate::array::People;
+use crate::error;
+
+/// Rows between two looks at whether Ctrl-C was pressed.
+const STRETCH: usize = 1 << 16;
+/// Decisions kept at a time: they stay in the first-level cache.
+const FEW: usize = 1024;
+
+/// Decides every row; arms and propensities as arrays, reasons as words.
+pub(super) fn decide<'py>(
+    py: Python<'py>,
+    state: &mut State,
+    contexts: Contexts<'_>,
+    reasons: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let arms = PyArray1::<i64>::zeros(py, contexts.len(), false);
+    let propensities = PyArray1::<f64>::zeros(py, contexts.len(), false);
+    let words = PyList::empty(py);
+    {
+        let (mut arms, mut propensities) = (arms.try_readwrite()?, propensities.try_readwrite()?);
+        let (arms, propensities) = (arms.as_slice_mut()?, propensities.as_slice_mut()?);
+        let dimension = contexts.dimension();
+        // Drawn from a copy: if Ctrl-C comes, nothing was drawn.
+        let mut rng = state.rng.clone();
+        let policy = &*state.policy;
+        let mut room = vec![Decision::recorded(Arm::new(0)); FEW.min(contexts.len())];
+        let stretches = contexts.values().chunks(STRETCH * dimension).zip(arms.chunks_mut(STRETCH));
+        for ((values, arms), propensities) in stretches.zip(propensities.chunks_mut(STRETCH)) {
+            let mut said = Vec::new();
+            let decided = py.detach(|| {
+                let few = values.chunks(FEW * dimension).zip(arms.chunks_mut(FEW));
+                for ((values, arms), propensities) in few.zip(propensities.chunks_mut(FEW)) {
+                    let room = &mut room[..arms.len()];
+                    policy.decide_many(Contexts::new(values, dimension)?, &mut rng, room)?;
+                    for ((decision, arm), propensity) in room.iter().zip(arms).zip(propensities) {
+                        (*arm, *propensity) = (whole(decision.arm), decision.propensity);
+                    }
+                    if reasons {
+                        said.extend(room.iter().map(|decision| decision.reason));
+                    }
+                }
+                Ok(())
+            });
+            decided.map_err(|error: DecideError| error::CONTEXT.of(py, &error))?;
+            said.into_iter().try_for_each(|reason| words.append(name(reason)))?;
+            py.check_signals()?;
+        }
+        state.rng = rng;
+    }
+    if reasons { (arms, propensities, words).into_pyobject(py) } else { (arms, propensities).into_pyobject(py) }
+}
+
+/// Outcomes to be learned, checked as far as that does not depend on what was learned.
+pub(super) struct Log<'a> {
+    contexts: Contexts<'a>,
+    decisions: Vec<Decision>,
+    rewards: &'a [f64],
+}
+
+impl<'a> Log<'a> {
+    pub(super) fn new(
+        py: Python<'_>,
+        policy: &Policy,
+        contexts: Contexts<'a>,
+        arms: &[i64],
+        rewards: &'a [f64],
+        reasons: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let lengths =
+            ObserveError::BatchLength { contexts: contexts.len(), decisions: arms.len(), rewards: rewards.len() };
+        if arms.len() != contexts.len() || rewards.len() != contexts.len() {
+            return Err(refusal(py, &lengths));
+        }
+        let mut decisions = Vec::with_capacity(arms.len());
+        for (row, arm) in arms.iter().enumerate() {
+            decisions.push(Decision::recorded(policy.arm(py, *arm, Some(row))?));
+        }
+        if let Some(reasons) = reasons {
+            let mut rows = decisions.iter_mut();
+            for given in reasons.try_iter()? {
+                let row = rows.next().ok_or_else(|| refusal(py, &lengths))?;
+                row.reason = reason(&given?)?;
+            }
+        }
+        Ok(Self { contexts, decisions, rewards })
+    }
+
+    /// Learns every row, or none.
+    pub(super) fn learn(&self, py: Python<'_>, state: &mut State) -> PyResult<Vec<Evidence>> {
+        let before = (self.decisions.len() > STRETCH).then(|| state.policy.snapshot());
+        let learned = self.learn_in_stretches(py, state);
+        if let (Err(_), Some(before)) = (&learned, before) {
+            state.policy = before.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+        }
+        learned
+    }
+
+    fn learn_in_stretches(&self, py: Python<'_>, state: &mut State) -> PyResult<Vec<Evidence>> {
+        let dimension = self.contexts.dimension();
+        let mut changes = Vec::new();
+        let stretches = self.contexts.values().chunks(STRETCH * dimension).zip(self.decisions.chunks(STRETCH));
+        for (stretch, ((values, decisions), rewards)) in stretches.zip(self.rewards.chunks(STRETCH)).enumerate() {
+            let learned = py.detach(|| {
+                let contexts = Contexts::new(values, dimension)?;
+                state.policy.observe_many(contexts, decisions, rewards)
+            });
+            let found = learned.map_err(|error| refusal(py, &in_block(error, stretch * STRETCH)))?;
+            changes.extend(found.into_iter().map(|(_, evidence)| evidence));
+            py.check_signals()?;
+        }
+        Ok(changes)
+    }
+}
+
+/// The same error, with the row counted from the start of the block.
+fn in_block(error: ObserveError, start: usize) -> ObserveError {
+    match error {
+        ObserveError::Row { row, source } => ObserveError::Row { row: start + row, source },
+        other => other,
+    }
+}
+
+/// The rows given or, if none are, the people the policy is judged on.
+pub(super) fn people<'a>(py: Python<'_>, state: &'a State, given: Option<&'a People<'_>>) -> PyResult<Contexts<'a>> {
+    let dimension = state.policy.shape().dimension();
+    let contexts = if let Some(people) = given {
+        people.block(py, dimension)?
+    } else {
+        let seen = state.policy.population().map_or(&[][..], |population| population.values());
+        Contexts::new(seen, dimension).map_err(|error| error::CONTEXT.of(py, &error))?
+    };
+    if contexts.is_empty() {
+        return Err(error::CONTEXT.says(py, "there are no people to judge on; give rows of contexts as X"));
+    }
+    Ok(contexts)
+}
+
+pub(super) fn plausible<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    contexts: Contexts<'_>,
+) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    let arms = learner.statistics().shape().arms();
+    let mask = in_stretches(py, contexts, arms, false, |context, row| {
+        for arm in learner.set().plausible_arms(context)? {
+            row[arm.index()] = true;
+        }
+        Ok(())
+    })?;
+    PyArray1::from_vec(py, mask).reshape([contexts.len(), arms])
+}
+
+pub(super) fn intervals<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    contexts: Contexts<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let arms = learner.statistics().shape().arms();
+    let numbers = in_stretches(py, contexts, 3 * arms, 0.0, |context, row| {
+        for (arm, numbers) in row.chunks_mut(3).enumerate() {
+            let interval = learner.set().arm_interval(context.values(), arm);
+            numbers.copy_from_slice(&[interval.estimate, interval.lower, interval.upper]);
+        }
+        Ok(())
+    })?;
+    Ok(PyArray1::from_vec(py, numbers).reshape([contexts.len(), arms, 3])?.into_any())
+}
+
+/// Fills `width` places for each row.
+fn in_stretches<T: Clone + Send>(
+    py: Python<'_>,
+    contexts: Contexts<'_>,
+    width: usize,
+    blank: T,
+    fill: impl Fn(rarely_core::Context<'_>, &mut [T]) -> Result<(), DecideError> + Sync,
+) -> PyResult<Vec<T>> {
+    let mut all = vec![blank; contexts.len() * width];
+    let dimension = contexts.dimension();
+    for (values, room) in contexts.values().chunks(STRETCH * dimension).zip(all.chunks_mut(STRETCH * width)) {
+        let filled = py.detach(|| {
+            let contexts = Contexts::new(values, dimension)?;
+            contexts.iter().zip(room.chunks_mut(width)).try_for_each(|(context, row)| fill(context, row))
+        });
+        filled.map_err(|error| error::CONTEXT.of(py, &error))?;
+        py.check_signals()?;
+    }
+    Ok(all)
+}
+
+/// The share of rows whose arm the data rule out.
+pub(super) fn excluded(learner: &Learner, contexts: Contexts<'_>, arms: &[Arm]) -> Result<f64, DecideError> {
+    let mut count = 0_usize;
+    for (context, arm) in contexts.iter().zip(arms) {
+        count += usize::from(!learner.set().plausible_arms(context)?.contains(arm));
+    }
+    Ok(count as f64 / contexts.len() as f64)
+}
+
+/// An arm as numpy counts.
+pub(super) fn whole(arm: Arm) -> i64 {
+    i64::try_from(arm.index()).unwrap_or(i64::MAX)
+}
+
+const REASONS: [(Reason, &str); 9] = [
+    (Reason::Policy, "policy"),
+    (Reason::Pilot, "pilot"),
+    (Reason::Equipoise, "equipoise"),
+    (Reason::Optimistic, "optimistic"),
+    (Reason::Baseline, "baseline"),
+    (Reason::Draw, "draw"),
+    (Reason::Uniform, "uniform"),
+    (Reason::Fixed, "fixed"),
+    (Reason::Recorded, "recorded"),
+];
+
+/// A reason's name.
+pub(super) fn name(reason: Reason) -> &'static str {
+    REASONS.iter().find(|(known, _)| *known == reason).map_or("", |(_, name)| name)
+}
+
+/// The reason of a name.
+pub(super) fn reason(given: &Bound<'_, PyAny>) -> PyResult<Reason> {
+    let text: String = given.extract()?;
+    let found = REASONS.iter().find(|(_, name)| *name == text).map(|(reason, _)| *reason);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = REASONS.iter().map(|(_, name)| *name).collect();
+        error::OBSERVE.says(given.py(), format!("{text:?} is no reason; there are: {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,154 @@
+//! The settings of a policy as Python gives them.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rarely_core::{
+    Algorithm, Arm, Certificates, Contexts, Exploration, Growth, MinimumGain, Noise, Policy, Sets, Settings,
+    SettingsError, Share,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::array::flat;
+use crate::error;
+
+/// Every argument of `rarely.Policy`, by its Python name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Params {
+    pub(super) arms: usize,
+    pub(super) dimension: usize,
+    pub(super) algorithm: String,
+    pub(super) noise: f64,
+    pub(super) norm_bound: f64,
+    pub(super) error_probability: f64,
+    pub(super) penalty: f64,
+    pub(super) prior_mean: Option<Vec<f64>>,
+    pub(super) deployed: Option<Vec<f64>>,
+    pub(super) explore: Option<String>,
+    pub(super) population: Option<Vec<f64>>,
+    pub(super) sets: String,
+    pub(super) tuning: Tuning,
+    pub(super) baseline: Option<usize>,
+    pub(super) baseline_mean: Option<Vec<f64>>,
+    pub(super) certificates: bool,
+    pub(super) seed: u64,
+}
+
+/// Numbers that only some algorithms use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tuning {
+    pub(super) tolerance: f64,
+    pub(super) growth: f64,
+    pub(super) excluded_share: f64,
+    pub(super) minimum_gain: f64,
+    pub(super) safety: f64,
+    pub(super) posterior_scale: Option<f64>,
+}
+
+/// Numbers given for a parameter array.
+pub(super) fn numbers(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<f64>>> {
+    given.map(flat).transpose()
+}
+
+impl Params {
+    /// Builds the policy.
+    pub(super) fn build(&self, py: Python<'_>) -> PyResult<Box<dyn Policy>> {
+        let sets = match self.sets.as_str() {
+            "joint" => Sets::Joint,
+            "per-arm" => Sets::PerArm,
+            other => {
+                return Err(error::SETTINGS.says(py, format!("sets = {other:?}: they are \"joint\" or \"per-arm\"")));
+            }
+        };
+        self.settings(sets).and_then(Settings::build).map_err(|error| error::SETTINGS.of(py, &error))
+    }
+
+    fn settings(&self, sets: Sets) -> Result<Settings, SettingsError> {
+        let algorithm: Algorithm = self.algorithm.parse()?;
+        let tuning = self.tuning.checked()?;
+        let mut settings = Settings::new(self.arms, self.dimension)?
+            .algorithm(algorithm)
+            .noise(self.noise)?
+            .norm_bound(self.norm_bound)?
+            .error_probability(self.error_probability)?
+            .penalty(self.penalty)?
+            .sets(sets)
+            .tune(|all| {
+                let solver = all.solver;
+                *all = rarely_core::Tuning { solver, ..tuning };
+            })
+            .certificates(if self.certificates { Certificates::Full } else { Certificates::Brief });
+        match self.prior_mean.as_deref() {
+            Some(&[value]) => settings = settings.constant_prior_mean(value)?,
+            Some(values) => settings = settings.prior_mean(values.to_vec())?,
+            None => {}
+        }
+        if let Some(values) = &self.deployed {
+            settings = settings.deployed(values.clone())?;
+        }
+        if let Some(explore) = &self.explore {
+            let Exploration { pilot, equipoise } = explore.parse()?;
+            settings = settings.explore(pilot, equipoise.get())?;
+        }
+        if let Some(values) = &self.population {
+            settings = settings.population(Contexts::new(values, self.dimension)?)?;
+        }
+        // Only `clucb` looks at the mean, and it must be told one.
+        let unknown = vec![0.0; self.dimension];
+        let mean = self.baseline_mean.as_ref().or((algorithm != Algorithm::Clucb).then_some(&unknown));
+        if let (Some(arm), Some(mean)) = (self.baseline, mean) {
+            settings = settings.baseline(Arm::new(arm), mean)?;
+        }
+        Ok(settings)
+    }
+
+    /// By name, as `get_params` gives them.
+    pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = |values: &Option<Vec<f64>>| -> PyResult<Option<Bound<'py, PyAny>>> {
+            let Some(values) = values else { return Ok(None) };
+            let whole = values.len().is_multiple_of(self.dimension);
+            Ok(Some(match values.as_slice() {
+                [value] if self.dimension > 1 => value.into_pyobject(py)?.into_any(),
+                _ if whole => crate::array::matrix(py, self.dimension, values.clone())?.into_any(),
+                _ => numpy::PyArray1::from_slice(py, values).into_any(),
+            }))
+        };
+        let all = PyDict::new(py);
+        all.set_item("arms", self.arms)?;
+        all.set_item("dimension", self.dimension)?;
+        all.set_item("algorithm", &self.algorithm)?;
+        all.set_item("noise", self.noise)?;
+        all.set_item("norm_bound", self.norm_bound)?;
+        all.set_item("error_probability", self.error_probability)?;
+        all.set_item("penalty", self.penalty)?;
+        all.set_item("prior_mean", rows(&self.prior_mean)?)?;
+        all.set_item("deployed", rows(&self.deployed)?)?;
+        all.set_item("explore", &self.explore)?;
+        all.set_item("population", rows(&self.population)?)?;
+        all.set_item("sets", &self.sets)?;
+        all.set_item("tolerance", self.tuning.tolerance)?;
+        all.set_item("growth", self.tuning.growth)?;
+        all.set_item("excluded_share", self.tuning.excluded_share)?;
+        all.set_item("minimum_gain", self.tuning.minimum_gain)?;
+        all.set_item("safety", self.tuning.safety)?;
+        all.set_item("posterior_scale", self.tuning.posterior_scale)?;
+        all.set_item("baseline", self.baseline)?;
+        all.set_item("baseline_mean", rows(&self.baseline_mean)?)?;
+        all.set_item("certificates", self.certificates)?;
+        all.set_item("seed", self.seed)?;
+        Ok(all)
+    }
+}
+
+impl Tuning {
+    fn checked(&self) -> Result<rarely_core::Tuning, SettingsError> {
+        Ok(rarely_core::Tuning {
+            tolerance: Share::named("tolerance", self.tolerance)?,
+            growth: Growth::new(self.growth)?,
+            excluded_share: Share::named("excluded share", self.excluded_share)?,
+            minimum_gain: MinimumGain::new(self.minimum_gain)?,
+            safety: Share::named("safety", self.safety)?,
+            posterior_scale: self.posterior_scale.map(Noise::new).transpose()?,
+            ..rarely_core::Tuning::default()
+        })
+    }
+}
