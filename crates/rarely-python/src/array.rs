@@ -53,7 +53,8 @@ impl<'py> People<'py> {
             return borrowed(array).map(Self::One);
         }
         let array = given.cast::<PyArray2<f64>>().ok()?.try_readonly().ok()?;
-        array.as_slice().is_ok().then_some(Self::Many(array))
+        // Arrays by columns have no gaps either, but their rows lie apart.
+        (array.is_c_contiguous() && array.as_slice().is_ok()).then_some(Self::Many(array))
     }
 
     /// The rows as a block. A single row is a block of one.

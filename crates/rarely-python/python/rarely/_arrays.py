@@ -24,7 +24,7 @@ def contexts(X: Any) -> npt.NDArray[np.float64]:
         raise ContextError(_refusal(array))
     if array.ndim not in (1, 2):
         raise ContextError(f"X has {array.ndim} dimensions; give one row (1-D) or rows of contexts (2-D)")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def arms(given: Any) -> npt.NDArray[np.int64]:
@@ -35,14 +35,16 @@ def arms(given: Any) -> npt.NDArray[np.int64]:
         if not whole.all():
             row = int(np.argmin(whole))
             raise ObserveError(f"row {row}: arm {array[row]} is not a whole number; arms are counted from 0")
-    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise ObserveError(f"row {int(array.argmax())}: arm {array.max()} does not exist")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    if array.dtype.kind in "uf" and array.size:
+        row = int(np.argmax(np.abs(array)))
+        if abs(array[row]) >= 2**53:
+            raise ObserveError(f"row {row}: arm {array[row]} does not exist")
+    return np.require(array, np.int64, ["C", "A"])
 
 
 def rewards(given: Any) -> npt.NDArray[np.float64]:
     """A line of rewards, as float64."""
-    return np.ascontiguousarray(_line(given, "rewards"), dtype=np.float64)
+    return np.require(_line(given, "rewards"), np.float64, ["C", "A"])
 
 
 def _line(given: Any, name: str) -> npt.NDArray[Any]:
