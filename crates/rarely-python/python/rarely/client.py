@@ -5,9 +5,8 @@
 ...     decision = client.decide("hypertension-treatment", {"systolic": 150}, key="visit-4711")
 ...     client.observe("hypertension-treatment", decision, 0.7)
 
-A request that may be lost is sent again, and never does anything twice: decisions and observations carry a key, outcomes are
-the same outcome when they come again. Signatures cannot carry a key; they are sent again only if the service cannot have had
-them.
+A request that may be lost is sent again and does nothing twice: decisions and observations carry a key, outcomes need none.
+Signatures cannot carry one; they are sent again only if the service cannot have had them.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -43,6 +44,7 @@ PASSING = (429, 502, 503, 504)  # too many requests, and a service or a proxy th
 NOTHING_DONE = (429, 503)  # of these, the answers that say that nothing was done
 
 Json = dict[str, Any]
+Answer = tuple[int, http.client.HTTPMessage, bytes]
 Answered = TypeVar("Answered")
 
 
@@ -66,12 +68,6 @@ class Reported:
     repeated: bool  #: whether it had been reported before
 
 
-class _Answer(NamedTuple):
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
-
-
 class _Request(NamedTuple):
     """What is sent."""
 
@@ -85,6 +81,16 @@ class _Request(NamedTuple):
         return f"{self.method} {self.path}"
 
 
+class _Line:
+    """A thread's connection. It is closed when the thread ends, and not used by a process that was forked from this one."""
+
+    def __init__(self, connection: HTTPConnection) -> None:
+        self.connection, self.process, self.used = connection, os.getpid(), 0.0
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
 class Client:
     """A service, as one token may use it. Threads may share it; each has a connection of its own.
 
@@ -94,24 +100,19 @@ class Client:
     """
 
     def __init__(
-        self,
-        url: str,
-        token: str,
-        *,
-        timeout: float = 10.0,
-        retries: int = 5,
-        context: ssl.SSLContext | None = None,
-        insecure: bool = False,
-    ) -> None:
+        self, url: str, token: str, *, timeout: float = 10.0, retries: int = 5,
+        context: ssl.SSLContext | None = None, insecure: bool = False,
+    ) -> None:  # fmt: skip
         self._url = url.rstrip("/")
-        self._secure, self._host, self._port, self._prefix = _address(url, insecure)
+        secure, host, port, self._prefix = _address(url, insecure)
         self._token = _hidden(token)
         if not timeout > 0 or retries < 0:
-            raise SettingsError(f"timeout is {timeout} and retries is {retries}; use seconds above 0, and 0 or more retries")
+            raise SettingsError(f"timeout is {timeout}, retries is {retries}; use seconds above 0, and a number from 0")
         self._timeout, self._retries = timeout, retries
-        self._context = context or (ssl.create_default_context() if self._secure else None)
+        plain, trusted = partial(HTTPConnection, host, port, timeout=timeout), context or ssl.create_default_context()
+        self._connect = partial(HTTPSConnection, host, port, timeout=timeout, context=trusted) if secure else plain
         self._own = threading.local()
-        self._connections: weakref.WeakSet[http.client.HTTPConnection] = weakref.WeakSet()
+        self._lines: weakref.WeakSet[_Line] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -128,13 +129,12 @@ class Client:
         """Closes the connections of all threads; the client cannot be used any more."""
         with self._lock:
             self._closed = True
-            connections = list(self._connections)
-        for connection in connections:
-            connection.close()
+            for line in list(self._lines):
+                line.connection.close()
 
     def decide(self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False) -> Decision:
         """Which option a person gets. The same key with the same record gets the same decision; without one, a new one."""
-        return _decision(self._post(_of(policy, "decisions"), {"record": dict(record), "key": _key(key), "explain": explain}))
+        return _typed(Decision, self._post(_of(policy, "decisions"), {"record": dict(record), "key": _key(key), "explain": explain}))
 
     def decide_many(
         self, policy: str, records: Iterable[Mapping[str, Any]], *, keys: Sequence[str] | None = None
@@ -147,21 +147,20 @@ class Client:
         if keys is not None and len(keys) != len(records):
             raise DataError(f"there are {len(records)} records and {len(keys)} keys; give a key for each record, or none")
         asked = [{"record": dict(record), "key": _key(keys[at] if keys else None)} for at, record in enumerate(records)]
-        return self._batches(_of(policy, "decisions"), asked, _decision)
+        return self._batches(_of(policy, "decisions"), asked, Decision)
 
     def observe(
         self, policy: str, decision: Decision | int, outcome: float, *, correction: bool = False, reason: str | None = None
     ) -> Reported:
         """How a decision went. Another outcome than before is refused (409), unless it is a correction."""
         report: Json = {"decision": _number(decision), "outcome": outcome}
-        if correction or reason is not None:
-            report.update(correction=correction, reason=reason)
-        return _reported(self._post(_of(policy, "outcomes"), report))
+        report.update({"correction": correction, "reason": reason} if correction or reason else {})
+        return _typed(Reported, self._post(_of(policy, "outcomes"), report))
 
     def observe_many(self, policy: str, outcomes: Iterable[tuple[Decision | int, float]]) -> list[Reported | ServiceError]:
         """How many decisions went, in batches as with :meth:`decide_many`."""
         reports = [{"decision": _number(decision), "outcome": outcome} for decision, outcome in outcomes]
-        return self._batches(_of(policy, "outcomes"), reports, _reported)
+        return self._batches(_of(policy, "outcomes"), reports, Reported)
 
     def record(
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
@@ -169,7 +168,7 @@ class Client:
     ) -> Reported:  # fmt: skip
         """How a decision went that was taken elsewhere."""
         observed = {"record": dict(record), "option": option, "outcome": outcome, "key": _key(key), "propensity": propensity}
-        return _reported(self._post(_of(policy, "observations"), observed))
+        return _typed(Reported, self._post(_of(policy, "observations"), observed))
 
     def decision(self, policy: str, number: Decision | int) -> Json:
         """Everything needed to reconstruct a decision."""
@@ -177,7 +176,7 @@ class Client:
 
     def policies(self) -> list[Json]:
         """All policies that the token may see."""
-        return self._list("/v1/policies", "policies")
+        return list(self._get("/v1/policies")["policies"])
 
     def policy(self, name: str) -> Json:
         """One policy."""
@@ -189,15 +188,11 @@ class Client:
 
     def versions(self, name: str) -> list[Json]:
         """All versions of a policy."""
-        return self._list(_of(name, "versions"), "versions")
-
-    def version(self, name: str, number: int) -> Json:
-        """One version, with its policy document."""
-        return self._get(_of(name, "versions", number))
+        return list(self._get(_of(name, "versions"))["versions"])
 
     def proposals(self, name: str) -> list[Json]:
         """All proposals."""
-        return self._list(_of(name, "proposals"), "proposals")
+        return list(self._get(_of(name, "proposals"))["proposals"])
 
     def proposal(self, name: str, number: int) -> Json:
         """One proposal, with all it rests on."""
@@ -211,7 +206,7 @@ class Client:
         """The policy's events with a number above ``after``, up to now."""
         while True:
             query = urlencode({"after": after, "limit": EVENTS})
-            lines = self._send(_Request("GET", f"{_of(name, 'events')}?{query}")).body.splitlines()
+            lines = self._send(_Request("GET", f"{_of(name, 'events')}?{query}"))[2].splitlines()
             for line in lines:
                 event: Json = json.loads(line)
                 after = event["number"]
@@ -223,12 +218,8 @@ class Client:
         """Writes all cases with an outcome to a Parquet file, as `rarely review --data` reads it: wholly, or not at all."""
         target = Path(path)
         part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-        try:
-            part.write_bytes(self._send(_Request("GET", _of(name, "export"))).body)
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
-        return target
+        part.write_bytes(self._send(_Request("GET", _of(name, "export")))[2])
+        return part.replace(target)
 
     def approve(self, name: str, number: int, meaning: str, reason: str) -> Json:
         """Signs for a proposal."""
@@ -258,10 +249,6 @@ class Client:
     def _get(self, path: str) -> Json:
         return self._object(_Request("GET", path))
 
-    def _list(self, path: str, name: str) -> list[Json]:
-        found: list[Json] = self._get(path)[name]
-        return found
-
     def _post(self, path: str, value: Json) -> Json:
         return self._object(_Request("POST", path, _line(value)))
 
@@ -269,19 +256,19 @@ class Client:
         return self._object(_Request("POST", path, _line(signature) if signature else b"", repeatable=False))
 
     def _object(self, request: _Request) -> Json:
-        answer = self._send(request)
-        value = _parsed(answer.body.decode("utf-8", "replace"))
+        status, _, body = self._send(request)
+        value = _parsed(body)
         if value is None:
             message = f"{self._url}: {request}: the answer is no JSON object; see whether a `rarely` service is there"
-            raise ServiceError(message, answer.status)
+            raise ServiceError(message, status)
         return value
 
-    def _batches(self, path: str, values: list[Json], read: Callable[[Json], Answered]) -> list[Answered | ServiceError]:
+    def _batches(self, path: str, values: list[Json], kind: type[Answered]) -> list[Answered | ServiceError]:
         answers: list[Answered | ServiceError] = []
         for batch in _split([_line(value) for value in values]):
             request = _Request("POST", path, b"\n".join(batch) + b"\n", "application/x-ndjson")
             try:
-                lines = self._send(request).body.split(b"\n")[:-1]
+                lines = self._send(request)[2].split(b"\n")[:-1]
                 if len(lines) != len(batch):
                     raise ServiceError(f"{self._url}: {request}: {len(batch)} lines got {len(lines)} answers; send them again")
             except ServiceError as error:
@@ -291,77 +278,73 @@ class Client:
                 continue
             for line in lines:
                 value: Json = json.loads(line) if line else {"status": 503, "detail": "this line got no answer"}
-                answers.append(self._refusal(request, value["status"], value) if "status" in value else read(value))
+                answers.append(self._refusal(request, value["status"], value) if "status" in value else _typed(kind, value))
         return answers
 
-    def _send(self, request: _Request) -> _Answer:
+    def _send(self, request: _Request) -> Answer:
         """Sends a request until it is answered, or trying again is no use."""
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             wait = random.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
             try:
-                answer = self._once(request)
+                status, headers, body = answer = self._once(request)
             except _Lost as lost:
                 if last or self._closed or not (request.repeatable or lost.unsent):
                     raise self._silence(request, lost, attempt + 1) from lost.__cause__
             else:
-                if answer.status < 300:
+                if status < 300:
                     return answer
-                after = _retry_after(answer.headers)
-                passing = answer.status in (PASSING if request.repeatable else NOTHING_DONE)
-                if last or not passing or after > PATIENCE:
-                    text = answer.body.decode("utf-8", "replace").replace(self._token(), "…")
-                    raise self._refusal(request, answer.status, _parsed(text) or {})
+                after = _retry_after(headers)
+                if last or status not in (PASSING if request.repeatable else NOTHING_DONE) or after > PATIENCE:
+                    told = _parsed(body.replace(self._token().encode(), b"..."))
+                    raise self._refusal(request, status, told or {})
                 wait += after
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _once(self, request: _Request) -> _Answer:
-        connection = self._connection(fresh=not request.repeatable)
+    def _once(self, request: _Request) -> Answer:
+        line = self._line()
+        connection = line.connection
+        if not request.repeatable or time.monotonic() - line.used > IDLE_SECONDS:
+            connection.close()  # so that it is not on a dead connection that the request is lost
         headers = {"Authorization": f"Bearer {self._token()}"}
         headers.update({"Content-Type": request.kind} if request.body else {})
         try:
             if connection.sock is None:
                 connection.connect()
+        except ssl.SSLCertVerificationError as error:
+            raise ServiceError(f"{self._url}: {error}; trust its certificate with `context`, or use its right name") from error
         except OSError as error:
             raise _Lost(str(error), unsent=True) from error
         try:
             connection.request(request.method, self._prefix + request.path, body=request.body, headers=headers)
             response = connection.getresponse()
-            answer = _Answer(response.status, response.headers, response.read())
+            answer = response.status, response.headers, response.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             raise _Lost(str(error) or type(error).__name__, unsent=False) from error
-        self._own.used = time.monotonic()
+        except BaseException:
+            connection.close()  # somebody interrupts, and half an answer is of no use to the next request
+            raise
+        line.used = time.monotonic()
         return answer
 
-    def _connection(self, fresh: bool) -> http.client.HTTPConnection:
-        """This thread's connection; another one if it was idle for long, or belongs to the process this one was forked from."""
+    def _line(self) -> _Line:
         if self._closed:
             raise SettingsError(f"{self!r} is closed; make another one")
-        own = self._own
-        if getattr(own, "process", None) != os.getpid():
-            own.connection = self._new_connection()
-            own.process, own.used = os.getpid(), 0.0
+        line: _Line | None = getattr(self._own, "line", None)
+        if line is None or line.process != os.getpid():
+            line = self._own.line = _Line(self._connect())
             with self._lock:
-                self._connections.add(own.connection)
-        connection: http.client.HTTPConnection = own.connection
-        if fresh or time.monotonic() - own.used > IDLE_SECONDS:
-            connection.close()
-        return connection
-
-    def _new_connection(self) -> http.client.HTTPConnection:
-        if not self._secure:
-            return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._context)
+                self._lines.add(line)
+        return line
 
     def _silence(self, request: _Request, lost: _Lost, attempts: int) -> ServiceError:
         what = f"no answer ({lost}) after {attempts} attempt{'s' if attempts > 1 else ''} with a timeout of {self._timeout:g} s"
-        if request.repeatable or lost.unsent:
-            remedy = "see whether the service runs there, and send it again with the same key"
-        else:
+        remedy = "see whether the service runs there, and send it again with the same key"
+        if not (request.repeatable or lost.unsent):
             remedy = "it may have been done: look at the policy before you send it again"
-        return ServiceError(f"{self._url}: {request}: {what}; {remedy}")
+        return ServiceError(f"{self._url}: {request}: {what}; {remedy}".replace(self._token(), "..."))
 
     def _refusal(self, request: _Request, status: int, problem: Json) -> ServiceError:
         detail = problem.get("detail") or problem.get("title") or http.client.responses.get(status, "no reason is given")
@@ -379,15 +362,14 @@ class _Lost(Exception):
 
 
 def _address(url: str, insecure: bool) -> tuple[bool, str, int, str]:
+    shown = url[url.rfind("@") + 1 :]  # what stands before may be a password
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise SettingsError(f"{url!r} is no address: {error}; use one like http://127.0.0.1:8080") from None
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or "@" in parts.netloc:
-        shown = url[url.rfind("@") + 1 :]  # what stands before may be a password
+        host, port, secure = parts.hostname or "", parts.port, parts.scheme == "https"
+    except ValueError:
+        host = ""
+    if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment or shown != url:
         raise SettingsError(f"{shown!r} is no address of a service; use one like http://127.0.0.1:8080")
-    secure = parts.scheme == "https"
     try:
         here = ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -420,12 +402,8 @@ def _number(decision: Decision | int) -> int:
     return decision.decision if isinstance(decision, Decision) else int(decision)
 
 
-def _decision(value: Json) -> Decision:
-    return Decision(**{name: value.get(name) for name in Decision.__dataclass_fields__})
-
-
-def _reported(value: Json) -> Reported:
-    return Reported(value["event"], value["repeated"])
+def _typed(kind: type[Answered], value: Json) -> Answered:
+    return kind(**{name: value.get(name) for name in kind.__annotations__})
 
 
 def _plain(value: Any) -> Any:
@@ -455,7 +433,7 @@ def _split(lines: list[bytes]) -> Iterator[list[bytes]]:
         yield batch
 
 
-def _parsed(text: str) -> Json | None:
+def _parsed(text: bytes) -> Json | None:
     try:
         value = json.loads(text)
     except ValueError:
