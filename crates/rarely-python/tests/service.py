@@ -110,7 +110,8 @@ class Proxy:
                 if step == "hang":
                     time.sleep(1.5)
                 if step == "cut":
-                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer[: len(answer) // 2])
+                    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer)
+                    self.wfile.write(head + answer[: len(answer) // 2])
                 self.close_connection = True
 
             do_GET = do_POST = handle_request

@@ -95,7 +95,7 @@ class TestCoba:
             CobaLearner(linucb(3, 2)).learn((1.0, 0.0), "a", 1.0)
 
     def test_contexts_of_every_kind(self) -> None:
-        def vectors(learner: CobaLearner, *contexts: Any) -> list[list[float]]:
+        def vectors(learner: CobaLearner[Policy], *contexts: Any) -> list[Any]:
             return [learner._vector(context)[0].tolist() for context in contexts]
 
         assert vectors(CobaLearner(linucb(2, 1), intercept=True), None) == [[1.0]]
@@ -172,7 +172,7 @@ class TestObp:
         def linear(context: Any, action_context: Any, **_: Any) -> Any:
             return 0.5 + context @ SLOPES.T
 
-        class Environment(simulator.BanditEnvironmentSimulator):  # type: ignore[misc, name-defined]
+        class Environment(simulator.BanditEnvironmentSimulator):  # type: ignore[misc]
             def _sample_context(self, size: Any) -> Any:
                 return np.tanh(super()._sample_context(size))
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,10 @@ class Decider(Protocol):
     def copy(self) -> Any: ...
 
 
-class CobaLearner:
+P = TypeVar("P", bound=Decider)
+
+
+class CobaLearner(Generic[P]):
     """A policy as a learner of `coba`.
 
     Arms are actions by their place in ``actions``; without it, in the list that comes first. An action may be anything that
@@ -44,7 +47,7 @@ class CobaLearner:
 
     def __init__(
         self,
-        policy: Decider,
+        policy: P,
         actions: Sequence[Any] | None = None,
         *,
         intercept: bool = False,
@@ -123,7 +126,7 @@ class CobaLearner:
         return numbers
 
 
-class ObpPolicy:
+class ObpPolicy(Generic[P]):
     """A policy as a contextual policy of `obp`, whose contexts are rows of an array.
 
     ``intercept`` puts a 1 before every context. One action is selected at a time. `obp` has no place for the probability of
@@ -135,10 +138,10 @@ class ObpPolicy:
     #: Outcomes that are learned from at a time.
     batch_size = 1
 
-    def __init__(self, policy: Decider, *, intercept: bool = False) -> None:
+    def __init__(self, policy: P, *, intercept: bool = False) -> None:
         self.policy = policy
         self.intercept = intercept
-        self._at_first = policy.copy()
+        self._at_first: P = policy.copy()
         self.n_trial = 0
         self.propensity = 1.0
 
