@@ -23,6 +23,9 @@ def linucb(arms: int, dimension: int, **settings: Any) -> Policy:
     return Policy(arms, dimension, "linucb", **{"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, **settings})
 
 
+EXPLORE = {"explore": "pilot(6)+equipoise(0.1)"}
+
+
 class TestCoba:
     """`coba` as it is on PyPI; nothing of it is replaced."""
 
@@ -43,24 +46,26 @@ class TestCoba:
         families = {row["family"] for row in result.learners.to_dicts()}
         assert "rarely-linucb" in families
 
-    @pytest.mark.parametrize("algorithm", ["linucb", "random"])
+    @pytest.mark.parametrize("algorithm", ["linucb", "random", "clucb", "boundary-conservative"])
     def test_the_policy_inside_equals_one_fed_by_hand(self, algorithm: str) -> None:
         coba = pytest.importorskip("coba")
         environment = coba.Environments.from_linear_synthetic(
             1000, n_actions=3, n_context_features=4, n_action_features=0, n_coefficients=None, seed=3
         )[0]
-        settings = {"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, "seed": 5}
+        settings: dict[str, Any] = {"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, "seed": 5}
+        settings.update({"clucb": {"baseline": 0, "baseline_mean": 0.5}, "boundary-conservative": EXPLORE}.get(algorithm, {}))
         learner = CobaLearner(Policy(3, 5, algorithm, **settings), intercept=True)
         seen = list(coba.SequentialCB(["reward", "action", "probability"]).evaluate(environment, learner))
         by_hand = Policy(3, 5, algorithm, **settings)
         for interaction, row in zip(raw(environment), seen):
             context = np.array([[1.0, *interaction["context"]]])
-            arms, propensities = by_hand.decide(context)
+            arms, propensities, reasons = by_hand.decide(context, reasons=True)
             arm = int(arms[0])
             assert row["action"] == interaction["actions"][arm]
-            assert row["probability"] == propensities[0] == (1.0 if algorithm == "linucb" else 1.0 / 3.0)
+            assert row["probability"] == propensities[0]
+            assert propensities[0] == {"linucb": 1.0, "random": 1.0 / 3.0}.get(algorithm, propensities[0])
             assert row["reward"] == interaction["rewards"][arm]
-            by_hand.observe(context, [arm], [interaction["rewards"][arm]])
+            by_hand.observe(context, [arm], [interaction["rewards"][arm]], reasons=reasons)
         assert len(seen) == 1000
         assert learner.policy == by_hand
         assert learner.policy.digest == by_hand.digest
@@ -84,8 +89,8 @@ class TestCoba:
         learner = CobaLearner(linucb(3, 2), ["a", ("b", 1), None])
         for _ in range(5):
             learner.learn((1.0, 0.0), ("b", 1), 1.0)
-        chosen, probability = CobaLearner(greedy(learner.policy), learner.actions).predict((1.0, 0.0), [None, ("b", 1), "a"])
-        assert (chosen, probability) == (("b", 1), 1.0)
+        chosen = CobaLearner(greedy(learner.policy), learner.actions).predict((1.0, 0.0), [None, ("b", 1), "a"])
+        assert chosen == (("b", 1), 1.0, {"reason": "greedy"})
         for offered in (["a", "b", None], ["a", None], ["a", "a", None, ("b", 1)]):
             with pytest.raises(ContextError):
                 learner.predict((1.0, 0.0), offered)
@@ -123,8 +128,8 @@ def greedy(policy: Policy) -> Any:
     class Greedy:
         arms, dimension, algorithm = policy.arms, policy.dimension, "greedy"
 
-        def decide(self, X: Any) -> tuple[Any, Any]:
-            return np.argmax(X @ policy.estimates_.T, axis=1), np.ones(len(X))
+        def decide(self, X: Any, *, reasons: bool) -> tuple[Any, Any, list[str]]:
+            return np.argmax(X @ policy.estimates_.T, axis=1), np.ones(len(X)), ["greedy"] * len(X)
 
     return Greedy()
 
@@ -235,6 +240,10 @@ class TestObp:
         assert found == kind.CONTEXTUAL
         assert found != kind.CONTEXT_FREE
         assert found != kind.OFFLINE
+
+    def test_clucb_is_refused(self) -> None:
+        with pytest.raises(SettingsError, match="reasons"):
+            ObpPolicy(Policy(3, 4, "clucb", baseline=0, baseline_mean=0.5))
 
     def test_contexts_must_fit(self) -> None:
         policy = ObpPolicy(linucb(3, 4), intercept=True)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Callable, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,12 @@ class Decider(Protocol):
     def dimension(self) -> int: ...
     @property
     def algorithm(self) -> str: ...
-    def decide(self, X: Any) -> tuple[Any, Any]: ...
-    def observe(self, X: Any, arms: Any, rewards: Any) -> Any: ...
-    def copy(self) -> Any: ...
+    @property
+    def decide(self) -> Callable[..., Any]: ...
+    @property
+    def observe(self) -> Callable[..., Any]: ...
+    @property
+    def copy(self) -> Callable[[], Any]: ...
 
 
 P = TypeVar("P", bound=Decider)
@@ -42,7 +45,8 @@ class CobaLearner(Generic[P]):
     taken apart, as `coba` has it for categories), or a mapping, of which a name that is missing is 0. Names get their places
     from ``features``; without it, in the order in which they come.
 
-    The probability that `coba` gets is the one with which the policy drew the action.
+    The probability that `coba` gets is the one with which the policy drew the action. The reason goes with it, and comes back
+    when the policy learns.
     """
 
     def __init__(
@@ -67,8 +71,8 @@ class CobaLearner(Generic[P]):
         """What `coba` writes into its table of learners."""
         return {"family": f"rarely-{self.policy.algorithm}", "intercept": self.intercept}
 
-    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float]:
-        """The action, and with what probability it was drawn."""
+    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float, dict[str, Any]]:
+        """The action, with what probability it was drawn, and why."""
         vector = self._vector(context)
         if self.actions is None:
             self.actions = self._fixed(actions)
@@ -76,15 +80,18 @@ class CobaLearner(Generic[P]):
         if sorted(offered) != list(range(len(self.actions))):
             count = len(self.actions)
             raise ContextError(f"{len(actions)} actions are offered, and the policy has {count}; offer each of them once")
-        arms, propensities = self.policy.decide(vector)
-        return actions[offered.index(int(arms[0]))], float(propensities[0])
+        arms, propensities, reasons = self.policy.decide(vector, reasons=True)
+        return actions[offered.index(int(arms[0]))], float(propensities[0]), {"reason": reasons[0]}
 
-    def learn(self, context: Any, action: Any, reward: float, probability: float | None = None) -> None:
-        """Learns from one outcome. Linear regression needs no probability."""
+    def learn(
+        self, context: Any, action: Any, reward: float, probability: float | None = None, reason: str | None = None
+    ) -> None:
+        """Learns from one outcome. Linear regression needs no probability; a reason is for decisions of this policy only."""
         vector = self._vector(context)
         if self.actions is None:
             raise ObserveError("no action is known yet; give them as `actions` if learning comes before deciding")
-        self.policy.observe(vector, [self._arm(action)], [float(reward)])
+        known = {} if reason is None else {"reasons": [reason]}
+        self.policy.observe(vector, [self._arm(action)], [float(reward)], **known)
 
     @property
     def _room(self) -> int:
@@ -102,8 +109,8 @@ class CobaLearner(Generic[P]):
             return self.actions.index(action)
         except ValueError:
             raise ContextError(
-                f"the action {action!r} is none of the policy's {len(self.actions)}; its arms are fixed actions, so that actions "
-                "with features of their own, other ones in each round, are not for it"
+                f"the action {action!r} is none of the policy's {len(self.actions)}; its arms are a fixed list of actions, so that "
+                "environments whose actions differ from round to round are not for it"
             ) from None
 
     def _vector(self, context: Any) -> npt.NDArray[np.float64]:
@@ -121,7 +128,7 @@ class CobaLearner(Generic[P]):
             if name not in self._places and not self._names_are_fixed and len(self._places) < self._room:
                 self._places[name] = len(self._places)
             if name not in self._places:
-                raise ContextError(f"{name!r} in a context has no place among {self._room}; build the policy with a larger dimension")
+                raise ContextError(f"{name!r} in a context has no place among {self._room}; build a policy of larger dimension")
             numbers[self._places[name]] = _number(value)
         return numbers
 
@@ -139,6 +146,8 @@ class ObpPolicy(Generic[P]):
     batch_size = 1
 
     def __init__(self, policy: P, *, intercept: bool = False) -> None:
+        if policy.algorithm == "clucb":
+            raise SettingsError("clucb must hear the reasons of its decisions, for which obp has no place; use another algorithm")
         self.policy = policy
         self.intercept = intercept
         self._at_first: P = policy.copy()
