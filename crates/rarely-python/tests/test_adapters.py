@@ -23,7 +23,7 @@ def linucb(arms: int, dimension: int, **settings: Any) -> Policy:
     return Policy(arms, dimension, "linucb", **{"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, **settings})
 
 
-EXPLORE = {"explore": "pilot(6)+equipoise(0.1)"}
+EXPLORE = {"explore": "pilot:6+equipoise:0.1"}
 
 
 class TestCoba:
@@ -53,7 +53,7 @@ class TestCoba:
             1000, n_actions=3, n_context_features=4, n_action_features=0, n_coefficients=None, seed=3
         )[0]
         settings: dict[str, Any] = {"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, "seed": 5}
-        settings.update({"clucb": {"baseline": 0, "baseline_mean": 0.5}, "boundary-conservative": EXPLORE}.get(algorithm, {}))
+        settings.update({"clucb": {"baseline": 0, "baseline_mean": [0.5, 0.0, 0.0, 0.0, 0.0]}, "boundary-conservative": EXPLORE}.get(algorithm, {}))
         learner = CobaLearner(Policy(3, 5, algorithm, **settings), intercept=True)
         seen = list(coba.SequentialCB(["reward", "action", "probability"]).evaluate(environment, learner))
         by_hand = Policy(3, 5, algorithm, **settings)
@@ -243,7 +243,7 @@ class TestObp:
 
     def test_clucb_is_refused(self) -> None:
         with pytest.raises(SettingsError, match="reasons"):
-            ObpPolicy(Policy(3, 4, "clucb", baseline=0, baseline_mean=0.5))
+            ObpPolicy(Policy(3, 4, "clucb", baseline=0, baseline_mean=[0.5, 0.0, 0.0, 0.0]))
 
     def test_contexts_must_fit(self) -> None:
         policy = ObpPolicy(linucb(3, 4), intercept=True)
