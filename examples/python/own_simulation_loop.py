@@ -55,7 +55,6 @@ for _ in range(ROUNDS):
 # plausible. Every change was an improvement.
 
 # %%
-(base, _), (_, slope) = policy.rule_
 difference = policy.rule_[1] - policy.rule_[0]
 threshold = -difference[0] / difference[1]
 print(f"{len(policy.versions)} changes in {ROUNDS} rounds; the threshold is {threshold:.2f}; regret a round is {regret / ROUNDS:.4f}")

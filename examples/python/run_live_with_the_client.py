@@ -7,6 +7,7 @@
 # %%
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import re
@@ -28,6 +29,7 @@ store, token_file, said = (Path(folder.name) / name for name in ("rarely.db", "t
 command = [BINARY, "serve", "--store", str(store), "--listen", "127.0.0.1:0", "--admin-token-file", str(token_file)]
 with said.open("wb") as stderr:
     service = subprocess.Popen(command, stderr=stderr)
+atexit.register(service.kill)  # also if something below fails
 while not (found := re.search(r"listening on (\S+)", said.read_text(encoding="utf-8"))):
     assert service.poll() is None, said.read_text(encoding="utf-8")
     time.sleep(0.05)

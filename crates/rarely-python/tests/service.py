@@ -30,14 +30,14 @@ def binary() -> Path:
 class Service:
     """`rarely serve` on a loopback port, with a store of its own. Killed and started again it has the same address."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder, self.options = folder, options
         self.port = 0
         self.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if '--cert' in self.options else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def token(self) -> str:
@@ -46,6 +46,7 @@ class Service:
 
     def start(self) -> None:
         command = [str(binary()), "serve", "--store", str(self.folder / "rarely.db"), "--listen", f"127.0.0.1:{self.port}"]
+        command += self.options
         if not (self.folder / "token").exists():
             command += ["--admin-token-file", str(self.folder / "token")]
         said = self.folder / "stderr"
@@ -53,7 +54,7 @@ class Service:
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
-            found = re.search(r"listening on http://127\.0\.0\.1:(\d+)", said.read_text(encoding="utf-8"))
+            found = re.search(r"listening on https?://127\.0\.0\.1:(\d+)", said.read_text(encoding="utf-8"))
             if found:
                 self.port = int(found[1])
                 return
@@ -68,8 +69,8 @@ class Service:
 
 
 @contextmanager
-def service(folder: Path) -> Iterator[Service]:
-    running = Service(folder)
+def service(folder: Path, *options: str) -> Iterator[Service]:
+    running = Service(folder, *options)
     try:
         yield running
     finally:

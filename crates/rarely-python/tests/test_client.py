@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -293,6 +296,25 @@ def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
                 one.result()
         assert len({answer.decision for answer in answers}) == 200
         assert decisions(client) == 202
+
+
+def test_tls(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    certificate, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
+    make = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    make += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run(make, check=True, capture_output=True)
+    with service(tmp_path, "--cert", certificate, "--key", key) as own:
+        with Client(own.url, own.token, context=ssl.create_default_context(cafile=certificate)) as client:
+            client.register(CLINICAL)
+            assert client.decide(POLICY, {"systolic": 150}).option == "treat"
+        with Client(own.url, own.token) as client:
+            error = refused(client.policies)
+            assert error.status == 0
+            assert "`context`" in str(error)
+            assert "attempt" not in str(error), "a certificate does not become right by asking again"
 
 
 def test_nobody_there(running: Service) -> None:
