@@ -20,7 +20,7 @@ log = pd.read_csv(EXAMPLES / "clinical" / "log.csv")
 print(log.head().to_string())
 
 # %% [markdown]
-# The rule treats those with a systolic pressure of 140 or more. The review's verdict is one of three: keep, change, cannot tell.
+# The rule treats those with a systolic pressure of 140 or more. The verdict is one of three: keep, change, cannot tell.
 
 # %%
 review = rarely.review(document, log)

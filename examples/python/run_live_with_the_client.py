@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A live policy, from a program
 #
-# An engineer has a policy in a service and a program that needs decisions. `rarely.client.Client` asks for them, and reports how
-# they went. This script starts a service of its own; yours runs already.
+# An engineer has a policy in a service and a program that needs decisions. `rarely.client.Client` asks for them, and reports
+# how they went. This script starts a service of its own; yours runs already.
 
 # %%
 from __future__ import annotations

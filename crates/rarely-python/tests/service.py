@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import http.server
+import json
 import os
 import re
 import subprocess
@@ -81,7 +82,8 @@ class Proxy:
     """Hands requests on to a service, and does to each answer what comes next in `plan`; at the end of it, nothing.
 
     ``lose`` closes the connection after the service has acted; ``cut`` does so in the middle of the answer; ``hang`` keeps the
-    answer back; a number is answered as status without asking the service, with ``Retry-After: 1``.
+    answer back; ``echo`` refuses with the request's own token in the answer; a number is answered as status without asking
+    the service, with ``Retry-After: 1``.
     """
 
     def __init__(self, target: str) -> None:
@@ -99,6 +101,9 @@ class Proxy:
                 step = proxy.plan.pop(0) if proxy.plan else "pass"
                 if isinstance(step, int):
                     self.give(step, b"{}", [("Retry-After", "1")])
+                    return
+                if step == "echo":
+                    self.give(400, json.dumps({"detail": self.headers["Authorization"]}).encode(), [])
                     return
                 connection = http.client.HTTPConnection(host, timeout=30)
                 connection.request(self.command, self.path, body=body or None, headers=dict(self.headers))

@@ -23,7 +23,11 @@ def linucb(arms: int, dimension: int, **settings: Any) -> Policy:
     return Policy(arms, dimension, "linucb", **{"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, **settings})
 
 
-EXPLORE = {"explore": "pilot:6+equipoise:0.1"}
+#: What some algorithms want to know besides.
+MORE: dict[str, dict[str, Any]] = {
+    "clucb": {"baseline": 0, "baseline_mean": [0.5, 0.0, 0.0, 0.0, 0.0]},
+    "boundary-conservative": {"explore": "pilot:6+equipoise:0.1"},
+}
 
 
 class TestCoba:
@@ -53,7 +57,7 @@ class TestCoba:
             1000, n_actions=3, n_context_features=4, n_action_features=0, n_coefficients=None, seed=3
         )[0]
         settings: dict[str, Any] = {"noise": 0.1, "norm_bound": 2.0, "penalty": 0.1, "seed": 5}
-        settings.update({"clucb": {"baseline": 0, "baseline_mean": [0.5, 0.0, 0.0, 0.0, 0.0]}, "boundary-conservative": EXPLORE}.get(algorithm, {}))
+        settings.update(MORE.get(algorithm, {}))
         learner = CobaLearner(Policy(3, 5, algorithm, **settings), intercept=True)
         seen = list(coba.SequentialCB(["reward", "action", "probability"]).evaluate(environment, learner))
         by_hand = Policy(3, 5, algorithm, **settings)
@@ -68,7 +72,7 @@ class TestCoba:
             by_hand.observe(context, [arm], [interaction["rewards"][arm]], reasons=reasons)
         assert len(seen) == 1000
         assert learner.policy == by_hand
-        assert learner.policy.digest == by_hand.digest
+        assert learner.policy.to_bytes() == by_hand.to_bytes()
 
     def test_a_bandit_without_contexts(self) -> None:
         coba = pytest.importorskip("coba")
@@ -199,7 +203,7 @@ class TestObp:
             assert arm == selected
             by_hand.observe(vector, [arm], [float(rewards[arm])])
         assert policy.policy == by_hand
-        assert policy.policy.digest == by_hand.digest
+        assert policy.policy.to_bytes() == by_hand.to_bytes()
         assert (policy.n_trial, policy.propensity) == (3000, 1.0)
         policy.initialize()
         assert policy.policy == linucb(3, 4, noise=0.5, error_probability=0.1)

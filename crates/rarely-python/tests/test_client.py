@@ -11,6 +11,8 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
 
-from rarely.client import Client, Decision, Reported
+from rarely.client import Client, Decision, Reported, _retry_after
 from rarely.errors import DataError, Error, ServiceError, SettingsError
 from service import CLINICAL, POLICY, ROOT, Proxy, Service, proxy, service
 
@@ -194,6 +196,14 @@ def test_a_wrong_token_is_refused_and_never_shown(running: Service) -> None:
         assert not any(wrong in text for text in shown)
 
 
+def test_a_token_that_comes_back_is_not_shown(running: Service, between: Proxy) -> None:
+    with Client(between.url, running.token) as client:
+        between.plan[:] = ["echo"]
+        error = refused(client.policies)
+        assert "Bearer ..." in str(error)
+        assert running.token not in str(error) + repr(error.problem)
+
+
 def test_an_unknown_policy_says_where_the_known_ones_are(client: Client) -> None:
     error = refused(client.decide, "nobody/knows it", {"systolic": 150})
     assert error.status == 404
@@ -268,6 +278,18 @@ def test_429_waits_as_long_as_it_is_told(client: Client, running: Service, betwe
     with Client(between.url, running.token, retries=1) as asked_to_wait:
         between.plan[:] = [502, 504]
         assert refused(asked_to_wait.policies).status == 504
+
+
+def test_how_long_to_wait() -> None:
+    def told(text: str | None) -> float:
+        headers = HTTPMessage()
+        if text is not None:
+            headers["Retry-After"] = text
+        return _retry_after(headers)
+
+    assert (told(None), told("7"), told("soon"), told("-3")) == (0.0, 7.0, 0.0, 0.0)
+    assert told("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    assert 25.0 < told(formatdate(time.time() + 30, usegmt=True)) <= 30.0
 
 
 def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:

@@ -109,8 +109,8 @@ class CobaLearner(Generic[P]):
             return self.actions.index(action)
         except ValueError:
             raise ContextError(
-                f"the action {action!r} is none of the policy's {len(self.actions)}; its arms are a fixed list of actions, so that "
-                "environments whose actions differ from round to round are not for it"
+                f"the action {action!r} is none of the policy's {len(self.actions)}, which are fixed; use an environment whose "
+                "actions do not differ from round to round"
             ) from None
 
     def _vector(self, context: Any) -> npt.NDArray[np.float64]:
@@ -147,7 +147,7 @@ class ObpPolicy(Generic[P]):
 
     def __init__(self, policy: P, *, intercept: bool = False) -> None:
         if policy.algorithm == "clucb":
-            raise SettingsError("clucb must hear the reasons of its decisions, for which obp has no place; use another algorithm")
+            raise SettingsError("clucb must hear the reasons of its decisions, and obp has no place for them; use another one")
         self.policy = policy
         self.intercept = intercept
         self._at_first: P = policy.copy()

@@ -134,7 +134,8 @@ class Client:
 
     def decide(self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False) -> Decision:
         """Which option a person gets. The same key with the same record gets the same decision; without one, a new one."""
-        return _typed(Decision, self._post(_of(policy, "decisions"), {"record": dict(record), "key": _key(key), "explain": explain}))
+        asked = {"record": dict(record), "key": _key(key), "explain": explain}
+        return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
         self, policy: str, records: Iterable[Mapping[str, Any]], *, keys: Sequence[str] | None = None
@@ -403,7 +404,7 @@ def _number(decision: Decision | int) -> int:
 
 
 def _typed(kind: type[Answered], value: Json) -> Answered:
-    return kind(**{name: value.get(name) for name in kind.__annotations__})
+    return kind(**{name: value[name] for name in kind.__annotations__ if name in value})
 
 
 def _plain(value: Any) -> Any:
