@@ -64,7 +64,7 @@ assert change.certificate.gain.lower < 0.0 < change.certificate.gain.upper
 # %% [markdown]
 # `boundary-conservative` moves its boundary only as far as the evidence asks. Each step is small and certified by the paper's
 # Theorem 3, and never passes the truth; but held against the evidence after every outcome, it takes many steps, and costs
-# more on the way. Where changes are dear, hold it against the evidence seldom, or take the greedy one.
+# more on the way. Where changes are dear, take the greedy one.
 
 # %%
 conservative = rarely.Policy(2, 2, "boundary-conservative", **declared)

@@ -113,8 +113,7 @@ class Client:
         self._connect = partial(HTTPSConnection, host, port, timeout=timeout, context=trusted) if secure else plain
         self._own = threading.local()
         self._lines: weakref.WeakSet[_Line] = weakref.WeakSet()
-        self._lock = threading.Lock()
-        self._closed = False
+        self._lock, self._closed = threading.Lock(), False
 
     def __repr__(self) -> str:
         return f"Client({self._url!r})"
