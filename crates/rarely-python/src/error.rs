@@ -50,3 +50,7 @@ pub(crate) static CONTEXT: Family = Family::named("ContextError");
 pub(crate) static OBSERVE: Family = Family::named("ObserveError");
 pub(crate) static MERGE: Family = Family::named("MergeError");
 pub(crate) static RESTORE: Family = Family::named("RestoreError");
+pub(crate) static DOCUMENT: Family = Family::named("DocumentError");
+pub(crate) static DATA: Family = Family::named("DataError");
+pub(crate) static REVIEW: Family = Family::named("ReviewError");
+pub(crate) static TASK: Family = Family::named("TaskError");

@@ -3,6 +3,8 @@
 mod array;
 mod error;
 mod evidence;
+mod figure;
+mod lab;
 mod policy;
 
 use pyo3::prelude::*;
@@ -15,6 +17,10 @@ mod _rarely {
 
     #[pymodule_export]
     use crate::evidence::{Boundary, Certificate, Change, Gain};
+    #[pymodule_export]
+    use crate::figure::Figure;
+    #[pymodule_export]
+    use crate::lab::{reproduce, simulate};
     #[pymodule_export]
     use crate::policy::Policy;
 

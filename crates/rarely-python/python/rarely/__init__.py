@@ -1,4 +1,10 @@
-"""Decision policies that change seldom, and only on evidence."""
+"""Decision policies that change seldom, and only on evidence.
+
+- :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
+- :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
+- :class:`Client` asks a running service for decisions and tells it outcomes.
+- :mod:`rarely.adapters` lets a policy run inside the loops of coba and of the Open Bandit Pipeline.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +15,15 @@ from ._rarely import (
     Boundary,
     Certificate,
     Change,
+    Figure,
     Gain,
     Policy,
     __version__,
 )
+from .client import Client
 from .errors import Error
+from .lab import Reproduction, Simulation, reproduce, simulate
+from .tables import Table
 
 __all__ = [
     "ALGORITHMS",
@@ -21,9 +31,16 @@ __all__ = [
     "Boundary",
     "Certificate",
     "Change",
+    "Client",
     "Error",
+    "Figure",
     "Gain",
     "Policy",
+    "Reproduction",
+    "Simulation",
+    "Table",
     "__version__",
     "errors",
+    "reproduce",
+    "simulate",
 ]

@@ -1,0 +1,175 @@
+"""Simulations: algorithms against each other, and the whole paper."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from . import _rarely
+from ._rarely import Figure
+from .progress import Progress, Watcher
+from .tables import Table
+
+__all__ = ["Reproduction", "Simulation", "reproduce", "simulate"]
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came of a simulation. In a notebook it shows its figure."""
+
+    #: What was run: version, world, seed, assumptions.
+    settings: dict[str, Any]
+    #: A row for each algorithm.
+    summary: Table
+    #: Regret and changes by round, mean and standard error.
+    traces: Table
+    #: Every change, with its certificate where one was asked for, and its true gain.
+    changes: Table
+    #: Regret, changes, rounds below the best arm and changes that improve.
+    figure: Figure
+    #: The summary in words.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<rarely.Simulation: {self.text.splitlines()[0]}>"
+
+    def _repr_svg_(self) -> str:
+        return self.figure.svg
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The paper reproduced: its claims judged, its errata shown, its figures drawn."""
+
+    #: A row for each claim: verdict, where it stands, what it says.
+    claims: Table
+    #: A row for each erratum.
+    errata: Table
+    #: Every figure by name.
+    figures: dict[str, Figure]
+    #: The whole report as one self-contained page.
+    html: str
+    #: The claims in words.
+    text: str
+    #: Seed, size and version.
+    settings: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<rarely.Reproduction: {self.claims.rows} claims, {self.errata.rows} errata, {len(self.figures)} figures>"
+
+    def to_html(self) -> str:
+        """The whole report as one self-contained page."""
+        return self.html
+
+    def _repr_html_(self) -> str:
+        return self.claims._repr_html_()
+
+
+def simulate(
+    environment: str = "linear",
+    *,
+    arms: int = 4,
+    dimension: int = 5,
+    noise: float = 0.1,
+    strength: float = 1.0,
+    table: Optional[Path] = None,
+    rounds: Optional[int] = None,
+    runs: int = 50,
+    algorithms: Union[str, Iterable[str]] = "all",
+    profile: str = "rigorous",
+    explore: Optional[str] = None,
+    penalty: Optional[float] = None,
+    declared_noise: Optional[float] = None,
+    norm_bound: Union[float, str, None] = None,
+    prior_mean: Optional[float] = None,
+    error_probability: Optional[float] = None,
+    tolerance: Optional[float] = None,
+    certificates: bool = False,
+    seed: int = 1,
+    threads: int = 0,
+    out: Optional[Path] = None,
+    progress: Progress = None,
+) -> Simulation:
+    """Runs algorithms against each other in a simulated world, as ``rarely simulate`` does, with the same numbers.
+
+    ``environment`` is one of ``rarely.ENVIRONMENTS``; with ``table``, a CSV file of people whose outcome under every arm is
+    known, it is not looked at. ``algorithms`` is ``"all"``, names joined by commas, or a list of names. What is ``None`` is what the
+    profile says: the true noise and norm are declared, δ is 1/rounds. With ``out`` all files are written to that folder, and a
+    run that was stopped goes on from there. Results depend on neither threads nor time. Ctrl-C stops it.
+
+    >>> import rarely
+    >>> found = rarely.simulate(rounds=200, runs=2, algorithms=["rarely", "linucb"], progress=False)
+    >>> found.summary["algorithm"]
+    ['rarely', 'linucb']
+    """
+    world = {
+        "environment": environment,
+        "arms": arms,
+        "dimension": dimension,
+        "noise": noise,
+        "strength": strength,
+        "table": table,
+    }
+    told = {
+        "profile": profile,
+        "explore": explore,
+        "penalty": penalty,
+        "declared_noise": declared_noise,
+        "norm_bound": norm_bound,
+        "prior_mean": prior_mean,
+        "error_probability": error_probability,
+        "tolerance": tolerance,
+    }
+    names = algorithms.split(",") if isinstance(algorithms, str) else list(algorithms)
+    with Watcher("simulating", progress) as show:
+        settings, tables, figure, text = _rarely.simulate(
+            world,
+            rounds,
+            runs,
+            [name.strip() for name in names],
+            {name: value for name, value in told.items() if value is not None},
+            certificates=certificates,
+            seed=seed,
+            threads=threads,
+            out=out,
+            progress=show,
+        )
+    return Simulation(settings, *(Table(tables[name]) for name in ("summary", "traces", "changes")), figure, text)
+
+
+def reproduce(
+    *,
+    full: bool = False,
+    data: Union[Path, Iterable[Path], None] = None,
+    runs: Optional[int] = None,
+    rounds: int = 10_000,
+    seed: int = 1,
+    threads: int = 0,
+    out: Optional[Path] = None,
+    progress: Progress = None,
+) -> Reproduction:
+    """Reproduces the paper, as ``rarely reproduce`` does: every figure, every claim checked, every erratum shown.
+
+    ``data`` names the IHDP files or their folder (``$RARELY_IHDP`` if left out); without them synthetic children stand in and
+    are labelled so. ``runs`` is the most of anything. With ``out`` the report is written to that folder, and a run that was
+    stopped goes on from there. Ctrl-C stops it.
+    """
+    if data is None:
+        data = os.environ.get("RARELY_IHDP") or ()
+    files = [data] if isinstance(data, (str, os.PathLike)) else list(data)
+    with Watcher("reproducing", progress) as show:
+        document, figures, page, text = _rarely.reproduce(
+            files, full=full, runs=runs, rounds=rounds, seed=seed, threads=threads, out=out, progress=show
+        )
+    claims, errata = Table.of(document.pop("claims")), Table.of(document.pop("errata"))
+    return Reproduction(claims, errata, {figure.name: figure for figure in figures}, page, text, document)

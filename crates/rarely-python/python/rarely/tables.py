@@ -1,0 +1,93 @@
+"""Tables of results: columns by name, ready for pandas, polars and Arrow."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Table"]
+
+#: Rows that a notebook shows.
+_SHOWN = 20
+
+
+class Table(dict[str, Any]):
+    """Columns by name, each of one length: numpy arrays of numbers, lists of words.
+
+    It is a ``dict``, so that ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it as it is.
+
+    >>> table = Table({"arm": ["a", "b"], "regret": np.array([0.1, 0.2])})
+    >>> table.rows
+    2
+    >>> table["regret"].mean().round(2)
+    np.float64(0.15)
+    """
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Any]]) -> Table:
+        """A table with a row for each record; what a record lacks is ``None``."""
+        rows = list(records)
+        names = dict.fromkeys(name for row in rows for name in row)
+        return cls({name: [row.get(name) for row in rows] for name in names})
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.values()), ()))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(dict(self))
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a polars frame."""
+        import polars
+
+        return polars.DataFrame(dict(self))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(dict(self))
+
+    def to_csv(self) -> str:
+        """As CSV with a header, every number with all its digits; missing ones are empty."""
+        lines = [",".join(map(_quoted, self))]
+        for row in range(self.rows):
+            lines.append(",".join(_quoted(_cell(column[row], full=True)) for column in self.values()))
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<rarely.Table: {self.rows} rows, columns {', '.join(self)}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(column[row]))}</td>" for column in self.values()) + "</tr>"
+            for row in range(min(self.rows, _SHOWN))
+        )
+        more = f"<p>and {self.rows - _SHOWN} more rows</p>" if self.rows > _SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _cell(value: Any, full: bool = False) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value)) if full else f"{value:.4g}"
+    return str(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text

@@ -1,0 +1,210 @@
+//! `simulate` and `reproduce`: the lab's experiments, watched from Python.
+
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{IntoPyArray as _, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rarely_core::{Algorithm, Certificates, Profile};
+use rarely_figures::{reproduction as shown, results as figures};
+use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
+use rarely_lab::{Assumptions, Column, CounterfactualTable, Folder, Frame, Journal, NormBound, Source, Task, results};
+
+use self::watch::Watched;
+use crate::error::{self, Family};
+use crate::evidence::plain;
+use crate::figure::Figure;
+
+/// Named columns, a figure, words and settings: what a simulation gives.
+type Simulated<'py> = (Bound<'py, PyAny>, Bound<'py, PyDict>, Figure, String);
+
+/// Runs algorithms against each other. `told` has everything that the algorithms are told, by name.
+#[pyfunction]
+#[pyo3(signature = (world, rounds, runs, algorithms, told, *, certificates, seed, threads, out, progress))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function in front of it")]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    world: &Bound<'py, PyDict>,
+    rounds: Option<u64>,
+    runs: u64,
+    algorithms: Vec<String>,
+    told: &Bound<'py, PyDict>,
+    certificates: bool,
+    seed: u64,
+    threads: usize,
+    out: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Simulated<'py>> {
+    let (source, true_noise) = source(world)?;
+    let algorithms = chosen(py, &algorithms)?;
+    let assumptions = assumptions(told)?;
+    let contestants = assumptions.contestants(&algorithms, true_noise);
+    let certificates = if certificates { Certificates::Full } else { Certificates::Brief };
+    let task = Task { rounds, certificates, ..Task::new(source, runs, seed) };
+    task.check(&contestants).map_err(|error| error::TASK.of(py, &error))?;
+    let (folder, journal) = kept(py, out)?;
+    let watched = Watched { total: runs * contestants.len() as u64, threads, progress, journal: &journal };
+    let outcomes = watched.run(py, |bench| task.run(&contestants, bench))?;
+    let settings = task.describe(&assumptions, &algorithms).map_err(|error| error::TASK.of(py, &error))?;
+    if let Some(folder) = &folder {
+        py.detach(|| figures::write(folder, &settings, &outcomes)).map_err(|error| error::TASK.of(py, &error))?;
+    }
+    journal.finish()?;
+    let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
+    let figure = py.detach(|| figures::four_panels(&title, &outcomes, Some(note.clone())));
+    let tables = PyDict::new(py);
+    tables.set_item("summary", columns(py, &results::summary(&outcomes))?)?;
+    tables.set_item("traces", columns(py, &results::traces(&outcomes))?)?;
+    tables.set_item("changes", columns(py, &results::changes(&outcomes))?)?;
+    let words = figures::text::experiment(&settings, &outcomes, None);
+    Ok((plain(py, &settings)?, tables, Figure::new("figure", note, figure), words))
+}
+
+/// Claims and errata as plain objects, figures, the page, and words.
+type Reproduction<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, String, String);
+
+/// Reproduces the paper.
+#[pyfunction]
+#[pyo3(signature = (data, *, full, runs, rounds, seed, threads, out, progress))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function in front of it")]
+pub(crate) fn reproduce(
+    py: Python<'_>,
+    data: Vec<PathBuf>,
+    full: bool,
+    runs: Option<u64>,
+    rounds: u64,
+    seed: u64,
+    threads: usize,
+    out: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Reproduction<'_>> {
+    let says = |family: &'static Family| move |error: &dyn std::error::Error| family.of(py, error);
+    let synthetic = data.is_empty();
+    let children = if synthetic {
+        synthetic_children(seed)
+    } else {
+        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| says(&error::DATA)(&error))?
+    };
+    let size = Size { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
+    let trials = trials(size, &children).map_err(|error| says(&error::TASK)(&error))?;
+    for trial in &trials {
+        trial.task.check(&trial.contestants).map_err(|error| says(&error::TASK)(&error))?;
+    }
+    let (folder, journal) = kept(py, out)?;
+    let total = trials.iter().map(Trial::runs).sum();
+    let watched = Watched { total, threads, progress, journal: &journal };
+    let findings = watched.run(py, |bench| Findings::of(size, synthetic, &trials, bench))?;
+    let judged = py.detach(|| Reproduced::judge(findings, children));
+    let reproduced = judged.map_err(|error| says(&error::TASK)(&error))?;
+    if let Some(folder) = &folder {
+        py.detach(|| shown::write(folder, &reproduced)).map_err(|error| says(&error::TASK)(&error))?;
+    }
+    journal.finish()?;
+    let pictures = py.detach(|| shown::figures(&reproduced));
+    let page = py.detach(|| shown::page(&reproduced, &pictures));
+    let list = PyList::empty(py);
+    for picture in pictures {
+        list.append(Figure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;
+    }
+    Ok((plain(py, &reproduced.document())?, list, page, shown::text(&reproduced, None)))
+}
+
+/// The folder for results and the runs that were finished in it.
+fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<Folder>, Journal)> {
+    let wrong = |error: &dyn std::error::Error| error::TASK.of(py, error);
+    let folder = out.as_deref().map(Folder::create).transpose().map_err(|error| wrong(&error))?;
+    let journal =
+        folder.as_ref().map_or_else(|| Ok(Journal::none()), Folder::journal).map_err(|error| wrong(&error))?;
+    Ok((folder, journal))
+}
+
+/// Where contexts and rewards come from, and the noise that is declared for them.
+fn source(world: &Bound<'_, PyDict>) -> PyResult<(Source, f64)> {
+    let py = world.py();
+    let get = |name: &str| world.get_item(name)?.ok_or_else(|| error::TASK.says(py, format!("{name} is missing")));
+    let table = get("table")?;
+    if !table.is_none() {
+        let path: PathBuf = table.extract()?;
+        let table = rarely_data::table::read(&path).map_err(|error| error::DATA.of(py, &error))?;
+        let table = CounterfactualTable::new(vec![table]).map_err(|error| error::DATA.of(py, &error))?;
+        return Ok((Source::Tables(Arc::new(table)), 1.0));
+    }
+    let noise = get("noise")?.extract()?;
+    let source = Source::Synthetic {
+        name: get("environment")?.extract()?,
+        arms: get("arms")?.extract()?,
+        dimension: get("dimension")?.extract()?,
+        noise,
+        strength: get("strength")?.extract()?,
+    };
+    Ok((source, noise))
+}
+
+fn chosen(py: Python<'_>, names: &[String]) -> PyResult<Vec<Algorithm>> {
+    if names == ["all"] {
+        return Ok(Algorithm::all().collect());
+    }
+    let mut chosen = Vec::new();
+    for name in names {
+        let algorithm = name.parse().map_err(|error| error::SETTINGS.of(py, &error))?;
+        if !chosen.contains(&algorithm) {
+            chosen.push(algorithm);
+        }
+    }
+    if chosen.is_empty() { Err(error::TASK.says(py, "name an algorithm, or \"all\"")) } else { Ok(chosen) }
+}
+
+fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
+    let py = told.py();
+    let number =
+        |name: &str| -> PyResult<Option<f64>> { told.get_item(name)?.map_or(Ok(None), |value| value.extract()) };
+    let text =
+        |name: &str| -> PyResult<Option<String>> { told.get_item(name)?.map_or(Ok(None), |value| value.extract()) };
+    let profile = match text("profile")?.as_deref() {
+        None | Some("rigorous") => Profile::Rigorous,
+        Some("published") => Profile::Published,
+        Some(other) => {
+            return Err(error::TASK.says(py, format!("profile {other:?}: it is \"rigorous\" or \"published\"")));
+        }
+    };
+    let explore = text("explore")?.map(|explore| explore.parse()).transpose();
+    let norm_bound = match text("norm_bound") {
+        Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
+        Ok(Some(other)) => {
+            return Err(error::TASK.says(py, format!("norm bound {other:?}: it is a number or \"auto\"")));
+        }
+        _ => number("norm_bound")?.map(NormBound::Value),
+    };
+    Ok(Assumptions {
+        profile,
+        explore: explore.map_err(|error| error::SETTINGS.of(py, &error))?,
+        penalty: number("penalty")?,
+        declared_noise: number("declared_noise")?,
+        norm_bound,
+        prior_mean: number("prior_mean")?,
+        error_probability: number("error_probability")?,
+        tolerance: number("tolerance")?,
+    })
+}
+
+/// A table as columns by name: words as a list, numbers as arrays, NaN where one is missing.
+fn columns<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyDict>> {
+    let named = PyDict::new(py);
+    for (name, column) in frame.columns() {
+        match column {
+            Column::Text(values) => named.set_item(name, PyList::new(py, values)?)?,
+            Column::Count(values) => {
+                let values: Vec<i64> = values.iter().map(|&value| i64::try_from(value).unwrap_or(i64::MAX)).collect();
+                named.set_item(name, values.into_pyarray(py))?;
+            }
+            Column::Number(values) => {
+                let values = values.iter().map(|value| value.unwrap_or(f64::NAN));
+                named.set_item(name, PyArray1::from_iter(py, values))?;
+            }
+        }
+    }
+    Ok(named)
+}

@@ -1,0 +1,76 @@
+//! Long work in other threads, while Python's own thread hears Ctrl-C and shows how far it is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rarely_lab::{Bench, Journal, TaskError};
+
+use crate::error;
+
+/// How often Ctrl-C is listened for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Work of so many runs.
+pub(super) struct Watched<'a> {
+    pub(super) total: u64,
+    /// 0 is as many as there are cores.
+    pub(super) threads: usize,
+    /// Called with the runs that are done, and all.
+    pub(super) progress: Option<Py<PyAny>>,
+    pub(super) journal: &'a Journal,
+}
+
+impl Watched<'_> {
+    /// Does the work. At Ctrl-C, or if `progress` raises, it is stopped and the exception goes on.
+    pub(super) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Bench<'_>) -> Result<T, TaskError> + Send,
+    ) -> PyResult<T> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
+        let pool = pool.map_err(|error| error::TASK.says(py, format!("the threads could not be started: {error}")))?;
+        let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (finished, finish) = mpsc::channel();
+        // A receiver cannot be lent to the code that runs without the interpreter; a lock can.
+        let finish = Mutex::new(finish);
+        let (journal, stop, done) = (self.journal, &stop, &done);
+        let count = || {
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        thread::scope(|scope| {
+            let bench = Bench { journal, progress: &count, stop };
+            // Nobody hears of it if Python's thread panicked.
+            scope.spawn(move || drop(finished.send(pool.install(|| work(&bench)))));
+            let mut raised = None;
+            loop {
+                let came = py.detach(|| finish.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
+                match (came, raised.take()) {
+                    (Err(RecvTimeoutError::Timeout), None) => {
+                        raised = py.check_signals().and_then(|()| self.tell(py, done)).err();
+                        stop.store(raised.is_some(), Ordering::Relaxed);
+                    }
+                    (Err(RecvTimeoutError::Timeout), Some(error)) => raised = Some(error),
+                    (_, Some(error)) => return Err(error),
+                    (Ok(result), None) => {
+                        self.tell(py, done)?;
+                        return result.map_err(|error| error::TASK.of(py, &error));
+                    }
+                    (Err(RecvTimeoutError::Disconnected), None) => {
+                        return Err(error::TASK.says(py, "a thread of the simulation died: this is a fault of rarely"));
+                    }
+                }
+            }
+        })
+    }
+
+    fn tell(&self, py: Python<'_>, done: &AtomicU64) -> PyResult<()> {
+        if let Some(progress) = &self.progress {
+            progress.call1(py, (done.load(Ordering::Relaxed), self.total))?;
+        }
+        Ok(())
+    }
+}
