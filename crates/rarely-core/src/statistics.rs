@@ -5,7 +5,8 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::arm::{Arm, Parameters, Shape, is_sound};
-use crate::context::Context;
+use crate::context::{Context, Contexts};
+use crate::decision::Decision;
 use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
 use crate::number::Penalty;
 use crate::ridge::{MAX_ROUNDS, Ridge, Step};
@@ -29,8 +30,40 @@ pub struct Statistics {
     shape: Shape,
     ridges: Vec<Ridge>,
     rounds: u64,
-    /// Scratch.
-    direction: Vec<f64>,
+    direction: Scratch,
+}
+
+/// Room for numbers that mean nothing between two calls: all of one length are the same.
+#[derive(Clone)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Vec<f64>", into = "Vec<f64>")
+)]
+struct Scratch(Vec<f64>);
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scratch({})", self.0.len())
+    }
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+    }
+}
+
+impl From<Vec<f64>> for Scratch {
+    fn from(room: Vec<f64>) -> Self {
+        Self(room)
+    }
+}
+
+impl From<Scratch> for Vec<f64> {
+    fn from(scratch: Scratch) -> Self {
+        vec![0.0; scratch.0.len()]
+    }
 }
 
 impl Statistics {
@@ -45,7 +78,7 @@ impl Statistics {
             shape,
             ridges: prior_mean.iter().map(|mean| Ridge::new(penalty, mean)).collect(),
             rounds: 0,
-            direction: vec![0.0; shape.dimension()],
+            direction: Scratch(vec![0.0; shape.dimension()]),
         }
     }
 
@@ -61,7 +94,7 @@ impl Statistics {
         let ridge = &mut self.ridges[arm];
         check_conditioning(arm, ridge.squares() + symmetric::dot(context, context), ridge.penalty())?;
         self.rounds += 1;
-        Ok(ridge.update(arm, context, reward, &mut self.direction))
+        Ok(ridge.update(arm, context, reward, &mut self.direction.0))
     }
 
     /// Whether a whole block could be learned, row by row; the first row that could not.
@@ -72,6 +105,20 @@ impl Statistics {
             check_conditioning(arm, squares[arm], self.ridges[arm].penalty()).map_err(|error| (row, error))?;
         }
         Ok(())
+    }
+
+    /// Learns a block that was [checked](Self::check_block): the bits of [`Statistics::observe`] for each row in turn.
+    pub(crate) fn observe_block(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
+        let mut rows = vec![Vec::new(); self.ridges.len()];
+        for (row, decision) in decisions.iter().enumerate() {
+            rows[decision.arm.index()].push(row);
+        }
+        let (values, dimension) = (contexts.values(), contexts.dimension());
+        for (arm, (ridge, rows)) in self.ridges.iter_mut().zip(&rows).enumerate() {
+            let observations = rows.iter().map(|&row| (&values[row * dimension..(row + 1) * dimension], rewards[row]));
+            ridge.update_many(arm, observations, &mut self.direction.0);
+        }
+        self.rounds += decisions.len() as u64;
     }
 
     /// Adds another log's statistics.
@@ -97,7 +144,7 @@ impl Statistics {
             }
         }
         for (mine, theirs) in self.ridges.iter_mut().zip(&other.ridges) {
-            mine.merge(theirs, &mut self.direction);
+            mine.merge(theirs, &mut self.direction.0);
         }
         self.rounds += other.rounds;
         Ok(())
@@ -126,7 +173,7 @@ impl Statistics {
         if ratio > MAX_INFORMATION_RATIO {
             return Err(MergeError::IllConditioned { arm: arm.index(), ratio });
         }
-        ridge.add_sums(count, squares, information, moment, &mut self.direction);
+        ridge.add_sums(count, squares, information, moment, &mut self.direction.0);
         self.rounds += count;
         Ok(())
     }
@@ -134,7 +181,7 @@ impl Statistics {
     /// Computes everything derived afresh from the sums, as happens by itself on a schedule.
     pub fn refresh(&mut self) {
         for ridge in &mut self.ridges {
-            ridge.refresh(&mut self.direction);
+            ridge.refresh(&mut self.direction.0);
         }
     }
 
@@ -196,7 +243,7 @@ impl Statistics {
     pub(crate) fn is_sound(&self) -> bool {
         let dimension = self.shape.dimension();
         self.ridges.len() == self.shape.arms()
-            && self.direction.len() == dimension
+            && self.direction.0.len() == dimension
             && self.ridges.iter().all(|ridge| ridge.is_sound(dimension))
             && self.rounds <= MAX_ROUNDS
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds

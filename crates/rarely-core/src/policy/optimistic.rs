@@ -8,7 +8,7 @@ use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
 use crate::number::Growth;
-use crate::policy::{Learner, Policy, check_room};
+use crate::policy::{Learner, Policy, check_room, observe_in_turn};
 use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
@@ -130,6 +130,19 @@ impl Policy for Optimistic {
         };
         statistics.clone_from(latest);
         Ok(Change::Switched(Box::new(evidence)))
+    }
+
+    fn observe_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+        if let Adopted::Latest = self.adopted {
+            self.learner.learn_block(contexts, decisions, rewards)?;
+            return Ok(Vec::new());
+        }
+        observe_in_turn(self, contexts, decisions, rewards)
     }
 
     fn learner(&self) -> Option<&Learner> {

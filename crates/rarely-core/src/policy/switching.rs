@@ -12,7 +12,7 @@ use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::{Exploration, Stuck};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
-use crate::policy::{Learner, Policy, check_room};
+use crate::policy::{Learner, Policy, check_room, observe_in_turn};
 use crate::population::Population;
 use crate::rng::Rng;
 use crate::rule::{self, Rule};
@@ -229,12 +229,17 @@ impl Switching {
         }
         self.learner.merge(&other.learner)?;
         self.population.merge(&other.population);
+        self.look_afresh();
+        Ok(())
+    }
+
+    /// Begins to watch the rule anew, after much was learned at once.
+    fn look_afresh(&mut self) {
         if self.plan.trigger == Trigger::EveryRound {
             self.rule = Rule::new(self.learner.statistics().estimates());
         }
         self.stand_in.active = false;
         self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
-        Ok(())
     }
 
     pub(crate) fn is_sound(&self) -> bool {
@@ -326,6 +331,33 @@ impl Policy for Switching {
             cause = self.watch.check(&round.set, &self.population, played, watched, &mut self.workspace);
         }
         Ok(cause.map_or(Change::Kept, |cause| self.act(cause)))
+    }
+
+    fn observe_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+        if self.plan.trigger == Trigger::EveryRound {
+            self.learn_many(contexts, decisions, rewards)?;
+            return Ok(Vec::new());
+        }
+        observe_in_turn(self, contexts, decisions, rewards)
+    }
+
+    fn learn_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<(), ObserveError> {
+        self.learner.learn_block(contexts, decisions, rewards)?;
+        for context in contexts.iter() {
+            self.population.record(context.values());
+        }
+        self.look_afresh();
+        Ok(())
     }
 
     fn reconsider(&mut self) -> Change {

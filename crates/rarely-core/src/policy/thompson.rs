@@ -5,8 +5,8 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, FEW_ARMS, Shape};
-use crate::change::Change;
-use crate::context::Context;
+use crate::change::{Change, Evidence};
+use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_ARMS, MergeError, ObserveError};
 use crate::number::Noise;
@@ -83,6 +83,16 @@ impl Policy for Thompson {
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
         self.learner.statistics_mut().observe(context, decision.arm, reward)?;
         Ok(Change::Continuous)
+    }
+
+    fn observe_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+        self.learner.learn_block(contexts, decisions, rewards)?;
+        Ok(Vec::new())
     }
 
     fn learner(&self) -> Option<&Learner> {

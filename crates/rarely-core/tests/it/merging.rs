@@ -1,6 +1,8 @@
 //! Policies that learned apart, added.
 
-use rarely_core::{Algorithm, Certificates, Context, MergeError, Policy, RECENT_CONTEXTS, Rng, Settings};
+use rarely_core::{
+    Algorithm, Arm, Certificates, Context, Contexts, Decision, MergeError, Policy, RECENT_CONTEXTS, Rng, Settings,
+};
 
 use crate::sample;
 
@@ -74,15 +76,10 @@ fn a_rule_is_held_against_both_logs() {
         for round in 0.. {
             let values = [1.0, rng.uniform()];
             let context = Context::new(&values).expect("finite");
-            let arm = rarely_core::Arm::new(round % 2);
+            let arm = Arm::new(round % 2);
             let reward = 0.3 * arm.index() as f64 + 0.1 * rng.normal();
             let before = policy.snapshot();
-            if policy
-                .observe(context, &rarely_core::Decision::recorded(arm), reward)
-                .expect("fits")
-                .evidence()
-                .is_some()
-            {
+            if policy.observe(context, &Decision::recorded(arm), reward).expect("fits").evidence().is_some() {
                 return before;
             }
         }
@@ -110,6 +107,61 @@ fn what_was_built_otherwise_is_refused() {
     assert!(matches!(refused(base().constant_prior_mean(1.0).expect("finite")), MergeError::Prior));
     assert!(matches!(refused(base().noise(7.0).expect("in range")), MergeError::Settings { .. }));
     assert!(matches!(refused(base().explore(1, 0.5).expect("in range")), MergeError::Settings { .. }));
-    let people = rarely_core::Contexts::new(&[1.0, 0.5], 2).expect("finite");
+    let people = Contexts::new(&[1.0, 0.5], 2).expect("finite");
     assert!(matches!(refused(base().population(people).expect("fits")), MergeError::Settings { .. }));
+}
+
+/// A log that is learned block by block: contexts with an intercept, arms in turn, a reward for each.
+fn log(rounds: usize, dimension: usize, scale: f64) -> (Vec<f64>, Vec<Decision>, Vec<f64>) {
+    let mut rng = Rng::new(9, dimension as u64);
+    let mut contexts = Vec::new();
+    let (mut decisions, mut rewards) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        contexts.push(scale);
+        contexts.extend((1..dimension).map(|_| scale * rng.normal()));
+        let arm = rng.below(3);
+        decisions.push(Decision::recorded(Arm::new(arm)));
+        rewards.push(arm as f64 * contexts[contexts.len() - 1] + 0.1 * rng.normal());
+    }
+    (contexts, decisions, rewards)
+}
+
+#[test]
+fn a_block_teaches_what_its_rows_teach() {
+    // Scales at which single observations ask for fresh numbers, and at which none does.
+    for (dimension, scale) in [(1, 1.0), (5, 0.3), (5, 1.0), (5, 30.0), (12, 1.0), (40, 0.2)] {
+        let (contexts, decisions, rewards) = log(6_000, dimension, scale);
+        for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy] {
+            let settings = || sample::settings(algorithm, 3, dimension);
+            let (mut by_rows, mut by_blocks) = (settings().build().unwrap(), settings().build().unwrap());
+            for (row, context) in contexts.chunks(dimension).enumerate() {
+                let _ = by_rows.observe(Context::new(context).unwrap(), &decisions[row], rewards[row]).unwrap();
+            }
+            for (start, end) in [(0, 1), (1, 700), (700, 5_500), (5_500, 6_000)] {
+                let block = Contexts::new(&contexts[start * dimension..end * dimension], dimension).unwrap();
+                by_blocks.observe_many(block, &decisions[start..end], &rewards[start..end]).unwrap();
+            }
+            assert_eq!(by_rows.snapshot(), by_blocks.snapshot(), "{algorithm}, {dimension}, {scale}");
+        }
+    }
+}
+
+#[test]
+fn a_log_at_once_is_a_review() {
+    let (contexts, decisions, rewards) = log(4_000, 3, 1.0);
+    let block = Contexts::new(&contexts, 3).unwrap();
+    for algorithm in Algorithm::all().filter(|algorithm| algorithm.is_switching()) {
+        let settings = || sample::settings(algorithm, 3, 3).certificates(Certificates::Brief);
+        let (mut in_turn, mut at_once) = (settings().build().unwrap(), settings().build().unwrap());
+        in_turn.observe_many(block, &decisions, &rewards).unwrap();
+        at_once.learn_many(block, &decisions, &rewards).unwrap();
+        assert_eq!(at_once.changes(), 0, "{algorithm}: learning alone changes no rule");
+        let (one, other) = (in_turn.learner().unwrap(), at_once.learner().unwrap());
+        assert_eq!(one.statistics(), other.statistics(), "{algorithm}");
+        if algorithm != Algorithm::Greedy {
+            let _ = at_once.reconsider();
+            assert!(at_once.changes() <= 1, "{algorithm}");
+        }
+        at_once.snapshot().restore().expect("sound");
+    }
 }
