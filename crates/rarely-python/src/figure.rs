@@ -1,0 +1,86 @@
+//! A picture, for a notebook or a file.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// A picture: vectors for a screen, pixels for a slide.
+#[pyclass(module = "rarely", frozen)]
+pub(crate) struct Figure {
+    name: String,
+    caption: String,
+    drawn: rarely_figures::Figure,
+}
+
+impl Figure {
+    /// A picture with the name that its file would have; `caption` says how to read it.
+    pub(crate) fn new(name: impl Into<String>, caption: impl Into<String>, drawn: rarely_figures::Figure) -> Self {
+        Self { name: name.into(), caption: caption.into(), drawn }
+    }
+}
+
+#[pymethods]
+impl Figure {
+    /// What its file would be called, without the ending.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is of.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.drawn.title
+    }
+
+    /// How to read it.
+    #[getter]
+    fn caption(&self) -> &str {
+        &self.caption
+    }
+
+    /// The picture as SVG.
+    #[getter]
+    pub(crate) fn svg(&self) -> String {
+        self.drawn.svg()
+    }
+
+    /// The picture as PNG, `scale` pixels of it for each pixel of the SVG: 2 is good on a screen, 3 in print.
+    #[pyo3(signature = (scale = 2.0))]
+    fn png<'py>(&self, py: Python<'py>, scale: f32) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.pixels(py, scale)?))
+    }
+
+    /// Writes the picture to a file whose name ends in `.svg` or `.png`.
+    #[pyo3(signature = (path, scale = 2.0))]
+    fn save(&self, py: Python<'_>, path: PathBuf, scale: f32) -> PyResult<()> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let content = match extension.to_ascii_lowercase().as_str() {
+            "svg" => self.svg().into_bytes(),
+            "png" => self.pixels(py, scale)?,
+            _ => {
+                let shown = path.display();
+                return Err(PyValueError::new_err(format!(
+                    "{shown}: the name ends in neither .svg nor .png; end it so"
+                )));
+            }
+        };
+        Ok(std::fs::write(path, content)?)
+    }
+
+    fn _repr_svg_(&self) -> String {
+        self.svg()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Figure({:?})", self.name)
+    }
+}
+
+impl Figure {
+    fn pixels(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
+        py.detach(|| self.drawn.png(scale)).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
