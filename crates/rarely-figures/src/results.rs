@@ -1,12 +1,30 @@
-//! Result tables as figures.
+//! Result tables as figures, as text, and as a folder of files.
+
+pub mod text;
+pub(crate) mod words;
 
 use rarely_core::Algorithm;
 use rarely_lab::frontier::Point as FrontierPoint;
 use rarely_lab::sweep::{Axis as SweepAxis, Cell};
-use rarely_lab::{Between, Outcome, Summary};
+use rarely_lab::{Between, Folder, Frame, Outcome, Summary, json_text, results as tables};
+use serde_json::Value;
 
 use crate::figure::{Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
+use crate::files::FilesError;
 use crate::style::{Colour, Style, style_of};
+
+/// Writes the files of one experiment: its tables, its settings (those of [`rarely_lab::Task::describe`]), and its figure.
+///
+/// # Errors
+/// [`FilesError`] of the first file that cannot be written.
+pub fn write(folder: &Folder, settings: &Value, outcomes: &[Outcome]) -> Result<(), FilesError> {
+    let parquet = |frame: &Frame| frame.to_parquet().map_err(|error| FilesError::Parquet(error.to_string()));
+    folder.write("summary.csv", tables::summary(outcomes).to_csv())?;
+    folder.write("traces.parquet", parquet(&tables::traces(outcomes))?)?;
+    folder.write("changes.parquet", parquet(&tables::changes(outcomes))?)?;
+    folder.write("run.json", json_text(settings)?)?;
+    four_panels(&text::title(settings), outcomes, Some(text::note(settings))).write(folder, "figure")
+}
 
 /// The paper's Figure 3: regret a step and changes by round, rounds below the best fixed arm, changes that improve.
 pub fn four_panels(title: &str, outcomes: &[Outcome], note: Option<String>) -> Figure {

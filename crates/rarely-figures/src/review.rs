@@ -1,19 +1,26 @@
-//! Pictures of a review: the rule in force, what the data allow, the proposal, and what it would gain; with the owner's names,
-//! in the owner's units.
+//! A review as pictures (the rule in force, what the data allow, the proposal, and what it would gain), as one page, as text, and
+//! as a folder of files; with the owner's names, in the owner's units.
 
 mod average;
 mod gains;
 mod lines;
 mod owner;
+mod page;
 mod plane;
 mod scores;
 mod shares;
 mod stretch;
+mod text;
 
-use rarely_review::{Ground, Review};
+use rarely_lab::{Folder, json_text};
+use rarely_review::{Answer, Ground, Review};
 
 use crate::figure::Figure;
+use crate::files::FilesError;
 use crate::style::{Colour, Style};
+
+pub use page::{Sources, page};
+pub use text::text;
 
 /// One picture of a review.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +51,19 @@ pub fn pictures(ground: &Ground<'_>, review: &Review) -> Vec<Picture> {
     pictures.extend(review.proposal.as_ref().map(|proposal| gains::picture(ground.document, proposal)));
     pictures.push(average::picture(ground));
     pictures
+}
+
+/// Writes everything: the page (`review.html`), its pictures as SVG and PNG, and the answer for programs (`review.json`).
+///
+/// # Errors
+/// [`FilesError`] of the first file that cannot be written.
+pub fn write(folder: &Folder, ground: &Ground<'_>, review: &Review, sources: &Sources) -> Result<(), FilesError> {
+    let pictures = pictures(ground, review);
+    for picture in &pictures {
+        picture.figure.write(folder, &format!("figures/{}", picture.name))?;
+    }
+    folder.write("review.json", json_text(&Answer::new(ground.document, review))?)?;
+    Ok(folder.write("review.html", page(ground, review, &pictures, sources))?)
 }
 
 /// How the rule divides people: along one feature, over the plane of two, or by its score.

@@ -1,6 +1,7 @@
 //! Algorithms × runs, in parallel.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rarely_core::{Certificates, Policy, SettingsError};
@@ -33,19 +34,23 @@ pub struct Experiment<'a> {
     pub certificates: Certificates,
 }
 
-/// Where finished runs are kept, and who is told of them.
+/// Where finished runs are kept, who is told of them, and who may stop.
 pub struct Bench<'a> {
     /// Finished runs.
     pub journal: &'a Journal,
     /// Told after each.
     pub progress: &'a (dyn Fn() + Sync),
+    /// Looked at before each run and now and then within: once it is true, the experiment ends with
+    /// [`ExperimentError::Stopped`].
+    pub stop: &'a AtomicBool,
 }
 
 impl Bench<'static> {
-    /// Keeps and tells nothing.
+    /// Keeps and tells nothing, and never stops.
     pub fn quiet() -> Self {
         static NONE: std::sync::OnceLock<Journal> = std::sync::OnceLock::new();
-        Self { journal: NONE.get_or_init(Journal::none), progress: &|| {} }
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self { journal: NONE.get_or_init(Journal::none), progress: &|| {}, stop: &NEVER }
     }
 }
 
@@ -73,13 +78,16 @@ pub enum ExperimentError {
     /// A finished run could not be kept.
     #[error("could not keep a finished run; free some space, or name another --out")]
     Journal(#[from] io::Error),
+    /// Somebody asked for it.
+    #[error("stopped before all runs were finished; finished runs are kept where there is a folder for them")]
+    Stopped,
 }
 
 impl Experiment<'_> {
     /// Runs every contestant in every world. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`ExperimentError`] of a run that could not be built, played or kept.
+    /// [`ExperimentError`] of a run that could not be built, played or kept, or that was stopped.
     pub fn run(&self, contestants: &[Contestant], bench: &Bench<'_>) -> Result<Vec<Outcome>, ExperimentError> {
         let keys: Vec<String> = contestants.iter().map(|contestant| journal::key(&self.describe(contestant))).collect();
         let by_run: Result<Vec<Vec<Finished>>, ExperimentError> = (0..self.runs)
@@ -92,8 +100,10 @@ impl Experiment<'_> {
                 let played = contestants.par_iter().zip(&keys).map(|(contestant, key)| {
                     let finished = if let Some(finished) = bench.journal.take(key, run) {
                         finished
+                    } else if bench.stop.load(Ordering::Relaxed) {
+                        return Err(ExperimentError::Stopped);
                     } else {
-                        let finished = self.play_one(contestant, run, judge())?;
+                        let finished = self.play_one(contestant, run, judge(), bench.stop)?;
                         bench.journal.keep(key, run, &finished)?;
                         finished
                     };
@@ -166,13 +176,22 @@ impl Experiment<'_> {
         })
     }
 
-    fn play_one(&self, contestant: &Contestant, run: u64, judge: &Judge) -> Result<Finished, ExperimentError> {
+    fn play_one(
+        &self,
+        contestant: &Contestant,
+        run: u64,
+        judge: &Judge,
+        stop: &AtomicBool,
+    ) -> Result<Finished, ExperimentError> {
         let mut world = self.environment.world(self.seed, run);
         let mut policy = self.build(contestant, &*world, judge)?;
         let mut rng = policy_stream(self.seed, run);
         let started = Instant::now();
-        let run_played = play(policy.as_mut(), &mut *world, judge, &self.checkpoints(), &mut rng)
-            .map_err(|source| ExperimentError::Play { name: contestant.name.clone(), run, source })?;
+        let played = play(policy.as_mut(), &mut *world, judge, &self.checkpoints(), &mut rng, stop);
+        let run_played = played.map_err(|source| match source {
+            PlayError::Stopped => ExperimentError::Stopped,
+            source => ExperimentError::Play { name: contestant.name.clone(), run, source },
+        })?;
         Ok(Finished { run: run_played, seconds: started.elapsed().as_secs_f64() })
     }
 }

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use crate::journal::Journal;
 
 const JOURNAL: &str = "unfinished.ndjson";
@@ -78,4 +80,12 @@ impl Folder {
             FolderError { action: "write", path: path.clone(), source }
         })
     }
+}
+
+/// A value as the text of a JSON file: indented, with a line's end at the end.
+///
+/// # Errors
+/// If the value is none that JSON knows.
+pub fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }

@@ -1,5 +1,7 @@
 //! The one interaction loop.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rarely_core::{
     Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy,
     Profile, Rng, Sets, TheoremThree,
@@ -109,18 +111,22 @@ pub enum PlayError {
     /// An outcome did not fit.
     #[error(transparent)]
     Observe(#[from] ObserveError),
+    /// Somebody asked for it.
+    #[error("stopped before its last round")]
+    Stopped,
 }
 
-/// Lets a policy decide and learn in a world for as many rounds as the last checkpoint says.
+/// Lets a policy decide and learn in a world for as many rounds as the last checkpoint says. `stop` is looked at before each.
 ///
 /// # Errors
-/// [`PlayError`] if the policy does not fit the world.
+/// [`PlayError`] if the policy does not fit the world, or if it was stopped.
 pub fn play(
     policy: &mut dyn Policy,
     world: &mut dyn World,
     judge: &Judge,
     checkpoints: &[u64],
     rng: &mut Rng,
+    stop: &AtomicBool,
 ) -> Result<Run, PlayError> {
     let mut run = Run::default();
     let mut round = Round::new(judge.shape());
@@ -129,6 +135,9 @@ pub fn play(
     let mut in_force = if counts_changes(policy) { judge.decisions(policy)? } else { Vec::new() };
     let mut number = 0;
     for &checkpoint in checkpoints {
+        if stop.load(Ordering::Relaxed) {
+            return Err(PlayError::Stopped);
+        }
         while number < checkpoint {
             number += 1;
             let (decision, change) = step(policy, world, &mut round, rng, |_, round, decision| {

@@ -2,6 +2,7 @@
 
 mod claims;
 mod errata;
+mod reproduced;
 mod theorems;
 
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use crate::environment::{CounterfactualTable, Environment};
 use crate::experiment::Bench;
 use crate::frontier;
 use crate::outcome::Outcome;
-use crate::task::{Source, Task, TaskError};
+use crate::task::{Source, Task, TaskError, runs_text};
 
 pub use claims::{Claim, Measurement, Verdict, claims};
 pub use errata::{Erratum, Origin, errata};
+pub use reproduced::{JudgementError, Reproduced, synthetic_children};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap,
     theorem_three_gap, theorem_two,
@@ -63,6 +65,20 @@ impl Size {
     /// Runs: as in the paper, or fewer.
     fn runs(&self, full: u64, quick: u64) -> u64 {
         (if self.full { full } else { quick }).min(self.at_most)
+    }
+
+    /// How much that is, in words.
+    pub fn extent(&self) -> String {
+        let how_many = match (self.at_most, self.full) {
+            (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
+            (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
+            (_, false) => {
+                "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier \
+                 (--full runs the paper's size)"
+                    .to_owned()
+            }
+        };
+        format!("{} rounds, {how_many}", self.rounds)
     }
 }
 

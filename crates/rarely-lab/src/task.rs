@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use rarely_core::{Certificates, SettingsError, Shape};
+use rarely_core::{Algorithm, Certificates, SettingsError, Shape};
+use serde_json::{Value, json};
 
+use crate::assumptions::Assumptions;
 use crate::contestant::Contestant;
 use crate::environment::{self, CounterfactualTable, Environment, EnvironmentError};
 use crate::experiment::{Bench, Experiment, ExperimentError, JUDGED_ON};
@@ -125,6 +127,24 @@ impl Task {
         self.with_experiment(|experiment| Ok(experiment.run(contestants, bench)?))
     }
 
+    /// What is run, as it is written beside results; the program adds its `command`.
+    ///
+    /// # Errors
+    /// [`TaskError`] if it cannot be run.
+    pub fn describe(&self, assumptions: &Assumptions, algorithms: &[Algorithm]) -> Result<Value, TaskError> {
+        self.with_experiment(|experiment| {
+            Ok(json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "environment": experiment.environment.describe(),
+                "rounds": experiment.rounds,
+                "runs": self.runs,
+                "seed": self.seed,
+                "algorithms": algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
+                "assumptions": assumptions.describe(),
+            }))
+        })
+    }
+
     fn with_experiment<T>(&self, act: impl FnOnce(&Experiment<'_>) -> Result<T, TaskError>) -> Result<T, TaskError> {
         let environment = self.source.environment()?;
         let rounds = match (self.rounds, environment.rounds()) {
@@ -141,4 +161,9 @@ impl Task {
             certificates: self.certificates,
         })
     }
+}
+
+/// `1 run`, `2 runs`.
+pub fn runs_text(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }

@@ -109,6 +109,17 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// A share as `12.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// An estimate with its range, as `0.031 (0.021 to 0.041)`.
+pub fn range(interval: Interval) -> String {
+    let Interval { estimate, lower, upper } = interval;
+    format!("{} ({} to {})", number(estimate, 3), number(lower, 3), number(upper, 3))
+}
+
 /// Why a rule is kept although a boundary of it is implausible, where that is so.
 pub(crate) fn kept_though_implausible(document: &Document, standing: &Standing) -> Option<String> {
     let pair = standing.boundaries.iter().find(|pair| !pair.plausible)?;

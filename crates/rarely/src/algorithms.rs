@@ -1,26 +1,27 @@
 //! `rarely algorithms`.
 
 use rarely_core::Algorithm;
+use rarely_figures::Table;
 use rarely_lab::environment::REGISTRY;
 
-use crate::output::{plain_table, render};
+use crate::output::width;
 
 /// The tables of algorithms, of their settings, and of environments.
 pub(crate) fn table() -> String {
     let words = [1, 2, 3, 4];
-    let mut algorithms = plain_table(&["algorithm", "plays", "acts when", "changes to", "source"], &words);
+    let mut algorithms = Table::new(&["algorithm", "plays", "acts when", "changes to", "source"], &words);
     for row in Algorithm::TABLE {
-        algorithms.add_row([row.name, row.choice, row.trigger, row.update, row.source]);
+        algorithms.row([row.name, row.choice, row.trigger, row.update, row.source]);
     }
-    let mut settings = plain_table(&["setting", "default", "range", "used by", "option"], &words);
+    let mut settings = Table::new(&["setting", "default", "range", "used by", "option"], &words);
     for row in SETTINGS {
-        settings.add_row(row);
+        settings.row(row);
     }
-    let mut environments = plain_table(&["environment", "its worlds"], &words);
+    let mut environments = Table::new(&["environment", "its worlds"], &words);
     for entry in REGISTRY {
-        environments.add_row([entry.name, entry.summary]);
+        environments.row([entry.name, entry.summary]);
     }
-    format!("{}\n{}\n{}", render(&algorithms), render(&settings), render(&environments))
+    format!("{}\n{}\n{}", algorithms.text(width()), settings.text(width()), environments.text(width()))
 }
 
 const SETTINGS: [[&str; 5]; 12] = [

@@ -3,12 +3,12 @@
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
 use rarely_figures::results;
-use rarely_lab::Task;
 use rarely_lab::frontier::{self, Point};
+use rarely_lab::{Task, runs_text};
 use serde_json::json;
 
 use crate::options::{Size, World, count};
-use crate::output::{self, Format, changes, improving, json_text, plain_table, plus_minus, print, print_json, render};
+use crate::output::{Format, json_text, print, print_json, width};
 use crate::progress::Session;
 use crate::simulate;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         env!("CARGO_PKG_VERSION"),
         world.arms,
         world.dim,
-        output::runs(*runs),
+        runs_text(*runs),
         size.seed
     );
     let settings = json!({
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     if let Some(folder) = session.folder() {
         folder.write("frontier.csv", frame.to_csv()).into_diagnostic()?;
         folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
-        simulate::write_figure(folder, "figure", &results::frontier(&title, &points, None))?;
+        results::frontier(&title, &points, None).write(folder, "figure").into_diagnostic()?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,
@@ -64,29 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
             let rows: Vec<_> = points.iter().map(row).collect();
             print_json(&json!({ "settings": settings, "points": rows }))?;
         }
-        Format::Table => print(&format!("{title}\n\n{}", table(&points, usize::try_from(*runs).into_diagnostic()?)))?,
+        Format::Table => {
+            let runs = usize::try_from(*runs).into_diagnostic()?;
+            print(&format!("{title}\n\n{}", results::text::frontier(&points, runs, width())))?;
+        }
     }
     session.finish()
-}
-
-/// The frontier from few changes to many, then what each algorithm does best beside it.
-pub(crate) fn table(points: &[Point], runs: usize) -> String {
-    let mut rows: Vec<&Point> = points.iter().collect();
-    rows.sort_by(|one, other| {
-        let key = |point: &Point| (!point.on_frontier, point.summary.changes.mean);
-        key(one).partial_cmp(&key(other)).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let mut table =
-        plain_table(&["contestant", "on the frontier", "changes", "regret a step", "that improve, %"], &[1]);
-    for point in rows {
-        let row = &point.summary;
-        table.add_row([
-            row.name.clone(),
-            if point.on_frontier { "yes" } else { "" }.to_owned(),
-            changes(row, runs),
-            plus_minus(row.regret_per_step, 4, runs),
-            improving(row),
-        ]);
-    }
-    render(&table)
 }

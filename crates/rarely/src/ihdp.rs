@@ -6,7 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::{Counterfactuals, ihdp};
-use rarely_figures::results;
+use rarely_figures::results::{text, two_panels, write};
+use rarely_lab::reproduction::synthetic_children;
 use rarely_lab::{CounterfactualTable, Folder, Outcome, Source, Task};
 use serde_json::{Value, json};
 
@@ -14,9 +15,6 @@ use crate::options::{Algorithms, Assumptions, Size, count};
 use crate::output::{Format, print, print_json};
 use crate::progress::Session;
 use crate::simulate;
-
-/// Synthetic realisations, as many as there are in the CSV set.
-pub(crate) const SYNTHETIC_REALISATIONS: u64 = 10;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -57,15 +55,10 @@ pub(crate) fn named(data: &[PathBuf]) -> Vec<PathBuf> {
     if data.is_empty() { variable.into_iter().collect() } else { data.to_vec() }
 }
 
-/// Synthetic children, labelled as such.
-pub(crate) fn synthetic(seed: u64) -> Vec<Counterfactuals> {
-    (0..SYNTHETIC_REALISATIONS).map(|realisation| ihdp::synthetic(seed, realisation)).collect()
-}
-
 /// The data that were named, or synthetic ones if those were asked for.
 pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Report> {
     if is_synthetic {
-        return Ok(synthetic(seed));
+        return Ok(synthetic_children(seed));
     }
     let data = named(data);
     if data.is_empty() {
@@ -81,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, size } = arguments;
     let tables = read(data, *synthetic, size.seed)?;
     // σ = 1 is the noise of the response surface.
+    let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
     let mut tasks = Vec::new();
     for with_intercept in [false, true] {
@@ -91,24 +85,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
         let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?));
         let task = Task { rounds: *rounds, certificates: size.certificates(), ..Task::new(source, *runs, size.seed) };
-        let rounds = task.check(&contestants).into_diagnostic()?;
-        tasks.push((with_intercept, task, rounds));
+        task.check(&contestants).into_diagnostic()?;
+        tasks.push((with_intercept, task));
     }
     let session = Session::start(size.threads, size.out.as_deref())?;
     let mut answers = Vec::new();
-    for (with_intercept, task, rounds) in &tasks {
+    for (with_intercept, task) in &tasks {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
         let outcomes = simulate::play(&session, what, task, &contestants)?;
-        let mut settings = simulate::describe(task, *rounds, assumptions, &algorithms.0)?;
+        let mut settings = task.describe(&assumptions, &algorithms.0).into_diagnostic()?;
         settings["command"] = json!("ihdp");
         let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
         settings["environment"]["label"] = json!(format!("{kind}, {what}"));
         if let Some(folder) = session.folder() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
             let folder = Folder::create(&folder.path().join(name)).into_diagnostic()?;
-            simulate::write(&folder, &settings, &outcomes)?;
-            let figure = results::two_panels(&simulate::title(&settings), &outcomes, Some(simulate::note(&settings)));
-            simulate::write_figure(&folder, "figure-4", &figure)?;
+            write(&folder, &settings, &outcomes).into_diagnostic()?;
+            let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
+            figure.write(&folder, "figure-4").into_diagnostic()?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report};
 use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
-use rarely_lab::{Contestant, Declared, NormBound, Source, Tuned};
-use serde_json::{Value, json};
+use rarely_lab::{NormBound, Source};
 
 use crate::output::Format;
 
@@ -123,7 +122,7 @@ pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParse
 pub(crate) struct Assumptions {
     /// Valid confidence sets, or what the authors ran
     #[arg(long, value_enum, default_value_t = ProfileName::Rigorous)]
-    pub(crate) profile: ProfileName,
+    profile: ProfileName,
     /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
     /// algorithm's own]
     #[arg(long)]
@@ -149,45 +148,17 @@ pub(crate) struct Assumptions {
 }
 
 impl Assumptions {
-    /// The contestants, with the true noise declared unless told otherwise.
-    pub(crate) fn contestants(&self, algorithms: &[Algorithm], true_noise: f64) -> Vec<Contestant> {
-        let profile: Profile = self.profile.into();
-        let own = (profile == Profile::Rigorous).then_some(true_noise);
-        let declared = Declared {
-            noise: self.declared_noise.or(own),
-            norm_bound: self.norm_bound.map(|bound| bound.0),
-            penalty: self.penalty,
-            error_probability: self.error_probability,
-            prior_mean: self.prior_mean,
-            ..Declared::default()
-        };
-        let contestant = |&algorithm: &Algorithm| Contestant {
+    /// As plain data.
+    pub(crate) fn resolve(&self) -> rarely_lab::Assumptions {
+        rarely_lab::Assumptions {
+            profile: self.profile.into(),
             explore: self.explore,
-            declared,
-            tuned: Tuned { tolerance: self.tolerance, ..Tuned::default() },
-            ..Contestant::new(algorithm, profile)
-        };
-        algorithms.iter().map(contestant).collect()
-    }
-
-    /// As plain data; what is not set is the profile's own.
-    pub(crate) fn describe(&self) -> Value {
-        let explore = self.explore.map(|explore| explore.to_string());
-        let norm_bound = match self.norm_bound {
-            Some(Bound(NormBound::Value(value))) => json!(value),
-            Some(Bound(NormBound::Auto)) => json!("auto"),
-            None if self.profile == ProfileName::Rigorous => json!("auto"),
-            None => json!(1.0),
-        };
-        json!({
-            "profile": if self.profile == ProfileName::Rigorous { "rigorous" } else { "published" },
-            "explore": explore,
-            "penalty": self.penalty,
-            "declared_noise": self.declared_noise,
-            "norm_bound": norm_bound,
-            "prior_mean": self.prior_mean,
-            "error_probability": self.error_probability,
-            "tolerance": self.tolerance,
-        })
+            penalty: self.penalty,
+            declared_noise: self.declared_noise,
+            norm_bound: self.norm_bound.map(|bound| bound.0),
+            prior_mean: self.prior_mean,
+            error_probability: self.error_probability,
+            tolerance: self.tolerance,
+        }
     }
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
-use rarely_lab::{Bench, Folder, Journal};
+use rarely_lab::{Bench, Folder, Journal, runs_text};
 
-use crate::output::{runs, say};
+use crate::output::say;
 
 /// Threads, a folder for results if one was asked for, and the runs that were finished in it.
 pub(crate) struct Session {
@@ -55,7 +55,7 @@ impl Session {
         work: impl FnOnce(&Bench<'_>) -> T + Send,
     ) -> T {
         if finished > 0 {
-            say(&format!("going on: {} were finished before", runs(finished as u64)));
+            say(&format!("going on: {} were finished before", runs_text(finished as u64)));
         }
         let bar = ProgressBar::new(total);
         if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} runs, {eta} left") {
@@ -63,7 +63,9 @@ impl Session {
         }
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        let result = self.pool.install(|| work(&Bench { journal: &self.journal, progress: &|| bar.inc(1) }));
+        let progress = || bar.inc(1);
+        let bench = Bench { journal: &self.journal, progress: &progress, ..Bench::quiet() };
+        let result = self.pool.install(|| work(&bench));
         bar.finish_and_clear();
         result
     }

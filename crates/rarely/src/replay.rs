@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
 use rarely_core::Interval;
+use rarely_figures::Table;
 use rarely_policy::{Document, difference};
-use rarely_review::{Replay, Value, Walk};
+use rarely_review::{Replay, Value, Walk, words};
 use serde_json::json;
 
 use crate::log::Log;
 use crate::options::count;
-use crate::output::{plain_table, print, print_json, render};
-use crate::review::{Format, table};
+use crate::output::{print, print_json, width};
+use crate::review::Format;
 
 /// What to replay.
 #[derive(Debug, Args)]
@@ -74,21 +75,21 @@ fn text(document: &Document, walk: &Walk, arguments: &Arguments) -> String {
             let _ = writeln!(text, "  {line}");
         }
         let gain = &turn.certificate.gain;
-        let (gain, changed) = (table::interval(gain.interval), table::percent(gain.changed_share));
+        let (gain, changed) = (words::range(gain.interval), words::percent(gain.changed_share));
         let _ = writeln!(text, "  gain {gain}; {changed} of the last people change option");
     }
     let _ = writeln!(text, "\nMean {} per case", document.outcome().column);
-    let mut values = plain_table(&["  ", "value", "how"], &[2]);
-    values.add_row(["  as logged", &table::interval(walk.logged), "mean of the log, 95 %"]);
+    let mut values = Table::new(&["  ", "value", "how"], &[2]);
+    values.row(["  as logged", &words::range(walk.logged), "mean of the log, 95 %"]);
     let mut refusals = Vec::new();
     for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {
         let Value { direct, inverse_propensity, doubly_robust } = value;
         let sure = format!("direct: the model, {} %", 100.0 * (1.0 - document.evidence().error_probability));
-        values.add_row([format!("  {name}").as_str(), &table::interval(*direct), &sure]);
+        values.row([format!("  {name}").as_str(), &words::range(*direct), &sure]);
         for (how, found) in [("inverse propensity, 95 %", inverse_propensity), ("doubly robust, 95 %", doubly_robust)] {
             match found {
                 Ok(interval) => {
-                    values.add_row(["", &table::interval(*interval), how]);
+                    values.row(["", &words::range(*interval), how]);
                 }
                 Err(reason) => {
                     let refusal = format!("inverse propensity and doubly robust are refused: {reason}");
@@ -99,7 +100,7 @@ fn text(document: &Document, walk: &Walk, arguments: &Arguments) -> String {
             }
         }
     }
-    text += &render(&values);
+    text += &values.text(width());
     for refusal in refusals {
         let _ = writeln!(text, "  {refusal}");
     }

@@ -1,20 +1,17 @@
 //! `rarely review`.
 
-mod page;
-pub(crate) mod table;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
-use rarely_figures::review::pictures;
+use rarely_figures::review::{Sources, text, write};
 use rarely_lab::Folder;
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
 
 use crate::log::{Log, Population};
-use crate::output::{json_text, print, say};
+use crate::output::{print, print_json, say, width};
 use crate::state;
 
 /// What to review.
@@ -77,13 +74,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
     let people = arguments.population.read(&document)?;
     let ground = Ground::of(&document, &tally, people).into_diagnostic()?;
     let found = review(&ground, &tally).into_diagnostic()?;
-    let json = json_text(&Answer::new(&document, &found))?;
     if let Some(folder) = &folder {
-        write_report(folder, arguments, &ground, &found, &json)?;
+        write(folder, &ground, &found, &sources(arguments)).into_diagnostic()?;
+        say(&format!("the report is {}", folder.path().join("review.html").display()));
     }
     match arguments.format {
-        Format::Table => print(&table::text(&ground, &found))?,
-        Format::Json => print(&json)?,
+        Format::Table => print(&text(&ground, &found, width()))?,
+        Format::Json => print_json(&Answer::new(&document, &found))?,
     }
     apply(arguments, &found)?;
     // Last of all: a command that could not run leaves the state as it was.
@@ -132,31 +129,15 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Report> {
     Ok(())
 }
 
-fn write_report(
-    folder: &Folder,
-    arguments: &Arguments,
-    ground: &Ground<'_>,
-    found: &Review,
-    json: &str,
-) -> Result<(), Report> {
-    let pictures = pictures(ground, found);
-    for picture in &pictures {
-        folder.write(&format!("figures/{}.svg", picture.name), picture.figure.svg()).into_diagnostic()?;
-        let png = picture.figure.png(2.0).into_diagnostic().wrap_err("could not draw a figure")?;
-        folder.write(&format!("figures/{}.png", picture.name), png).into_diagnostic()?;
-    }
+/// What the page says that it was made from.
+fn sources(arguments: &Arguments) -> Sources {
     let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
-    let sources = page::Sources {
+    Sources {
         command: command(),
         data: files(&[data.as_slice(), &arguments.state].concat()),
         population: (!population.is_empty()).then(|| population.join(", ")),
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    folder.write("review.json", json).into_diagnostic()?;
-    folder.write("review.html", page::page(ground, found, &pictures, &sources)).into_diagnostic()?;
-    say(&format!("the report is {}", folder.path().join("review.html").display()));
-    Ok(())
+    }
 }
 
 /// The command as it was given, for whoever wants to run it again.

@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
-use rarely_figures::results;
+use rarely_figures::results::{self, text};
 use rarely_lab::sweep::{self, Axis, Sweep};
 use rarely_lab::{CounterfactualTable, Source, Task};
 use serde_json::json;
 
 use crate::ihdp;
 use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{
-    Format, changes, coverage, improving, json_text, plain_table, plus_minus, print, print_json, render,
-};
+use crate::output::{Format, json_text, print, print_json, width};
 use crate::progress::Session;
 use crate::simulate;
 
@@ -67,25 +65,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     } else {
         (world.source(environment, *noise, 1.0)?, *noise)
     };
+    let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
-    let rounds = task.check(&contestants).into_diagnostic()?;
+    task.check(&contestants).into_diagnostic()?;
     let sweep = Sweep::new(&task, &contestants, vary).into_diagnostic()?;
     let session = Session::start(size.threads, size.out.as_deref())?;
     let progress = (sweep.runs(), sweep.finished(session.journal()).into_diagnostic()?);
     let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).into_diagnostic()?;
-    let mut settings = simulate::describe(&task, rounds, assumptions, &algorithms.0)?;
+    let mut settings = task.describe(&assumptions, &algorithms.0).into_diagnostic()?;
     settings["command"] = json!("sweep");
     settings["vary"] =
         vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect();
     let frame = sweep::frame(vary, &cells);
     let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
-    let title = simulate::title(&settings);
     if let Some(folder) = session.folder() {
         folder.write("sweep.csv", frame.to_csv()).into_diagnostic()?;
         folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
-        let figure = results::sweep(&title, vary, &cells, Some(simulate::note(&settings)));
-        simulate::write_figure(folder, "figure", &figure)?;
+        let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
+        figure.write(folder, "figure").into_diagnostic()?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,
@@ -96,29 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
                 .collect();
             print_json(&json!({ "settings": settings, "cells": cells? }))?;
         }
-        Format::Table => print(&format!("{title}\n{}\n\n{}", simulate::note(&settings), table(vary, &cells)))?,
+        Format::Table => print(&text::sweep(&settings, vary, &cells, width()))?,
     }
     session.finish()
-}
-
-fn table(axes: &[Axis], cells: &[sweep::Cell]) -> String {
-    let names: Vec<String> = axes.iter().map(|axis| axis.setting.to_string()).collect();
-    let mut header: Vec<&str> = names.iter().map(String::as_str).collect();
-    header.extend(["algorithm", "regret a step", "changes", "that improve, %", "sets held, %"]);
-    let mut table = plain_table(&header, &[axes.len()]);
-    for cell in cells {
-        for outcome in &cell.outcomes {
-            let (row, runs) = (outcome.summary(), outcome.runs.len());
-            let mut line: Vec<String> = cell.values.iter().map(ToString::to_string).collect();
-            line.extend([
-                row.name.clone(),
-                plus_minus(row.regret_per_step, 4, runs),
-                changes(&row, runs),
-                improving(&row),
-                coverage(&row),
-            ]);
-            table.add_row(line);
-        }
-    }
-    render(&table)
 }

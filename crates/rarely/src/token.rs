@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_data::utc;
+use rarely_figures::Table;
 use rarely_live::engine::{Durability, StartError};
 use rarely_live::{Engine, Role};
 use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
-use crate::output::{plain_table, print, print_json, render, say};
+use crate::output::{print, print_json, say, width};
 use crate::review::Format;
 use crate::serve::{engine_options, new_token};
 
@@ -160,14 +161,14 @@ fn list(place: &Place) -> Result<Json, Report> {
 
 fn table(tokens: &Json) -> String {
     let header = ["id", "name", "roles", "policies", "made", "ends", "revoked"];
-    let mut table = plain_table(&header, &[1, 2, 3, 4, 5, 6]);
+    let mut table = Table::new(&header, &[1, 2, 3, 4, 5, 6]);
     let words =
         |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
     let time = |time: &Json| time.as_u64().map_or_else(|| "–".to_owned(), |time| utc(time)[..16].to_owned());
     for token in tokens["tokens"].as_array().into_iter().flatten() {
         let policies = if token["policies"].is_null() { "all".to_owned() } else { words(&token["policies"]) };
         let text = |name: &str| token[name].as_str().unwrap_or_default().to_owned();
-        table.add_row([
+        table.row([
             text("id"),
             text("name"),
             words(&token["roles"]),
@@ -177,7 +178,7 @@ fn table(tokens: &Json) -> String {
             time(&token["revoked_ms"]),
         ]);
     }
-    render(&table)
+    table.text(width())
 }
 
 /// Does something with a store that no server uses.

@@ -66,7 +66,8 @@ fn looking_seldom_finds_what_looking_always_finds() {
         let build =
             || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
         let (mut policy, mut again) = (build(), build());
-        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1)).expect("it plays");
+        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1), Bench::quiet().stop)
+            .expect("it plays");
 
         let mut world = environment.world(3, run);
         let truth = Parameters::new(shape, world.truth().expect("linear").to_vec()).expect("parameters");

@@ -1,23 +1,39 @@
 //! The loop and its metrics.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
 use rarely_core::{Algorithm, Arm, Certificates, Profile, Shape};
-use rarely_lab::{Bench, Contestant, Estimate, Experiment, Judge, Linear, Outcome, Round, play};
+use rarely_lab::{Bench, Contestant, Estimate, Experiment, ExperimentError, Judge, Linear, Outcome, Round, play};
 use rarely_lab::{Between, Environment as _, Journal};
 
 fn run_all(algorithms: &[Algorithm], threads: usize, bench: &Bench<'_>) -> Vec<Outcome> {
+    try_all(algorithms, 2_000, threads, bench).expect("it runs")
+}
+
+fn try_all(
+    algorithms: &[Algorithm],
+    rounds: u64,
+    threads: usize,
+    bench: &Bench<'_>,
+) -> Result<Vec<Outcome>, ExperimentError> {
     let environment = Linear { shape: Shape::new(4, 5).expect("a shape"), noise: 0.1 };
     let contestants: Vec<Contestant> =
         algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
     let experiment = Experiment {
         environment: &environment,
-        rounds: 2_000,
+        rounds,
         runs: 6,
         seed: 9,
         judged_on: 5_000,
         certificates: Certificates::Full,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| experiment.run(&contestants, bench).expect("it runs"))
+    pool.install(|| experiment.run(&contestants, bench))
+}
+
+fn kept_in(journal: &Journal) -> Bench<'_> {
+    Bench { journal, ..Bench::quiet() }
 }
 
 fn runs_of(outcomes: &[Outcome]) -> Vec<&rarely_lab::Run> {
@@ -38,7 +54,7 @@ fn finished_runs_are_found_again() {
     let path = folder.path().join("journal");
     let algorithms = [Algorithm::Rarely, Algorithm::RsConservative, Algorithm::Thompson];
     let fresh = run_all(&algorithms, 2, &Bench::quiet());
-    run_all(&algorithms, 2, &Bench { journal: &Journal::open(&path).expect("a journal"), progress: &|| {} });
+    run_all(&algorithms, 2, &kept_in(&Journal::open(&path).expect("a journal")));
 
     // Half of it is lost, the last line cut in its middle.
     let text = std::fs::read_to_string(&path).expect("lines");
@@ -47,20 +63,59 @@ fn finished_runs_are_found_again() {
     let journal = Journal::open(&path).expect("a journal");
     let found = journal.found();
     assert!(found > 2 && found < 18, "{found}");
-    let resumed = run_all(&algorithms, 2, &Bench { journal: &journal, progress: &|| {} });
+    let resumed = run_all(&algorithms, 2, &kept_in(&journal));
     assert_eq!(runs_of(&fresh), runs_of(&resumed));
 
     // Now it has all of them again, each on a line of its own, and other settings find none of them.
     let journal = Journal::open(&path).expect("a journal");
     assert_eq!(journal.found(), 18);
-    run_all(&[Algorithm::Greedy], 1, &Bench { journal: &journal, progress: &|| {} });
+    run_all(&[Algorithm::Greedy], 1, &kept_in(&journal));
     assert_eq!(journal.found(), 18);
     journal.finish().expect("it is written");
     let journal = Journal::open(&path).expect("a journal");
     assert_eq!(journal.found(), 18, "runs of other commands stay");
-    run_all(&algorithms, 1, &Bench { journal: &journal, progress: &|| {} });
+    run_all(&algorithms, 1, &kept_in(&journal));
     journal.finish().expect("it is removed");
     assert!(!path.exists());
+}
+
+/// Stopped between runs or in the middle of one, an experiment ends with an error that says so, and goes on later as if it had not been.
+#[test]
+fn a_stopped_experiment_goes_on_to_the_same_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal");
+    let algorithms = [Algorithm::Rarely, Algorithm::RsConservative];
+    let journal = Journal::open(&path).expect("a journal");
+    let (stop, finished) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let progress = || {
+        stop.fetch_or(finished.fetch_add(1, Ordering::Relaxed) >= 4, Ordering::Relaxed);
+    };
+    let stopped = try_all(&algorithms, 2_000, 2, &Bench { journal: &journal, progress: &progress, stop: &stop });
+    let error = stopped.expect_err("it was stopped");
+    assert!(matches!(error, ExperimentError::Stopped), "{error}");
+    assert!(error.to_string().starts_with("stopped before all runs were finished"), "{error}");
+
+    // With two threads at most one run more was under way.
+    let journal = Journal::open(&path).expect("a journal");
+    assert!((5..=6).contains(&journal.found()), "{}", journal.found());
+    let resumed = run_all(&algorithms, 2, &kept_in(&journal));
+    assert_eq!(runs_of(&run_all(&algorithms, 2, &Bench::quiet())), runs_of(&resumed));
+}
+
+/// A run that would take minutes is given up at its next checkpoint.
+#[test]
+fn a_long_run_is_stopped_in_its_middle() {
+    let stop = AtomicBool::new(false);
+    let started = Instant::now();
+    let stopped = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            stop.store(true, Ordering::Relaxed);
+        });
+        try_all(&[Algorithm::Rarely], 10_000_000, 1, &Bench { stop: &stop, ..Bench::quiet() })
+    });
+    assert!(matches!(stopped, Err(ExperimentError::Stopped)));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 /// The house default against LinUCB, as MATH.md §8 saw it at full size; here a smoke test of the whole loop.
@@ -88,7 +143,8 @@ fn regret_by_the_loop_is_regret_of_the_recorded_policies() {
             let mut policy = contestant.build(&*world, &judge, 3_000, Certificates::Brief).expect("a policy");
             let checkpoints = [1, 100, 2_999, 3_000];
             let mut rng = rarely_core::Rng::new(5, 3);
-            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng).expect("it plays");
+            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng, Bench::quiet().stop)
+                .expect("it plays");
 
             let mut again = environment.world(5, run);
             let mut in_force = again.initial().to_vec();

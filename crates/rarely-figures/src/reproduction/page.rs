@@ -1,23 +1,23 @@
-//! The report: one page that opens offline.
+//! The report as one page that opens offline.
 
-use rarely_figures::{Cell, Page, Tone};
 use rarely_lab::Outcome;
-use rarely_lab::reproduction::{Claim, Measurement, Origin, Verdict};
+use rarely_lab::reproduction::{Claim, Measurement, Origin, Reproduced, Verdict};
 
-use super::Reproduced;
 use super::figures::{Shown, house_cells};
-use crate::output::{changes, coverage, improving, percent, plus_minus};
+use crate::page::{Cell, Page, Tone};
+use crate::results::words::{changes, coverage, improving, percent, plus_minus};
 
-/// The whole page.
-pub(super) fn page(extent: &str, reproduced: &Reproduced, figures: &[Shown]) -> String {
+/// The whole page, with the figures of the same findings.
+pub fn page(reproduced: &Reproduced, figures: &[Shown]) -> String {
     let mut page = Page::new("Rarely-switching linear bandits, reproduced");
     let findings = &reproduced.findings;
     page.paragraph(&format!(
         "What the paper of Lansdell, Triantafillou and Kording (2019, arXiv 1905.13121) shows and claims, run again by rarely {} with \
-         seed {}: {extent}. Every number here follows from the seed. “Published” is what the authors' program does; “rigorous” \
+         seed {}: {}. Every number here follows from the seed. “Published” is what the authors' program does; “rigorous” \
          has valid confidence sets, exact updates and the house penalty λ = 0.01.",
         env!("CARGO_PKG_VERSION"),
         findings.size.seed,
+        findings.size.extent(),
     ));
     if findings.synthetic {
         page.paragraph(

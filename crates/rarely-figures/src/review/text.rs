@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use rarely_core::Interval;
 use rarely_policy::number::short;
 use rarely_policy::{Document, difference};
-use rarely_review::{Check, Ground, Proposal, Review, SAMPLE_SIZE, words};
+use rarely_review::words::{self, percent, range};
+use rarely_review::{Check, Ground, Proposal, Review, SAMPLE_SIZE};
 
-use crate::output::{plain_table, render};
+use crate::table::Table;
 
-/// The whole review.
-pub(crate) fn text(ground: &Ground<'_>, found: &Review) -> String {
-    let document = ground.document;
+/// The whole review, for people who read it on a terminal. Lines of its table are no longer than `width`, if there is one.
+pub fn text(ground: &Ground<'_>, review: &Review, width: Option<u16>) -> String {
+    let (document, found) = (ground.document, review);
     let mut text = String::new();
     let counts = document.options().iter().zip(&found.per_option).map(|(option, rows)| format!("{option} {rows}"));
     let counts: Vec<String> = counts.collect();
@@ -39,7 +39,7 @@ pub(crate) fn text(ground: &Ground<'_>, found: &Review) -> String {
     ));
     section(&mut text, "What the data say of it", why);
     if let Some(proposal) = &found.proposal {
-        text += &proposed(document, proposal);
+        text += &proposed(document, proposal, width);
     }
     section(&mut text, "What the log cannot say", gaps(document, found));
     section(&mut text, "Is the straight line good enough?", found.checks.iter().map(|found| check(document, found)));
@@ -61,7 +61,7 @@ fn section(text: &mut String, heading: &str, lines: impl IntoIterator<Item = Str
     }
 }
 
-fn proposed(document: &Document, proposal: &Proposal) -> String {
+fn proposed(document: &Document, proposal: &Proposal, width: Option<u16>) -> String {
     let mut text = String::new();
     let mut lines = vec![format!("because {}", proposal.cause)];
     lines.extend(proposal.note.clone());
@@ -76,7 +76,7 @@ fn proposed(document: &Document, proposal: &Proposal) -> String {
     section(&mut text, "Proposed", lines);
     let certificate = &proposal.certificate;
     let mut lines = vec![
-        format!("gain {} {} a case", interval(certificate.gain.interval), gained(document)),
+        format!("gain {} {} a case", range(certificate.gain.interval), gained(document)),
         format!(
             "{} of people are given an option that the data rule out, {} now",
             percent(certificate.excluded_after),
@@ -96,28 +96,28 @@ fn proposed(document: &Document, proposal: &Proposal) -> String {
     lines.push(format!("digest of the statistics {}", certificate.digest));
     section(&mut text, "Certificate", lines);
     let _ = writeln!(text, "\nWho changes");
-    text += &who(document, proposal);
+    text += &who(document, proposal, width);
     section(&mut text, "Evidence against", words::against(document, proposal));
     text
 }
 
-fn who(document: &Document, proposal: &Proposal) -> String {
-    let mut table = plain_table(&["  band", "people", "change", "from → to", "gain a case"], &[3, 4]);
+fn who(document: &Document, proposal: &Proposal, width: Option<u16>) -> String {
+    let mut table = Table::new(&["  band", "people", "change", "from → to", "gain a case"], &[3, 4]);
     for band in proposal.who.bands.iter().filter(|band| band.changed > 0) {
         let moves = band
             .moves
             .iter()
             .map(|&(from, to, count)| format!("{} → {} {count}", document.options()[from], document.options()[to]));
         let moves: Vec<String> = moves.collect();
-        table.add_row([
+        table.row([
             format!("  {}", band.band.words(document)),
             band.people.to_string(),
             percent(band.changed as f64 / band.people as f64),
             moves.join(", "),
-            interval(band.gain),
+            range(band.gain),
         ]);
     }
-    render(&table)
+    table.text(width)
 }
 
 fn gaps(document: &Document, found: &Review) -> Vec<String> {
@@ -219,11 +219,6 @@ fn assumptions(document: &Document) -> Vec<String> {
     ]
 }
 
-pub(crate) fn interval(interval: Interval) -> String {
-    let Interval { estimate, lower, upper } = interval;
-    format!("{} ({} to {})", three(estimate), three(lower), three(upper))
-}
-
 /// Three digits are enough to read.
 fn three(value: f64) -> String {
     words::number(value, 3)
@@ -232,8 +227,4 @@ fn three(value: f64) -> String {
 /// `once`, `3 times`.
 fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
-}
-
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }

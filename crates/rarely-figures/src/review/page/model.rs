@@ -1,12 +1,13 @@
 //! The part of the page about the model: whether straight lines fit, what they are, and what was assumed.
 
 use rarely_core::Interval;
-use rarely_figures::{Cell, Tone};
 use rarely_policy::Kind;
 use rarely_policy::number::short;
-use rarely_review::{Check, words};
+use rarely_review::Check;
+use rarely_review::words::{self, percent};
 
-use super::{Report, interval, percent, three, together};
+use super::{Report, interval, three, together};
+use crate::page::{Cell, Tone};
 
 impl Report<'_> {
     pub(super) fn checks(&mut self) {

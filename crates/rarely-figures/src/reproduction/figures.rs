@@ -1,26 +1,30 @@
 //! The figures of the report.
 
 use rarely_core::Parameters;
-use rarely_figures::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
-use rarely_figures::{
-    Axis, Colour, ConeState, Figure, Legend, Mark, Panel, Style, ThresholdState, cone_picture, style_of,
-    threshold_picture,
-};
 use rarely_lab::Outcome;
-use rarely_lab::reproduction::{Findings, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, SWEPT, WIDE, grid_id};
+use rarely_lab::reproduction::{
+    CounterRow, Findings, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reproduced, SWEPT, WIDE, grid_id,
+};
 use rarely_lab::sweep::{Axis as SweepAxis, Cell, Setting};
 
-use super::Reproduced;
+use crate::figure::{Axis, Figure, Legend, Mark, Panel};
+use crate::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
+use crate::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
+use crate::style::{Colour, Style, style_of};
 
 /// A figure with its file name and what it shows.
-pub(super) struct Shown {
-    pub(super) name: &'static str,
-    pub(super) figure: Figure,
-    pub(super) caption: String,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// What its file is called, without the ending.
+    pub name: &'static str,
+    /// The figure.
+    pub figure: Figure,
+    /// What it shows.
+    pub caption: String,
 }
 
 /// Every figure, in the order of the report.
-pub(super) fn all(reproduced: &Reproduced) -> Vec<Shown> {
+pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
     let findings = &reproduced.findings;
     let mut figures = Vec::new();
     let mut show =
@@ -163,7 +167,7 @@ fn cones(moment: &PlanarMoment) -> Figure {
 }
 
 fn counter_example(reproduced: &Reproduced) -> Figure {
-    let line = |name: &str, style: Style, value: fn(&rarely_lab::reproduction::CounterRow) -> f64| {
+    let line = |name: &str, style: Style, value: fn(&CounterRow) -> f64| {
         let points = reproduced.counter.iter().map(|row| (row.rounds as f64, value(row)));
         Mark::line(name, style, points.collect())
     };

@@ -3,32 +3,31 @@
 mod model;
 
 use rarely_core::Interval;
-use rarely_figures::review::Picture;
-use rarely_figures::{Cell, Page, Tone};
 use rarely_policy::number::short;
 use rarely_policy::{Document, difference};
-use rarely_review::{Ground, Proposal, Remedy, Review, Verdict, words};
+use rarely_review::words::{self, percent};
+use rarely_review::{Ground, Proposal, Remedy, Review, Verdict};
 
-use super::table::percent;
+use crate::number::value_text as three;
+use crate::page::{Cell, Page, Tone};
+use crate::review::Picture;
 
 /// A list of thin places longer than this is folded away.
 const SHOWN_PLACES: usize = 8;
 
 /// What a review was made from.
-#[derive(Debug, Clone)]
-pub(super) struct Sources<'a> {
-    /// The command, as it was typed.
-    pub(super) command: String,
-    /// The files of the log.
-    pub(super) data: Vec<String>,
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sources {
+    /// The command or the call, as it was typed.
+    pub command: String,
+    /// The files of the log, or what else it is called.
+    pub data: Vec<String>,
     /// The file of the people, if they are not the log's.
-    pub(super) population: Option<String>,
-    /// Of this program.
-    pub(super) version: &'a str,
+    pub population: Option<String>,
 }
 
 /// The page: the verdict, the evidence, the proposal, and what speaks against it.
-pub(super) fn page(ground: &Ground<'_>, review: &Review, pictures: &[Picture], sources: &Sources<'_>) -> String {
+pub fn page(ground: &Ground<'_>, review: &Review, pictures: &[Picture], sources: &Sources) -> String {
     let mut page = Page::new(format!("Review of the policy {}", ground.document.policy()));
     let mut report = Report { document: ground.document, review, pictures, page: &mut page };
     report.answer();
@@ -265,13 +264,13 @@ impl Report<'_> {
         }
     }
 
-    fn sources(&mut self, sources: &Sources<'_>) {
+    fn sources(&mut self, sources: &Sources) {
         let people = match &sources.population {
             Some(file) => format!("People: {file}"),
             None => "People: a sample of the log's own".to_owned(),
         };
         let mut lines: Vec<String> = sources.data.iter().map(|file| format!("Log: {file}")).collect();
-        lines.extend([people, format!("Program: rarely {}", sources.version)]);
+        lines.extend([people, format!("Program: rarely {}", env!("CARGO_PKG_VERSION"))]);
         self.page.heading("How this page was made").command(&sources.command).list(lines);
         if let Some(proposal) = &self.review.proposal {
             self.page.paragraph("Fingerprint of the statistics:").command(&proposal.certificate.digest.to_string());
@@ -326,11 +325,6 @@ fn surety(document: &Document) -> String {
 fn interval(interval: Interval) -> String {
     let text = format!("{} ({} to {})", three(interval.estimate), three(interval.lower), three(interval.upper));
     together(&text)
-}
-
-/// Three digits are enough to read.
-fn three(value: f64) -> String {
-    rarely_figures::value_text(value)
 }
 
 /// Words that stay on one line.

@@ -1,0 +1,103 @@
+//! Everything that was found, judged: theorems, claims and errata.
+
+use rarely_core::{Algorithm, SettingsError};
+use rarely_data::{Counterfactuals, ihdp};
+use serde_json::{Value, json};
+
+use super::{
+    Claim, CounterRow, Erratum, Evidence, Findings, PlanarMoment, TheoremTwo, claims, counter_example, errata,
+    planar_moment, theorem_three_gap, theorem_two,
+};
+use crate::environment::{CounterfactualTable, Environment, TableError};
+use crate::theorem_one::CounterExampleError;
+
+/// Synthetic realisations, as many as there are in the CSV set.
+const SYNTHETIC_REALISATIONS: u64 = 10;
+/// What repairs the counter-example to Theorem 1.
+const EQUIPOISE: f64 = 0.05;
+/// Rounds after which a change in the plane is waited for.
+const SETTLED: u64 = 60;
+
+/// Everything that a report is made of.
+pub struct Reproduced {
+    /// The outcomes of every trial.
+    pub findings: Findings,
+    /// The counter-example to Theorem 1.
+    pub counter: Vec<CounterRow>,
+    /// A change of a threshold between two arms, if one was met.
+    pub threshold: Option<PlanarMoment>,
+    /// A change among four arms, if one was met.
+    pub cone: Option<PlanarMoment>,
+    /// Every claim with its verdict.
+    pub claims: Vec<Claim>,
+    /// Every erratum.
+    pub errata: Vec<Erratum>,
+}
+
+/// Why findings could not be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgementError {
+    /// The counter-example to Theorem 1 could not be played.
+    #[error(transparent)]
+    CounterExample(#[from] CounterExampleError),
+    /// A number is out of range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The children make no environment.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+impl Reproduced {
+    /// Tries out the theorems and judges claims and errata by that and by the findings. The children are those of the trials.
+    ///
+    /// # Errors
+    /// [`JudgementError`] if the children make no environment.
+    pub fn judge(findings: Findings, children: Vec<Counterfactuals>) -> Result<Self, JudgementError> {
+        let size = findings.size;
+        let counter = counter_example(size.seed, EQUIPOISE)?;
+        let looked_at = [
+            Algorithm::BoundaryGreedy,
+            Algorithm::BoundaryConservative,
+            Algorithm::RsGreedy,
+            Algorithm::RsConservative,
+        ];
+        let feasible: Result<Vec<TheoremTwo>, _> = looked_at
+            .into_iter()
+            .map(|algorithm| theorem_two(algorithm, size.seed, size.at_most.min(20), size.rounds.min(2_000)))
+            .collect();
+        let feasible = feasible?;
+        let threshold = planar_moment(2, size.seed, SETTLED)?;
+        let cone = planar_moment(4, size.seed, SETTLED)?;
+        let table = CounterfactualTable::new(children)?;
+        let evidence = Evidence {
+            findings: &findings,
+            counter: &counter,
+            feasible: &feasible,
+            gap: theorem_three_gap()?,
+            children: Some(&table as &dyn Environment),
+        };
+        let errata = errata(&evidence)?;
+        let claims = claims(&evidence);
+        Ok(Self { findings, counter, threshold, cone, claims, errata })
+    }
+
+    /// Claims and errata, for programs.
+    pub fn document(&self) -> Value {
+        let size = self.findings.size;
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": size.seed,
+            "full": size.full,
+            "rounds": size.rounds,
+            "ihdp": if self.findings.synthetic { "synthetic" } else { "data" },
+            "claims": self.claims,
+            "errata": self.errata,
+        })
+    }
+}
+
+/// Synthetic children, where the IHDP data are not at hand. Whatever is made of them says so.
+pub fn synthetic_children(seed: u64) -> Vec<Counterfactuals> {
+    (0..SYNTHETIC_REALISATIONS).map(|realisation| ihdp::synthetic(seed, realisation)).collect()
+}
