@@ -41,7 +41,7 @@ impl Frame {
                 let cannot =
                     |error: ArrowError| raise(py, "DataError", format!("{label}: {error}; check how it is made"));
                 let reader = RecordBatchStreamReader::try_new(stream).map_err(cannot)?;
-                let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+                let names = reader.schema().fields().iter().map(|field| field.name().trim().to_owned()).collect();
                 // The owner of the stream may need the interpreter on another thread.
                 let batches: Result<Vec<RecordBatch>, ArrowError> = py.detach(|| reader.collect());
                 Self::of_batches(label, names, &batches.map_err(cannot)?, wanted)

@@ -15,18 +15,18 @@ pub(super) type Column = Result<ArrayRef, String>;
 
 /// The columns of a dict.
 pub(super) fn of_dict(columns: &Bound<'_, PyDict>, wanted: &[String]) -> PyResult<Vec<(String, Column)>> {
-    let named = |(name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let name = name.str()?.to_string();
+    let read = |(name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = named(&name)?;
         let column = if wanted.contains(&name) { column(&values)? } else { Err(UNWANTED.to_owned()) };
         Ok((name, column))
     };
-    columns.iter().map(named).collect()
+    columns.iter().map(read).collect()
 }
 
 /// The columns of a frame that has `columns` and gives one by its name.
 pub(super) fn of_frame(frame: &Bound<'_, PyAny>, wanted: &[String]) -> PyResult<Vec<(String, Column)>> {
     let keys: Vec<Bound<'_, PyAny>> = frame.getattr("columns")?.try_iter()?.collect::<PyResult<_>>()?;
-    let names: Vec<String> = keys.iter().map(|key| Ok(key.str()?.to_string())).collect::<PyResult<_>>()?;
+    let names: Vec<String> = keys.iter().map(named).collect::<PyResult<_>>()?;
     let mut columns = Vec::with_capacity(keys.len());
     for (key, name) in keys.iter().zip(&names) {
         // Two columns of one name are an error, and would be given together.
@@ -60,7 +60,7 @@ pub(super) fn of_records(
     }
     let mut columns = Vec::new();
     for key in names.keys() {
-        let name = key.str()?.to_string();
+        let name = named(&key)?;
         let column = if wanted.contains(&name) {
             listed(rows.iter().map(|record| record.get_item(&key)))?
         } else {
@@ -69,6 +69,11 @@ pub(super) fn of_records(
         columns.push((name, column));
     }
     Ok(columns)
+}
+
+/// The name of a column, without the blanks around it.
+fn named(key: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(key.str()?.to_string().trim().to_owned())
 }
 
 /// A column from an array, a series, a list, or anything that goes on giving values.

@@ -6,8 +6,6 @@ use rarely_figures::review::Picture;
 use rarely_policy::Document;
 use rarely_review::{Review, Verdict, words};
 
-use super::proposal;
-
 /// The piece of a page.
 pub(super) fn html(document: &Document, found: &Review, picture: Option<&Picture>) -> String {
     let mut html = String::from(
@@ -32,12 +30,12 @@ pub(super) fn html(document: &Document, found: &Review, picture: Option<&Picture
     list(&mut html, why.into_iter().chain(found.reasons.iter().cloned()));
     rules(&mut html, document, found);
     if let Some(proposal) = &found.proposal {
-        let against = words::against(document, proposal);
+        let (gain, against) = (&proposal.certificate.gain, words::against(document, proposal));
         let _ = write!(
             html,
-            "<div style=\"margin:.5em 0\">{:.1} % of people get another option; a case is expected to gain {} {}.</div>",
-            100.0 * proposal.certificate.gain.changed_share,
-            escaped(&proposal::gain(proposal)),
+            "<div style=\"margin:.5em 0\">{} of people get another option; a case is expected to gain {} {}.</div>",
+            words::percent(gain.changed_share),
+            words::range(gain.interval),
             escaped(&words::gain_unit(document)),
         );
         if !against.is_empty() {

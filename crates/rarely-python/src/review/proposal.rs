@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use rarely_policy::difference;
 use rarely_policy::number::short;
-use rarely_review::words;
+use rarely_review::words::{self, percent};
 
 use crate::document::Document;
 use crate::error::{message, raise};
@@ -107,9 +107,8 @@ impl Proposal {
     fn certificate(&self) -> String {
         let (document, certificate) = (&self.document.checked, &self.found.certificate);
         let surety = format!("{} %", short(100.0 * (1.0 - document.evidence().error_probability)));
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         let values = [
-            format!("{} {}", gain(&self.found), words::gain_unit(document)),
+            format!("{} {}", words::range(certificate.gain.interval), words::gain_unit(document)),
             percent(certificate.gain.changed_share),
             format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
             words::certified(self.found.certified_by()),
@@ -128,13 +127,6 @@ impl Proposal {
     }
 
     fn __repr__(&self) -> String {
-        format!("Proposal({:?}, gain={})", self.rule().join("; "), gain(&self.found))
+        format!("Proposal({:?}, gain={})", self.rule().join("; "), words::range(self.found.certificate.gain.interval))
     }
-}
-
-/// `0.031 (0.021 to 0.041)`.
-pub(super) fn gain(proposal: &rarely_review::Proposal) -> String {
-    let rarely_core::Interval { estimate, lower, upper } = proposal.certificate.gain.interval;
-    let three = |value| words::number(value, 3);
-    format!("{} ({} to {})", three(estimate), three(lower), three(upper))
 }
