@@ -49,13 +49,6 @@ impl Sources {
         if paths.is_empty() {
             return Err(CasesError::NoFile.into());
         }
-        let mut seen = HashSet::new();
-        for path in paths {
-            let cannot = |source| DataError::Io { file: path.clone(), source };
-            if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
-                return Err(CasesError::GivenTwice { file: path.clone() }.into());
-            }
-        }
         Self::new(paths.iter().cloned().map(Source::File).collect(), wanted, reject_limit)
     }
 
@@ -66,7 +59,14 @@ impl Sources {
 
     fn new(all: Vec<Source>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
         let mut lengths = Vec::with_capacity(all.len());
+        let mut seen = HashSet::new();
         for source in &all {
+            if let Source::File(path) = source {
+                let cannot = |source| DataError::Io { file: path.clone(), source };
+                if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
+                    return Err(CasesError::GivenTwice { file: path.clone() }.into());
+                }
+            }
             // Closed again: there may be more files than may be open at a time.
             lengths.push(source.open(&wanted)?.progress().1);
         }

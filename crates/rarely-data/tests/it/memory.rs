@@ -107,7 +107,7 @@ fn a_table_gives_what_a_file_gives() {
 #[test]
 fn a_problem_has_a_row_and_a_column() {
     let check = |log: &str, limit, expected: &str| {
-        let found = read(table(log, true), limit).err().expect("an error").to_string();
+        let found = read(table(log, true), limit).expect_err("an error").to_string();
         assert_eq!(found, expected);
     };
     check(
@@ -129,7 +129,7 @@ fn a_problem_has_a_row_and_a_column() {
     );
     check(&LOG[..LOG.find('\n').expect("a header")], 0, "the frame: there is no row; add one for every case");
     let backwards = LOG.replace("refer,0,1e-3,2026-01-02", "refer,0,1e-3,2025-01-02");
-    let found = read(table(&backwards, true), 10).err().expect("an error").to_string();
+    let found = read(table(&backwards, true), 10).expect_err("an error").to_string();
     assert!(
         found.starts_with("the frame, row 8 (from 0), column `seen`: found 2025-01-02T00:00:00Z, which is before 2026-01-01 (the frame, row 1"),
         "{found}"
@@ -159,7 +159,7 @@ fn a_column_of_something_else_is_an_error_only_if_it_is_wanted() {
     };
     assert_eq!(lists("id").expect("a case").0.len(), 1);
     assert_eq!(
-        lists("given").err().expect("an error").to_string(),
+        lists("given").expect_err("an error").to_string(),
         "the frame, column `given`: it holds lists, which is neither numbers nor words; make it a column of numbers, booleans or strings"
     );
 }

@@ -102,7 +102,7 @@ impl Proposal {
         self.found.certified_by()
     }
 
-    /// How sure that is, in words, and the fingerprint of the statistics.
+    /// How sure that is, in words, on what assumptions, and the fingerprint of the statistics.
     #[getter]
     fn certificate(&self) -> String {
         let (document, certificate) = (&self.document.checked, &self.found.certificate);
@@ -117,7 +117,10 @@ impl Proposal {
             .into_iter()
             .zip(values)
             .map(|((name, meaning), value)| format!("{name}: {value}\n  {meaning}\n"));
-        lines.chain([format!("digest of the statistics: {}\n", certificate.digest)]).collect()
+        let assumptions = words::assumptions(document);
+        let assumptions = assumptions.iter().map(|(name, value, _)| format!("assumed: {name} {value}\n"));
+        let digest = [format!("digest of the statistics: {}\n", certificate.digest)];
+        lines.chain(assumptions).chain(digest).collect()
     }
 
     /// What speaks against the change.
