@@ -251,6 +251,28 @@ def test_times_are_the_words_of_a_parquet_file(
     assert found == rarely.review(text, tmp_path / "log.parquet").to_dict()
 
 
+def test_dates_in_a_list_are_words() -> None:
+    days = [datetime.date(2026, 11, 16 + row % 2) for row in range(ROWS)]
+    text = TIMED.replace("{0}", "2026-11-16").replace("{1}", "2026-11-17")
+    expected = rarely.review(text, table(day=pa.array(days))).to_dict()
+    assert rarely.review(text, {**table().to_pydict(), "day": days}).to_dict() == expected
+    assert rarely.review(text, pd.DataFrame({**table().to_pydict(), "day": days})).to_dict() == expected
+
+
+def test_blanks_around_names_do_not_matter() -> None:
+    expected = rarely.review(SMALL, table()).to_dict()
+    padded = table().rename_columns([f" {name} " for name in table().column_names])
+    for frame in (padded, WithoutArrow(padded.to_pandas()), padded.to_pydict(), padded.to_pylist()):
+        assert rarely.review(SMALL, frame).to_dict() == expected
+
+
+def test_damaged_words_are_an_error() -> None:
+    offsets = pa.py_buffer(np.arange(ROWS + 1, dtype=np.int32).tobytes())
+    words = pa.Array.from_buffers(pa.string(), ROWS, [None, offsets, pa.py_buffer(b"\xff" * ROWS)])
+    with pytest.raises(DataError, match="the frame, column `given`: it holds damaged data"):
+        rarely.review(SMALL, table(given=words))
+
+
 def test_what_is_missing_is_missing() -> None:
     holes = [None if row == 7 else float(row) for row in range(ROWS)]
     expected = "the frame, row 7 (from 0), column `x`: x is empty, but a number is needed"
