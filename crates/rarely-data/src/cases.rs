@@ -4,21 +4,21 @@ mod error;
 mod order;
 mod people;
 mod rejections;
+mod sources;
 
-use std::collections::HashSet;
-use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rarely_core::Arm;
 use rarely_policy::{Document, Encoder, Kind, Value, ValueError};
 
 use self::order::{Order, OutOfOrder};
-use self::rejections::Rejections;
+use self::sources::Sources;
 use crate::log::{Fields, Values};
-use crate::{DataError, Log, LogError, Record, Rejection};
+use crate::{DataError, LogError, Record, Rejection, Table};
 
 pub use error::CasesError;
-pub use people::{People, read_people};
+pub use people::{People, people_of_table, read_people};
 
 /// Which columns to read besides the features and the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl Case {
     }
 }
 
-/// The cases of one or several logs, in the order in which they are given: CSV, TSV, Parquet and NDJSON files. Memory does not
-/// grow with them.
+/// The cases of one or several logs, in the order in which they are given: CSV, TSV, Parquet and NDJSON files, or a table in memory.
+/// Memory does not grow with them.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("rarely-data-cases-{}", std::process::id()));
@@ -85,7 +85,7 @@ impl Case {
 /// ```
 pub struct Cases {
     encoding: Encoding,
-    files: Files,
+    sources: Sources,
     order: Order,
     accepted: u64,
 }
@@ -101,18 +101,26 @@ impl Cases {
         paths: &[PathBuf],
         reject_limit: u64,
     ) -> Result<Self, DataError> {
-        let encoding = Encoding::new(document);
-        let mut wanted = encoding.encoder.feature_columns().to_vec();
-        wanted.push(document.outcome().column.clone());
-        wanted.push(columns.option.clone());
-        let mut also = |column: &Option<String>| {
-            column.as_ref().map(|column| {
-                wanted.push(column.clone());
-                wanted.len() - 1
-            })
-        };
-        let encoding = Encoding { propensity: also(&columns.propensity), time: also(&columns.time), ..encoding };
-        Ok(Self { encoding, files: Files::open(paths, wanted, reject_limit)?, order: Order::default(), accepted: 0 })
+        let (encoding, wanted) = Encoding::of_cases(document, columns);
+        Ok(Self::new(encoding, Sources::of_files(paths, wanted, reject_limit)?))
+    }
+
+    /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
+    ///
+    /// # Errors
+    /// A [`DataError`] if the table lacks a column, or has one of another type.
+    pub fn of_table(
+        document: &Document,
+        columns: &Columns,
+        table: Arc<dyn Table>,
+        reject_limit: u64,
+    ) -> Result<Self, DataError> {
+        let (encoding, wanted) = Encoding::of_cases(document, columns);
+        Ok(Self::new(encoding, Sources::of_table(table, wanted, reject_limit)?))
+    }
+
+    fn new(encoding: Encoding, sources: Sources) -> Self {
+        Self { encoding, sources, order: Order::default(), accepted: 0 }
     }
 
     /// Reads the next case into `case`; false if there is none.
@@ -121,30 +129,30 @@ impl Cases {
     /// A [`DataError`] if a file cannot be read on, if rows go back in time, if more rows than allowed are bad (with none allowed,
     /// what is wrong with the first), or if there is no row at all.
     pub fn next(&mut self, case: &mut Case) -> Result<bool, DataError> {
-        while self.files.advance()? {
-            let Some(log) = &mut self.files.log else { continue };
+        while self.sources.advance()? {
+            let Some(log) = &mut self.sources.log else { continue };
             let record = match log.next() {
                 Ok(Some(record)) => record,
                 Ok(None) => {
-                    self.files.close();
+                    self.sources.close();
                     continue;
                 }
                 Err(LogError::Row(rejection)) => {
-                    self.files.rejections.add(*rejection)?;
+                    self.sources.rejections.add(*rejection)?;
                     continue;
                 }
                 Err(LogError::File(error)) => return Err(error),
             };
             if let Err(rejection) = self.encoding.read_case(&record, case) {
-                self.files.rejections.add(*rejection)?;
+                self.sources.rejections.add(*rejection)?;
                 continue;
             }
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
-                match self.order.next(&record, wanted, self.files.current, time) {
+                match self.order.next(&record, wanted, self.sources.current, time) {
                     Ok(()) => {}
                     Err(OutOfOrder::Row(problem)) => {
-                        self.files.rejections.add(Rejection { place: record.place(wanted), problem })?;
+                        self.sources.rejections.add(Rejection { place: record.place(wanted), problem })?;
                         continue;
                     }
                     Err(OutOfOrder::Rows(error)) => return Err(error.into()),
@@ -154,24 +162,24 @@ impl Cases {
             return Ok(true);
         }
         if self.accepted == 0 {
-            return Err(self.files.rejections.no_row(&self.files.paths).into());
+            return Err(self.sources.no_row());
         }
         Ok(false)
     }
 
     /// Rows that were rejected, the first thousand of them.
     pub fn rejected(&self) -> &[Rejection] {
-        self.files.rejections.first()
+        self.sources.rejections.first()
     }
 
     /// How many rows were rejected.
     pub fn rejected_count(&self) -> u64 {
-        self.files.rejections.count()
+        self.sources.rejections.count()
     }
 
-    /// Bytes read, and bytes in all.
+    /// Bytes read, and bytes in all; of a table, rows.
     pub fn progress(&self) -> (u64, u64) {
-        self.files.progress()
+        self.sources.progress()
     }
 }
 
@@ -201,12 +209,29 @@ impl Encoding {
         Self { encoder: document.encoder(), features: features.collect(), propensity: None, time: None }
     }
 
+    /// With the names of the wanted columns.
+    fn of_cases(document: &Document, columns: &Columns) -> (Self, Vec<String>) {
+        let encoding = Self::new(document);
+        let mut wanted = encoding.encoder.feature_columns().to_vec();
+        wanted.push(document.outcome().column.clone());
+        wanted.push(columns.option.clone());
+        let mut also = |column: &Option<String>| {
+            column.as_ref().map(|column| {
+                wanted.push(column.clone());
+                wanted.len() - 1
+            })
+        };
+        let encoding = Self { propensity: also(&columns.propensity), time: also(&columns.time), ..encoding };
+        (encoding, wanted)
+    }
+
     /// Writes a record's features into a context.
     fn read_context(&self, record: &Record<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
         match record.fields() {
             Fields::Csv(fields) => self.context(&fields, context),
             Fields::Parquet(fields) => self.context(&fields, context),
             Fields::Ndjson(fields) => self.context(&fields, context),
+            Fields::Table(fields) => self.context(&fields, context),
         }
     }
 
@@ -217,6 +242,7 @@ impl Encoding {
             Fields::Csv(fields) => self.case(&fields, case),
             Fields::Parquet(fields) => self.case(&fields, case),
             Fields::Ndjson(fields) => self.case(&fields, case),
+            Fields::Table(fields) => self.case(&fields, case),
         }
     }
 
@@ -268,56 +294,4 @@ fn numeric(fields: &impl Values, wanted: usize) -> Value<'_> {
 #[cold]
 fn rejection(fields: &impl Values, wanted: usize, problem: ValueError) -> Box<Rejection> {
     Box::new(Rejection { place: fields.place(wanted), problem: problem.into() })
-}
-
-/// Files that are read one after the other.
-struct Files {
-    paths: Vec<PathBuf>,
-    /// Bytes of each.
-    lengths: Vec<u64>,
-    wanted: Vec<String>,
-    /// The one that is being read, or would be next.
-    current: usize,
-    log: Option<Log>,
-    rejections: Rejections,
-}
-
-impl Files {
-    fn open(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
-        if paths.is_empty() {
-            return Err(CasesError::NoFile.into());
-        }
-        let mut seen = HashSet::new();
-        let mut lengths = Vec::with_capacity(paths.len());
-        for path in paths {
-            let cannot = |source| DataError::Io { file: path.clone(), source };
-            if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
-                return Err(CasesError::GivenTwice { file: path.clone() }.into());
-            }
-            // Closed again: there may be more files than may be open at a time.
-            lengths.push(Log::open(path, &wanted)?.progress().1);
-        }
-        let rejections = Rejections::new(reject_limit);
-        Ok(Self { paths: paths.to_vec(), lengths, wanted, current: 0, log: None, rejections })
-    }
-
-    /// Makes sure that a log is open; false if all have been read.
-    fn advance(&mut self) -> Result<bool, DataError> {
-        if self.log.is_none() {
-            let Some(path) = self.paths.get(self.current) else { return Ok(false) };
-            self.log = Some(Log::open(path, &self.wanted)?);
-        }
-        Ok(true)
-    }
-
-    fn close(&mut self) {
-        self.log = None;
-        self.current += 1;
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        let before: u64 = self.lengths[..self.current].iter().sum();
-        let within = self.log.as_ref().map_or(0, |log| log.progress().0);
-        (before + within, self.lengths.iter().sum())
-    }
 }

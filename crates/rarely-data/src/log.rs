@@ -1,4 +1,5 @@
-//! Files of past cases, row by row: CSV, Parquet and NDJSON, with memory that does not grow with the file.
+//! Files of past cases, row by row: CSV, Parquet and NDJSON, with memory that does not grow with the file; and tables that are in
+//! memory already.
 //!
 //! | name ends in | what it is |
 //! |---|---|
@@ -14,16 +15,19 @@ mod error;
 mod input;
 mod ndjson;
 mod parquet;
+mod table;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rarely_policy::Value;
 
 use crate::{DataError, Place};
 
 pub use error::{FileError, LogError, Problem, Rejection};
+pub use table::Table;
 
-/// A file of past cases being read.
+/// A file or a table of past cases being read.
 pub struct Log {
     reader: Reader,
     rows: u64,
@@ -52,6 +56,7 @@ enum Reader {
     Csv(csv::Reader),
     Parquet(Box<parquet::Reader>),
     Ndjson(ndjson::Reader),
+    Table(table::Reader),
 }
 
 /// The fields of a row of each format, for those who read a great many.
@@ -60,6 +65,7 @@ pub(crate) enum Fields<'a> {
     Csv(csv::Fields<'a>),
     Parquet(parquet::Fields<'a>),
     Ndjson(ndjson::Fields<'a>),
+    Table(table::Fields<'a>),
 }
 
 impl Log {
@@ -80,19 +86,29 @@ impl Log {
         Ok(Self { reader, rows: 0 })
     }
 
+    /// Finds the columns that are wanted in a table.
+    ///
+    /// # Errors
+    /// A [`DataError`] if a column is not there, is there twice, or holds neither numbers nor words.
+    pub fn of_table(table: Arc<dyn Table>, wanted: &[String]) -> Result<Self, DataError> {
+        Ok(Self { reader: Reader::Table(table::Reader::open(table, wanted)?), rows: 0 })
+    }
+
     /// The names of all columns, wanted or not; of an NDJSON file the keys of its first thousand lines.
     pub fn names(&self) -> &[String] {
         match &self.reader {
             Reader::Csv(reader) => reader.names(),
             Reader::Parquet(reader) => reader.names(),
             Reader::Ndjson(reader) => reader.names(),
+            Reader::Table(reader) => reader.names(),
         }
     }
 
-    /// The names of the columns that can be read: all but those of a Parquet file that hold neither numbers nor words.
+    /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor words.
     pub(crate) fn readable_names(&self) -> Vec<String> {
         match &self.reader {
             Reader::Parquet(reader) => reader.readable_names(),
+            Reader::Table(reader) => reader.readable_names(),
             _ => self.names().to_vec(),
         }
     }
@@ -109,6 +125,7 @@ impl Log {
             Reader::Csv(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Csv),
             Reader::Parquet(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Parquet),
             Reader::Ndjson(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Ndjson),
+            Reader::Table(reader) => counted(&mut self.rows, Ok(reader.next()))?.map(Fields::Table),
         };
         Ok(fields.map(|fields| Record { fields, row }))
     }
@@ -118,12 +135,13 @@ impl Log {
         self.rows
     }
 
-    /// Bytes read, and bytes in all.
+    /// Bytes read, and bytes in all; of a table, rows.
     pub fn progress(&self) -> (u64, u64) {
         match &self.reader {
             Reader::Csv(reader) => reader.progress(),
             Reader::Parquet(reader) => reader.progress(),
             Reader::Ndjson(reader) => reader.progress(),
+            Reader::Table(reader) => reader.progress(),
         }
     }
 }
@@ -144,6 +162,7 @@ impl<'a> Record<'a> {
             Fields::Csv(fields) => fields.value(wanted),
             Fields::Parquet(fields) => fields.value(wanted),
             Fields::Ndjson(fields) => fields.value(wanted),
+            Fields::Table(fields) => fields.value(wanted),
         }
     }
 
@@ -158,6 +177,7 @@ impl<'a> Record<'a> {
             Fields::Csv(fields) => fields.number(wanted),
             Fields::Parquet(fields) => fields.number(wanted),
             Fields::Ndjson(fields) => fields.number(wanted),
+            Fields::Table(fields) => fields.number(wanted),
         }
     }
 
@@ -171,7 +191,7 @@ impl<'a> Record<'a> {
     pub(crate) fn line(&self) -> u64 {
         match &self.fields {
             Fields::Csv(fields) => fields.line(),
-            Fields::Parquet(_) => self.row,
+            Fields::Parquet(_) | Fields::Table(_) => self.row,
             Fields::Ndjson(fields) => fields.line(),
         }
     }
@@ -185,6 +205,7 @@ impl<'a> Record<'a> {
             Fields::Csv(fields) => fields.place(wanted),
             Fields::Parquet(fields) => fields.place(wanted),
             Fields::Ndjson(fields) => fields.place(wanted),
+            Fields::Table(fields) => fields.place(wanted),
         }
     }
 }

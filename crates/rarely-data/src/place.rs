@@ -1,9 +1,9 @@
-//! Where in a file a value stands.
+//! Where in a file or a table a value stands.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where in a file a value stands, counted as its reader counts: lines and columns of a text from 1, indices of an array from 0.
+/// Where in a file or a table a value stands, counted as its reader counts: lines and columns of a text from 1, indices of an array from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -47,6 +47,15 @@ pub enum Place {
         /// The column's name.
         name: String,
     },
+    /// A value of a table in memory.
+    Row {
+        /// What the table is called.
+        table: String,
+        /// Its row, from 0, as data frames count.
+        row: u64,
+        /// The column's name.
+        name: String,
+    },
     /// An element of an array in an npz archive.
     Element {
         /// The file.
@@ -63,7 +72,7 @@ impl Place {
     pub(crate) fn set_line(&mut self, to: u64) {
         match self {
             Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line = to,
-            Self::Entry { row, .. } => *row = to,
+            Self::Entry { row, .. } | Self::Row { row, .. } => *row = to,
             Self::Element { .. } => {}
         }
     }
@@ -82,6 +91,7 @@ impl fmt::Display for Place {
             Self::Entry { file, row, column, name } => {
                 write!(formatter, "{}, row {row} (from 0), column {column} ({name})", file.display())
             }
+            Self::Row { table, row, name } => write!(formatter, "{table}, row {row} (from 0), column `{name}`"),
             Self::Element { file, array, index } => {
                 let index: Vec<String> = index.iter().map(ToString::to_string).collect();
                 write!(formatter, "{}, array {array}[{}]", file.display(), index.join(", "))

@@ -32,7 +32,7 @@ impl Family {
 }
 
 /// An error and its causes, each once.
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,11 +1,14 @@
 //! The native half of the Python package `rarely`; the typed half is in `python/rarely`.
 
 mod array;
+mod document;
 mod error;
 mod evidence;
 mod figure;
+mod frame;
 mod lab;
 mod policy;
+mod review;
 
 use pyo3::prelude::*;
 
@@ -16,6 +19,8 @@ mod _rarely {
     use rarely_lab::environment::REGISTRY;
 
     #[pymodule_export]
+    use crate::document::Document;
+    #[pymodule_export]
     use crate::evidence::{Boundary, Certificate, Change, Gain};
     #[pymodule_export]
     use crate::figure::Figure;
@@ -23,6 +28,8 @@ mod _rarely {
     use crate::lab::{reproduce, simulate};
     #[pymodule_export]
     use crate::policy::Policy;
+    #[pymodule_export]
+    use crate::review::{Interval, Proposal, Review, review};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -143,6 +143,7 @@ impl Policy {
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
         reasons: Option<&Bound<'_, PyAny>>,
+        once: bool,
     ) -> PyResult<Vec<Change>> {
         let py = rows.py();
         let people = People::take(rows)?;
@@ -157,7 +158,7 @@ impl Policy {
         let contexts = people.block(py, self.shape.dimension())?;
         let log = blocks::Log::new(py, self, contexts, arms.values(), rewards.values(), reasons)?;
         let mut state = self.lock(py);
-        let found = log.learn(py, &mut state)?;
+        let found = log.learn(py, &mut state, once)?;
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
     }
 
@@ -263,7 +264,8 @@ impl Policy {
     /// Learns from one outcome or from a block of them, row by row in their order; the changes that this led to, each with its
     /// certificate. If a row is wrong, or Ctrl-C comes, nothing was learned.
     ///
-    /// `reasons` are those that `decide` gave; only `clucb` looks at them, to know its baseline's rounds.
+    /// `reasons` are those that `decide` gave; only `clucb` looks at them, to know its baseline's rounds. With ``once=True`` all rows
+    /// are learned first and the rule in force is tested once, after the last: a review of a log, and several times as fast.
     ///
     /// >>> import rarely
     /// >>> policy = rarely.Policy(2, 1)
@@ -271,15 +273,16 @@ impl Policy {
     /// []
     /// >>> policy.rounds_
     /// 2
-    #[pyo3(signature = (X, arms, rewards, reasons = None))]
+    #[pyo3(signature = (X, arms, rewards, reasons = None, *, once = false))]
     fn observe(
         &self,
         X: &Bound<'_, PyAny>,
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
         reasons: Option<&Bound<'_, PyAny>>,
+        once: bool,
     ) -> PyResult<Vec<Change>> {
-        self.learn(X, arms, rewards, reasons)
+        self.learn(X, arms, rewards, reasons, once)
     }
 
     /// Holds the rule in force against all that has been learned, now; the change, if one is justified.
@@ -299,7 +302,7 @@ impl Policy {
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
-        slf.get().learn(X, arms, rewards, None)?;
+        slf.get().learn(X, arms, rewards, None, false)?;
         Ok(slf.clone())
     }
 
@@ -312,7 +315,7 @@ impl Policy {
     ) -> PyResult<Bound<'py, Self>> {
         let policy = slf.get();
         let fresh = Self::holding(State::new(slf.py(), policy.lock(slf.py()).params.clone())?);
-        fresh.learn(X, arms, rewards, None)?;
+        fresh.learn(X, arms, rewards, None, false)?;
         let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         *policy.lock(slf.py()) = state;
         Ok(slf.clone())

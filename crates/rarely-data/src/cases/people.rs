@@ -2,11 +2,12 @@
 
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rarely_policy::Document;
 
-use super::{Encoding, Files};
-use crate::{DataError, LogError, Rejection};
+use super::{Encoding, Sources};
+use crate::{DataError, LogError, Rejection, Table};
 
 /// People for whom a rule is meant.
 #[derive(Debug)]
@@ -38,16 +39,38 @@ pub fn read_people(
     reject_limit: u64,
     most: usize,
 ) -> Result<People, DataError> {
-    assert!(most > 0, "at least one person is kept");
     let encoding = Encoding::new(document);
-    let mut files = Files::open(paths, encoding.encoder.feature_columns().to_vec(), reject_limit)?;
+    let wanted = encoding.encoder.feature_columns().to_vec();
+    read(&encoding, Sources::of_files(paths, wanted, reject_limit)?, most)
+}
+
+/// The same of a table that is in memory.
+///
+/// # Errors
+/// As [`read_people`].
+///
+/// # Panics
+/// If `most` is zero.
+pub fn people_of_table(
+    document: &Document,
+    table: Arc<dyn Table>,
+    reject_limit: u64,
+    most: usize,
+) -> Result<People, DataError> {
+    let encoding = Encoding::new(document);
+    let wanted = encoding.encoder.feature_columns().to_vec();
+    read(&encoding, Sources::of_table(table, wanted, reject_limit)?, most)
+}
+
+fn read(encoding: &Encoding, mut sources: Sources, most: usize) -> Result<People, DataError> {
+    assert!(most > 0, "at least one person is kept");
     let mut context = encoding.encoder.blank();
     let mut sample = Sample::new(most, context.len());
-    while files.advance()? {
-        let Some(log) = &mut files.log else { continue };
+    while sources.advance()? {
+        let Some(log) = &mut sources.log else { continue };
         let read = match log.next() {
             Ok(None) => {
-                files.close();
+                sources.close();
                 continue;
             }
             Ok(Some(record)) => encoding.read_context(&record, &mut context),
@@ -56,17 +79,17 @@ pub fn read_people(
         };
         match read {
             Ok(()) => sample.offer(&context),
-            Err(rejection) => files.rejections.add(*rejection)?,
+            Err(rejection) => sources.rejections.add(*rejection)?,
         }
     }
     if sample.rows == 0 {
-        return Err(files.rejections.no_row(&files.paths).into());
+        return Err(sources.no_row());
     }
-    let rejected_count = files.rejections.count();
+    let rejected_count = sources.rejections.count();
     Ok(People {
         rows: sample.rows,
         contexts: sample.in_order(),
-        rejected: files.rejections.into_first(),
+        rejected: sources.rejections.into_first(),
         rejected_count,
     })
 }

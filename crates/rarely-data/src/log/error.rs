@@ -115,6 +115,30 @@ pub enum FileError {
         /// Its type.
         found: String,
     },
+    /// A column that is needed and not in a table in memory.
+    #[error("{table}: there is no column {name:?}{}; the columns are {}; correct the name in the policy document or in the call, or rename the column", suggested(suggestion.as_deref()), listed(present))]
+    NoTableColumn {
+        /// What the table is called.
+        table: String,
+        /// The name looked for.
+        name: String,
+        /// The column of the most similar name.
+        suggestion: Option<String>,
+        /// The columns there are.
+        present: Vec<String>,
+    },
+    /// A column of a table in memory that is neither numbers nor words.
+    #[error(
+        "{table}, column `{name}`: it holds {found}, which is neither numbers nor words; make it a column of numbers, booleans or strings"
+    )]
+    TableColumn {
+        /// What the table is called.
+        table: String,
+        /// The column's name.
+        name: String,
+        /// What it holds.
+        found: String,
+    },
 }
 
 /// Why [`Log::next`](crate::Log::next) gives no record.

@@ -1,7 +1,6 @@
 //! Columns in row groups, some rows of every wanted column at a time: only the pages that hold them are in memory.
 
 mod column;
-mod time;
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -10,6 +10,7 @@ mod counterfactuals;
 mod damage;
 mod laws;
 mod logs;
+mod memory;
 mod people;
 mod published;
 mod realisations;

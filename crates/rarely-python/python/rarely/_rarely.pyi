@@ -1,5 +1,6 @@
 """The native half of `rarely`: types for checkers and editors."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, SupportsIndex, Union, final, overload
 
@@ -90,3 +91,132 @@ class Policy:
     def versions(self) -> list[Change]: ...
     @property
     def digest(self) -> str: ...
+
+# A policy document, and the review of a log.
+
+@final
+class Document:
+    """A policy document that has been checked: its path, or its text."""
+
+    def __new__(cls, path_or_text: str | os.PathLike[str] | Document, /) -> Self: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> list[str]: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def option_column(self) -> str: ...
+    @property
+    def rule(self) -> list[str]:
+        """The rule in force, in words."""
+    @property
+    def text(self) -> str: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Figure:
+    """A picture: vectors for a screen, pixels for a slide."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def caption(self) -> str:
+        """How to read it."""
+    @property
+    def svg(self) -> str: ...
+    def png(self, scale: float = 2.0) -> bytes: ...
+    def save(self, path: str | os.PathLike[str], scale: float = 2.0) -> None:
+        """Writes the picture to a file whose name ends in `.svg` or `.png`."""
+    def _repr_svg_(self) -> str: ...
+
+@final
+class Interval:
+    """A number with the range that the data allow."""
+
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def lower(self) -> float: ...
+    @property
+    def upper(self) -> float: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
+class Proposal:
+    """A change that is proposed."""
+
+    @property
+    def rule(self) -> list[str]:
+        """The proposed rule, in words."""
+    @property
+    def changes(self) -> list[str]: ...
+    @property
+    def document(self) -> str:
+        """The text of the policy document with the proposed rule in it."""
+    @property
+    def cause(self) -> str: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def gain(self) -> Interval:
+        """What a case is expected to gain."""
+    @property
+    def changed_share(self) -> float: ...
+    @property
+    def excluded_share_after(self) -> float: ...
+    @property
+    def certified_by(self) -> list[str]: ...
+    @property
+    def certificate(self) -> str: ...
+    @property
+    def against(self) -> list[str]: ...
+
+@final
+class Review:
+    """What came of a review: the verdict, its reasons, and the proposal, if there is one."""
+
+    @property
+    def verdict(self) -> Literal["keep", "change", "cannot tell"]: ...
+    @property
+    def reasons(self) -> list[str]: ...
+    @property
+    def proposal(self) -> Proposal | None: ...
+    @property
+    def document(self) -> Document: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def rejected(self) -> list[str]:
+        """What was wrong with the rows that could not be used, the first thousand of them."""
+    @property
+    def rejected_count(self) -> int: ...
+    @property
+    def figures(self) -> dict[str, Figure]: ...
+    @property
+    def state(self) -> bytes:
+        """The statistics, to go on from with next month's log."""
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    def to_html(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+def review(
+    document: str | os.PathLike[str] | Document,
+    frame: Any,
+    *,
+    population: Any = None,
+    option_column: str | None = None,
+    reject_limit: int = 0,
+    state: bytes | Sequence[bytes] | None = None,
+) -> Review:
+    """Holds a policy document against past cases: keep the rule or change it, to what, on what evidence.
+
+    `frame` is a data frame (pandas, polars, pyarrow, anything with `__arrow_c_stream__`), a dict of columns, a list of dicts, or the
+    path or paths of a log; None, if there is only `state`. `population` are the people whom the rule is for, in any of these forms.
+    """

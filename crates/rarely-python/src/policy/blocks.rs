@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
+use rarely_core::{Arm, Change, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
 
 use super::{Policy, State, refusal};
 use crate::array::People;
@@ -94,22 +94,31 @@ impl<'a> Log<'a> {
     }
 
     /// Learns every row, or none.
-    pub(super) fn learn(&self, py: Python<'_>, state: &mut State) -> PyResult<Vec<Evidence>> {
+    pub(super) fn learn(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
         let before = (self.decisions.len() > STRETCH).then(|| state.policy.snapshot());
-        let learned = self.learn_in_stretches(py, state);
+        let once = once && state.policy.algorithm().is_switching();
+        let mut learned = self.learn_in_stretches(py, state, once);
         if let (Err(_), Some(before)) = (&learned, before) {
             state.policy = before.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+        }
+        if let (Ok(changes), true) = (&mut learned, once)
+            && let Change::Switched(evidence) = py.detach(|| state.policy.reconsider())
+        {
+            changes.push(*evidence);
         }
         learned
     }
 
-    fn learn_in_stretches(&self, py: Python<'_>, state: &mut State) -> PyResult<Vec<Evidence>> {
+    fn learn_in_stretches(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
         let dimension = self.contexts.dimension();
         let mut changes = Vec::new();
         let stretches = self.contexts.values().chunks(STRETCH * dimension).zip(self.decisions.chunks(STRETCH));
         for (stretch, ((values, decisions), rewards)) in stretches.zip(self.rewards.chunks(STRETCH)).enumerate() {
             let learned = py.detach(|| {
                 let contexts = Contexts::new(values, dimension)?;
+                if once {
+                    return state.policy.learn_many(contexts, decisions, rewards).map(|()| Vec::new());
+                }
                 state.policy.observe_many(contexts, decisions, rewards)
             });
             let found = learned.map_err(|error| refusal(py, &in_block(error, stretch * STRETCH)))?;

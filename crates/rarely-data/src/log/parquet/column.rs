@@ -1,6 +1,6 @@
 //! Some rows of a column, unpacked.
 
-use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -8,8 +8,7 @@ use parquet::schema::types::Type;
 use rarely_policy::Value;
 
 use super::super::trimmed;
-use super::time::{self, Ticks};
-use crate::number;
+use crate::{Ticks, number};
 
 /// What a column holds, as far as it is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +40,7 @@ impl Kind {
             (None, ConvertedType::NONE) => physical.to_string(),
             (None, converted) => format!("{physical} ({converted})"),
         };
-        if let Some(ticks) = Ticks::of(physical, logical, converted) {
+        if let Some(ticks) = ticks(physical, logical, converted) {
             return Ok(Self::Time(ticks));
         }
         match (physical, logical, converted) {
@@ -74,6 +73,26 @@ impl Kind {
             (_, Some(LogicalType::Unknown), _) if physical == Physical::INT32 => Ok(Self::Numbers),
             _ => Err(named()),
         }
+    }
+}
+
+/// What a column counts, if it counts time.
+fn ticks(physical: Physical, logical: Option<&LogicalType>, converted: ConvertedType) -> Option<Ticks> {
+    match (physical, logical, converted) {
+        (Physical::INT32, Some(LogicalType::Date), _) | (Physical::INT32, None, ConvertedType::DATE) => {
+            Some(Ticks::Days)
+        }
+        (Physical::INT64, Some(LogicalType::Timestamp(kind)), _) => {
+            let digits = match kind.unit {
+                TimeUnit::MILLIS => 3,
+                TimeUnit::MICROS => 6,
+                TimeUnit::NANOS => 9,
+            };
+            Some(Ticks::Seconds { digits, universal: kind.is_adjusted_to_u_t_c })
+        }
+        (Physical::INT64, None, ConvertedType::TIMESTAMP_MILLIS) => Some(Ticks::Seconds { digits: 3, universal: true }),
+        (Physical::INT64, None, ConvertedType::TIMESTAMP_MICROS) => Some(Ticks::Seconds { digits: 6, universal: true }),
+        _ => None,
     }
 }
 
@@ -177,7 +196,7 @@ impl Column {
             ColumnReader::Int32ColumnReader(reader) => match self.kind {
                 Kind::Unsigned => self.read_numbers(reader, rows, |value| f64::from(value.cast_unsigned()))?,
                 Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
-                    time::write(text, ticks, i64::from(*value));
+                    ticks.write(text, i64::from(*value));
                     Ok(())
                 })?,
                 Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| f64::from(*value))?,
@@ -185,7 +204,7 @@ impl Column {
             ColumnReader::Int64ColumnReader(reader) => match self.kind {
                 Kind::Unsigned => self.read_numbers(reader, rows, |value| value.cast_unsigned() as f64)?,
                 Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
-                    time::write(text, ticks, *value);
+                    ticks.write(text, *value);
                     Ok(())
                 })?,
                 Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| *value as f64)?,

@@ -1,0 +1,103 @@
+//! Logs that are read one after the other.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::error::CasesError;
+use super::rejections::Rejections;
+use crate::{DataError, Log, Table};
+
+/// Logs that are read one after the other.
+pub(super) struct Sources {
+    all: Vec<Source>,
+    /// Bytes of each; of a table, rows.
+    lengths: Vec<u64>,
+    wanted: Vec<String>,
+    /// The one that is being read, or would be next.
+    pub(super) current: usize,
+    pub(super) log: Option<Log>,
+    pub(super) rejections: Rejections,
+}
+
+enum Source {
+    File(PathBuf),
+    Table(Arc<dyn Table>),
+}
+
+impl Source {
+    fn open(&self, wanted: &[String]) -> Result<Log, DataError> {
+        match self {
+            Self::File(path) => Log::open(path, wanted),
+            Self::Table(table) => Log::of_table(Arc::clone(table), wanted),
+        }
+    }
+
+    /// What messages call it.
+    fn label(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Table(table) => PathBuf::from(table.label()),
+        }
+    }
+}
+
+impl Sources {
+    /// Files, each of which is there once.
+    pub(super) fn of_files(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+        if paths.is_empty() {
+            return Err(CasesError::NoFile.into());
+        }
+        Self::new(paths.iter().cloned().map(Source::File).collect(), wanted, reject_limit)
+    }
+
+    /// A single table.
+    pub(super) fn of_table(table: Arc<dyn Table>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+        Self::new(vec![Source::Table(table)], wanted, reject_limit)
+    }
+
+    fn new(all: Vec<Source>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+        let mut lengths = Vec::with_capacity(all.len());
+        let mut seen = HashSet::new();
+        for source in &all {
+            if let Source::File(path) = source {
+                let cannot = |source| DataError::Io { file: path.clone(), source };
+                if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
+                    return Err(CasesError::GivenTwice { file: path.clone() }.into());
+                }
+            }
+            // Closed again: there may be more files than may be open at a time.
+            lengths.push(source.open(&wanted)?.progress().1);
+        }
+        Ok(Self { all, lengths, wanted, current: 0, log: None, rejections: Rejections::new(reject_limit) })
+    }
+
+    /// Makes sure that a log is open; false if all have been read.
+    pub(super) fn advance(&mut self) -> Result<bool, DataError> {
+        if self.log.is_none() {
+            let Some(source) = self.all.get(self.current) else { return Ok(false) };
+            self.log = Some(source.open(&self.wanted)?);
+        }
+        Ok(true)
+    }
+
+    /// Goes on to the next log.
+    pub(super) fn close(&mut self) {
+        self.log = None;
+        self.current += 1;
+    }
+
+    /// Bytes read, and bytes in all.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        let before: u64 = self.lengths[..self.current].iter().sum();
+        let within = self.log.as_ref().map_or(0, |log| log.progress().0);
+        (before + within, self.lengths.iter().sum())
+    }
+
+    /// The error that there is no row.
+    pub(super) fn no_row(&mut self) -> DataError {
+        let labels: Vec<PathBuf> = self.all.iter().map(Source::label).collect();
+        self.rejections.no_row(&labels).into()
+    }
+}

@@ -1,0 +1,122 @@
+//! A table that somebody else holds in memory: columns of numbers and words, row by row.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rarely_policy::Value;
+
+use super::{FileError, Values, find_columns, trimmed};
+use crate::{DataError, Place, number};
+
+/// A table in memory, such as a data frame.
+pub trait Table: Send + Sync {
+    /// What messages call it, such as `the frame`.
+    fn label(&self) -> &str;
+
+    /// The names of its columns, in their order.
+    fn names(&self) -> &[String];
+
+    /// How many rows it has.
+    fn rows(&self) -> u64;
+
+    /// Checks that a column holds numbers or words; asked of every wanted column before the first row is read.
+    ///
+    /// # Errors
+    /// What it holds instead.
+    fn check(&self, column: usize) -> Result<(), String>;
+
+    /// A value of a column that was checked.
+    fn value(&self, row: u64, column: usize) -> Value<'_>;
+}
+
+/// A table being read.
+pub(super) struct Reader {
+    table: Arc<dyn Table>,
+    /// The column of each wanted name, from 0.
+    columns: Vec<usize>,
+    /// The row that is read next.
+    next: u64,
+}
+
+/// The values of a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    reader: &'a Reader,
+    row: u64,
+}
+
+impl Reader {
+    /// Finds the columns.
+    pub(super) fn open(table: Arc<dyn Table>, wanted: &[String]) -> Result<Self, DataError> {
+        let columns = find_columns(Path::new(table.label()), wanted, table.names()).map_err(of_table)?;
+        for &column in &columns {
+            table.check(column).map_err(|found| FileError::TableColumn {
+                table: table.label().to_owned(),
+                name: table.names()[column].clone(),
+                found,
+            })?;
+        }
+        Ok(Self { table, columns, next: 0 })
+    }
+
+    /// All columns, in their order.
+    pub(super) fn names(&self) -> &[String] {
+        self.table.names()
+    }
+
+    /// The columns that hold numbers or words.
+    pub(super) fn readable_names(&self) -> Vec<String> {
+        let names = self.names().iter().enumerate();
+        names.filter(|(column, _)| self.table.check(*column).is_ok()).map(|(_, name)| name.clone()).collect()
+    }
+
+    /// The next row, if there is one.
+    pub(super) fn next(&mut self) -> Option<Fields<'_>> {
+        let row = self.next;
+        if row >= self.table.rows() {
+            return None;
+        }
+        self.next += 1;
+        Some(Fields { reader: self, row })
+    }
+
+    /// Rows read, and rows in all.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        (self.next, self.table.rows())
+    }
+}
+
+/// The error of a file as one of a table, which has other remedies.
+fn of_table(error: DataError) -> DataError {
+    match error {
+        DataError::File(FileError::NoSuchColumn { file, name, suggestion, present }) => {
+            FileError::NoTableColumn { table: file.display().to_string(), name, suggestion, present }.into()
+        }
+        error => error,
+    }
+}
+
+impl Values for Fields<'_> {
+    #[inline]
+    fn value(&self, wanted: usize) -> Value<'_> {
+        match self.reader.table.value(self.row, self.reader.columns[wanted]) {
+            Value::Text(text) => trimmed(text),
+            value => value,
+        }
+    }
+
+    #[inline]
+    fn number(&self, wanted: usize) -> Option<f64> {
+        match self.reader.table.value(self.row, self.reader.columns[wanted]) {
+            Value::Number(number) => Some(number).filter(|number| number.is_finite()),
+            Value::Text(text) => number::finite(text.as_bytes()),
+            Value::Missing => None,
+        }
+    }
+
+    fn place(&self, wanted: usize) -> Place {
+        let table = &self.reader.table;
+        let name = table.names()[self.reader.columns[wanted]].clone();
+        Place::Row { table: table.label().to_owned(), row: self.row, name }
+    }
+}

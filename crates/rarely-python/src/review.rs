@@ -1,0 +1,196 @@
+//! `rarely.review`: a policy document against a frame or a log.
+
+mod notebook;
+mod proposal;
+mod result;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, read_people};
+use rarely_figures::review::Sources;
+use rarely_review::{Ground, ReviewError, SAMPLE_SIZE, Tally};
+
+use crate::document::Document;
+use crate::error::{self, chain};
+use crate::frame::Frame;
+
+pub(crate) use proposal::{Interval, Proposal};
+pub(crate) use result::Review;
+
+/// Rows between two looks at whether somebody wants to stop.
+const STRIDE: usize = 50_000;
+
+/// Holds a policy document against past cases: keep the rule or change it, to what, on what evidence.
+#[pyfunction]
+#[pyo3(signature = (document, frame, *, population = None, option_column = None, reject_limit = 0, state = None))]
+pub(crate) fn review(
+    py: Python<'_>,
+    document: &Bound<'_, PyAny>,
+    frame: &Bound<'_, PyAny>,
+    population: Option<&Bound<'_, PyAny>>,
+    option_column: Option<String>,
+    reject_limit: u64,
+    state: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Review> {
+    let document = Document::of(document)?.with_option_column(option_column);
+    let mut tally = Tally::new(&document.checked);
+    for text in states(state)? {
+        let saved = Tally::from_text(&text).and_then(|saved| saved.revive(&document.checked));
+        let merged = saved.and_then(|saved| tally.merge(&saved));
+        merged.map_err(|error| error::REVIEW.says(py, format!("state: {}", chain(&error))))?;
+    }
+    if frame.is_none() && state.is_none() {
+        return Err(error::REVIEW.says(py, "there is nothing to review: give a frame, or saved statistics as state"));
+    }
+    let mut rejected = Vec::new();
+    let mut sources = Sources { command: call(&document, population), ..Sources::default() };
+    if !frame.is_none() {
+        let log = Data::of(frame, "the frame", &wanted(&document))?;
+        sources.data = log.names();
+        rejected = read(py, &document, log, reject_limit, &mut tally)?;
+    }
+    sources.data.extend(state.map(|_| "saved statistics".to_owned()));
+    let people = population.map(|people| read_population(py, &document, people)).transpose()?;
+    sources.population = people.as_ref().map(|(_, names)| names.join(", "));
+    let people = people.map(|(people, _)| people);
+    let found = py.detach(|| {
+        let ground = Ground::of(&document.checked, &tally, people.clone())?;
+        rarely_review::review(&ground, &tally)
+    });
+    let found = found.map_err(|error| reviewing(py, &error))?;
+    Ok(Review::new(document, tally, people, found, rejected, sources))
+}
+
+/// A log or people: files, or a table in memory.
+enum Data {
+    Files(Vec<PathBuf>),
+    Frame(Arc<Frame>, &'static str),
+}
+
+impl Data {
+    fn of(object: &Bound<'_, PyAny>, label: &'static str, wanted: &[String]) -> PyResult<Self> {
+        if let Some(path) = path(object)? {
+            return Ok(Self::Files(vec![path]));
+        }
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            let items: Vec<Bound<'_, PyAny>> = object.try_iter()?.collect::<PyResult<_>>()?;
+            let paths: Vec<Option<PathBuf>> = items.iter().map(path).collect::<PyResult<_>>()?;
+            match paths.into_iter().collect::<Option<Vec<PathBuf>>>() {
+                Some(paths) if !paths.is_empty() => return Ok(Self::Files(paths)),
+                _ => {}
+            }
+        }
+        Ok(Self::Frame(Frame::of(object, label, wanted)?, label))
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::Files(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
+            Self::Frame(_, label) => vec![(*label).to_owned()],
+        }
+    }
+}
+
+/// The path that an object is, if it is one.
+fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    let is_path = object.is_instance_of::<PyString>() || object.hasattr("__fspath__")?;
+    is_path.then(|| object.extract()).transpose()
+}
+
+/// The columns that a log needs.
+fn wanted(document: &Document) -> Vec<String> {
+    let document = &document.checked;
+    let features = document.features().iter().map(|feature| feature.column.clone());
+    features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).collect()
+}
+
+/// Adds a log to the sums; the messages of the rows that were rejected.
+fn read(py: Python<'_>, document: &Document, log: Data, reject_limit: u64, tally: &mut Tally) -> PyResult<Vec<String>> {
+    let checked = &document.checked;
+    let columns = Columns { option: checked.option_column().to_owned(), propensity: None, time: None };
+    let cases = match log {
+        Data::Files(paths) => Cases::open(checked, &columns, &paths, reject_limit),
+        Data::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
+    };
+    let mut cases = cases.map_err(|error| reading(py, &error, reject_limit))?;
+    let mut case = Case::new(checked);
+    loop {
+        let more = py.detach(|| {
+            for _ in 0..STRIDE {
+                if !cases.next(&mut case)? {
+                    return Ok(false);
+                }
+                tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+            }
+            Ok(true)
+        });
+        py.check_signals()?;
+        if !more.map_err(|error| reading(py, &error, reject_limit))? {
+            break;
+        }
+    }
+    tally.reject(cases.rejected_count());
+    tally.check_sources().map_err(|error| error::REVIEW.of(py, &error))?;
+    Ok(cases.rejected().iter().map(ToString::to_string).collect())
+}
+
+/// The contexts of the people whom the rule is for, and where they are from.
+fn read_population(
+    py: Python<'_>,
+    document: &Document,
+    people: &Bound<'_, PyAny>,
+) -> PyResult<(Vec<f64>, Vec<String>)> {
+    let people = Data::of(people, "the population", &wanted(document))?;
+    let names = people.names();
+    let read = py.detach(|| match people {
+        Data::Files(paths) => read_people(&document.checked, &paths, 0, SAMPLE_SIZE),
+        Data::Frame(frame, _) => people_of_table(&document.checked, frame, 0, SAMPLE_SIZE),
+    });
+    let people = read.map_err(|error| error::DATA.of(py, &error))?;
+    Ok((people.contexts, names))
+}
+
+/// The texts of saved statistics: one, or several in a list.
+fn states(state: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(state) = state else { return Ok(Vec::new()) };
+    if let Ok(bytes) = state.cast::<PyBytes>() {
+        let text = String::from_utf8(bytes.as_bytes().to_vec());
+        let no_text =
+            |_| error::REVIEW.says(state.py(), "state: the bytes are no saved statistics; give those of Review.state");
+        return Ok(vec![text.map_err(no_text)?]);
+    }
+    if !(state.is_instance_of::<PyList>() || state.is_instance_of::<PyTuple>()) {
+        let name = state.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "state is of type {name}; give the bytes of Review.state, or a list of them"
+        )));
+    }
+    let mut texts = Vec::new();
+    for item in state.try_iter()? {
+        texts.extend(states(Some(&item?))?);
+    }
+    Ok(texts)
+}
+
+/// An error of a log; where it is about one row, with the way to tolerate it.
+fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
+    let mut text = chain(error);
+    if reject_limit == 0 && matches!(error, DataError::Cases(CasesError::Rejected(_))) {
+        text += "\nBad rows can be tolerated, and are listed and counted, with reject_limit.";
+    }
+    error::DATA.says(py, text)
+}
+
+fn reviewing(py: Python<'_>, error: &ReviewError) -> PyErr {
+    error::REVIEW.of(py, error)
+}
+
+/// The call, for whoever wants to make it again.
+fn call(document: &Document, population: Option<&Bound<'_, PyAny>>) -> String {
+    let population = population.map_or("", |_| ", population=population");
+    format!("rarely.review({:?}, frame{population})", document.source)
+}

@@ -1,0 +1,146 @@
+//! What came of a review.
+
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rarely_figures::review::{Picture, Sources, page, pictures, text};
+use rarely_review::{Answer, Ground, Tally};
+
+use super::notebook;
+use super::proposal::Proposal;
+use super::reviewing;
+use crate::document::Document;
+use crate::error;
+use crate::figure::Figure;
+
+/// What came of a review: the verdict, its reasons, and the proposal, if there is one.
+#[pyclass(module = "rarely", frozen)]
+pub(crate) struct Review {
+    document: Document,
+    tally: Tally,
+    people: Option<Vec<f64>>,
+    found: rarely_review::Review,
+    rejected: Vec<String>,
+    sources: Sources,
+    pictures: OnceLock<Vec<Picture>>,
+}
+
+impl Review {
+    pub(super) fn new(
+        document: Document,
+        tally: Tally,
+        people: Option<Vec<f64>>,
+        found: rarely_review::Review,
+        rejected: Vec<String>,
+        sources: Sources,
+    ) -> Self {
+        Self { document, tally, people, found, rejected, sources, pictures: OnceLock::new() }
+    }
+
+    fn ground(&self, py: Python<'_>) -> PyResult<Ground<'_>> {
+        let ground = Ground::of(&self.document.checked, &self.tally, self.people.clone());
+        ground.map_err(|error| reviewing(py, &error))
+    }
+
+    /// The pictures, drawn once.
+    fn pictures(&self, py: Python<'_>) -> PyResult<&[Picture]> {
+        if let Some(pictures) = self.pictures.get() {
+            return Ok(pictures);
+        }
+        let ground = self.ground(py)?;
+        let drawn = py.detach(|| pictures(&ground, &self.found));
+        Ok(self.pictures.get_or_init(|| drawn))
+    }
+}
+
+#[pymethods]
+impl Review {
+    /// `keep`, `change` or `cannot tell`.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.found.verdict.name()
+    }
+
+    /// Why it cannot be told, or why a change is not proposed after all.
+    #[getter]
+    fn reasons(&self) -> Vec<String> {
+        self.found.reasons.clone()
+    }
+
+    /// What to change to, if the verdict is `change`.
+    #[getter]
+    fn proposal(&self) -> Option<Proposal> {
+        self.found.proposal.as_ref().map(|proposal| Proposal::new(&self.document, proposal))
+    }
+
+    /// The document that was reviewed.
+    #[getter]
+    fn document(&self) -> Document {
+        self.document.clone()
+    }
+
+    /// Rows that could be used.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.found.rows()
+    }
+
+    /// What was wrong with the rows that could not be used, the first thousand of them.
+    #[getter]
+    fn rejected(&self) -> Vec<String> {
+        self.rejected.clone()
+    }
+
+    /// How many rows could not be used, those of saved statistics among them.
+    #[getter]
+    fn rejected_count(&self) -> u64 {
+        self.found.rejected
+    }
+
+    /// The statistics, to go on from with next month's log.
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let text = self.tally.to_text().map_err(|error| error::REVIEW.of(py, &error))?;
+        Ok(PyBytes::new(py, text.as_bytes()))
+    }
+
+    /// The pictures, by name.
+    #[getter]
+    fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let figures = PyDict::new(py);
+        for picture in self.pictures(py)? {
+            figures.set_item(picture.name, Figure::new(picture.name, &picture.caption, picture.figure.clone()))?;
+        }
+        Ok(figures)
+    }
+
+    /// The answer as JSON: what `rarely review --format json` prints.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        let answer = Answer::new(&self.document.checked, &self.found);
+        let text = serde_json::to_string_pretty(&answer);
+        Ok(text.map_err(|error| error::REVIEW.says(py, error.to_string()))? + "\n")
+    }
+
+    /// The same as Python objects.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (self.to_json(py)?,))
+    }
+
+    /// One self-contained page: what `rarely review --out` writes as `review.html`.
+    fn to_html(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(page(&self.ground(py)?, &self.found, self.pictures(py)?, &self.sources))
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(text(&self.ground(py)?, &self.found, None))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Review({:?}: {}, {} rows)", self.document.checked.policy(), self.verdict(), self.rows())
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(notebook::html(&self.document.checked, &self.found, self.pictures(py)?.first()))
+    }
+}

@@ -1,0 +1,18 @@
+"""The command line, to compare with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    """The program `rarely`: `$RARELY_BINARY`, or the workspace's debug build."""
+    built = Path(__file__).parents[3] / "target" / "debug" / "rarely"
+    path = Path(os.environ.get("RARELY_BINARY", built))
+    if not path.exists():
+        pytest.skip(f"{path} is not there: build it, or name it in RARELY_BINARY")
+    return path

@@ -1,0 +1,577 @@
+"""`rarely.review`: the answers of the command line, from any frame; errors with their places."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import gc
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from rarely import _rarely as rarely
+from rarely.errors import DataError, DocumentError, Error, ReviewError
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+NAMES = ["clinical", "pricing"]
+
+
+def policy(name: str) -> Path:
+    return EXAMPLES / name / "policy.toml"
+
+
+def log(name: str) -> Path:
+    return EXAMPLES / name / "log.csv"
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    """The rows of a log, with numbers as numbers."""
+
+    def typed(text: str) -> Any:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    with log(name).open(newline="") as file:
+        return [{key: typed(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+class WithoutArrow:
+    """A frame as pandas gives it where there is no pyarrow."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self.columns = frame.columns
+
+    def __getitem__(self, key: str) -> Any:
+        return self.frame[key]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise ImportError("pyarrow is required")
+
+
+def categorical(name: str) -> pd.DataFrame:
+    frame = pd.read_csv(log(name))
+    words = frame.columns[frame.dtypes.map(lambda dtype: not pd.api.types.is_numeric_dtype(dtype))]
+    return frame.astype(dict.fromkeys(words, "category"))
+
+
+FRAMES = {
+    "pandas": lambda name: pd.read_csv(log(name)),
+    "pandas, categories": categorical,
+    "pandas, objects": lambda name: pd.DataFrame(records(name), dtype=object),
+    "pandas without pyarrow": lambda name: WithoutArrow(pd.read_csv(log(name))),
+    "pandas without pyarrow, categories": lambda name: WithoutArrow(categorical(name)),
+    "polars": lambda name: pl.read_csv(log(name)),
+    "polars, chunks": lambda name: pl.concat([part for part in pl.read_csv(log(name)).iter_slices(777)], rechunk=False),
+    "pyarrow": lambda name: pa.Table.from_pandas(pd.read_csv(log(name))),
+    "pyarrow, batches": lambda name: pa.RecordBatchReader.from_batches(
+        pa.Table.from_pandas(pd.read_csv(log(name))).schema,
+        pa.Table.from_pandas(pd.read_csv(log(name))).to_batches(max_chunksize=500),
+    ),
+    "dict of arrays": lambda name: {key: np.asarray(column) for key, column in pd.read_csv(log(name)).items()},
+    "dict of lists": lambda name: pd.read_csv(log(name)).to_dict("list"),
+    "list of dicts": records,
+    "path": log,
+    "text path": lambda name: str(log(name)),
+    "paths": lambda name: [log(name)],
+}
+
+
+def command(binary: Path, *arguments: object) -> Any:
+    done = subprocess.run(
+        [binary, "review", *map(str, arguments), "--format", "json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def answers(binary: Path) -> dict[str, Any]:
+    return {name: command(binary, "--policy", policy(name), "--data", log(name)) for name in NAMES}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_the_command_lines(answers: dict[str, Any], name: str, kind: str) -> None:
+    found = rarely.review(policy(name), FRAMES[kind](name))
+    assert found.to_dict() == answers[name]
+    assert json.loads(found.to_json()) == answers[name]
+    assert found.verdict == answers[name]["verdict"]
+
+
+def test_the_population_and_the_option_column(binary: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(log("clinical")).rename({"treatment": "given"})
+    people = frame.filter(pl.col("systolic") > 130).select("systolic")
+    frame.write_csv(tmp_path / "log.csv")
+    people.write_csv(tmp_path / "people.csv")
+    expected = command(
+        binary, "--policy", policy("clinical"), "--data", tmp_path / "log.csv", "--option-column", "given",
+        "--population", tmp_path / "people.csv",
+    )  # fmt: skip
+    for population in (people, tmp_path / "people.csv", people.to_pandas()):
+        found = rarely.review(policy("clinical"), frame, population=population, option_column="given")
+        assert found.to_dict() == expected
+
+
+def test_the_table_and_the_page_are_the_command_lines(binary: Path, tmp_path: Path) -> None:
+    arguments = ["--policy", policy("clinical"), "--data", log("clinical"), "--out", tmp_path]
+    done = subprocess.run([binary, "review", *map(str, arguments)], capture_output=True, text=True, check=False)
+    found = rarely.review(policy("clinical"), log("clinical"))
+    assert str(found) == done.stdout
+
+    def body(page: str) -> str:
+        return page.split("How this page was made")[0]
+
+    page = (tmp_path / "review.html").read_text()
+    assert body(found.to_html()) == body(page)
+    assert "rarely.review(" in found.to_html()
+    for name, figure in found.figures.items():
+        assert figure.svg == (tmp_path / "figures" / f"{name}.svg").read_text()
+        assert figure.png() == (tmp_path / "figures" / f"{name}.png").read_bytes()
+
+
+SMALL = """
+policy = "small"
+options = ["no", "yes"]
+option_column = "given"
+outcome = { column = "outcome", range = [0, 1] }
+[[features]]
+column = "x"
+range = [0, 100]
+[[features]]
+column = "level"
+levels = ["false", "true"]
+[rule]
+threshold = { feature = "x", cuts = [50], options = ["no", "yes"] }
+"""
+ROWS = 40
+
+
+def small(**columns: Any) -> dict[str, Any]:
+    """Columns of a log, some of them replaced."""
+    base: dict[str, Any] = {
+        "x": pa.array(range(ROWS), pa.int64()),
+        "level": pa.array([str(row % 3 == 0).lower() for row in range(ROWS)]),
+        "given": pa.array([["no", "yes"][row % 2] for row in range(ROWS)]),
+        "outcome": pa.array([row % 5 / 5 for row in range(ROWS)]),
+    }
+    return {**base, **columns}
+
+
+def table(**columns: Any) -> pa.Table:
+    return pa.table(small(**columns))
+
+
+NUMBERS = [
+    pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
+    pa.float16(), pa.float32(), pa.float64(), pa.decimal128(10, 3), pa.decimal256(50, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NUMBERS, ids=str)
+def test_every_width_of_numbers(kind: pa.DataType) -> None:
+    values: Any = [np.float16(row) if kind == pa.float16() else row for row in range(ROWS)]
+    if pa.types.is_decimal(kind):
+        values = [decimal.Decimal(row) for row in range(ROWS)]
+    expected = rarely.review(SMALL, table()).to_dict()
+    assert rarely.review(SMALL, table(x=pa.array(values, kind))).to_dict() == expected
+    coded = pa.array(range(ROWS), pa.int64()).dictionary_encode()
+    assert rarely.review(SMALL, table(x=coded)).to_dict() == expected
+
+
+WORDS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())] + [
+    pa.dictionary(key, pa.large_string()) for key in (pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint32())
+]
+
+
+@pytest.mark.parametrize("kind", WORDS, ids=str)
+def test_every_kind_of_words(kind: pa.DataType) -> None:
+    expected = rarely.review(SMALL, table()).to_dict()
+    words = small()["given"].to_pylist()
+    assert rarely.review(SMALL, table(given=pa.array(words, kind))).to_dict() == expected
+    # A number that is written as words is a number, as in a CSV file; blanks around it do not matter.
+    spelt = pa.array([f" {row} " for row in range(ROWS)], pa.string()).cast(kind)
+    assert rarely.review(SMALL, table(x=spelt)).to_dict() == expected
+
+
+def test_booleans_are_words() -> None:
+    expected = rarely.review(SMALL, table()).to_dict()
+    truths = [row % 3 == 0 for row in range(ROWS)]
+    for frame in (
+        table(level=pa.array(truths)),
+        pd.DataFrame(table().to_pydict()).assign(level=truths),
+        {**table().to_pydict(), "level": np.array(truths)},
+        {**table().to_pydict(), "level": truths},
+    ):
+        assert rarely.review(SMALL, frame).to_dict() == expected
+
+
+def test_slices_of_a_table_are_read_where_they_begin() -> None:
+    longer = pa.concat_tables([table(), table(), table()]).combine_chunks().slice(ROWS, ROWS)
+    assert rarely.review(SMALL, longer).to_dict() == rarely.review(SMALL, table()).to_dict()
+
+
+TIMED = SMALL.replace('column = "level"\nlevels = ["false", "true"]', 'column = "day"\nlevels = ["{0}", "{1}"]')
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second"),
+    [
+        (pa.date32(), "2026-11-16", "2026-11-17"),
+        (pa.date64(), "2026-11-16", "2026-11-17"),
+        (pa.timestamp("s"), "2026-11-16T00:00:00.000", "2026-11-17T00:00:00.000"),
+        (pa.timestamp("ms", "UTC"), "2026-11-16T00:00:00.000Z", "2026-11-17T00:00:00.000Z"),
+        (pa.timestamp("us"), "2026-11-16T00:00:00.000000", "2026-11-17T00:00:00.000000"),
+        (pa.timestamp("ns"), "2026-11-16T00:00:00.000000000", "2026-11-17T00:00:00.000000000"),
+    ],
+    ids=str,
+)
+def test_times_are_the_words_of_a_parquet_file(
+    kind: pa.DataType, first: str, second: str, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    days = [datetime.datetime(2026, 11, 16 + row % 2, tzinfo=datetime.timezone.utc) for row in range(ROWS)]
+    frame = table(day=pa.array([day.replace(tzinfo=None) for day in days], pa.timestamp("us")).cast(kind))
+    text = TIMED.replace("{0}", first).replace("{1}", second)
+    found = rarely.review(text, frame).to_dict()
+    pq.write_table(frame, tmp_path / "log.parquet")
+    assert found == rarely.review(text, tmp_path / "log.parquet").to_dict()
+
+
+def test_dates_in_a_list_are_words() -> None:
+    days = [datetime.date(2026, 11, 16 + row % 2) for row in range(ROWS)]
+    text = TIMED.replace("{0}", "2026-11-16").replace("{1}", "2026-11-17")
+    expected = rarely.review(text, table(day=pa.array(days))).to_dict()
+    assert rarely.review(text, {**table().to_pydict(), "day": days}).to_dict() == expected
+    assert rarely.review(text, pd.DataFrame({**table().to_pydict(), "day": days})).to_dict() == expected
+
+
+def test_blanks_around_names_do_not_matter() -> None:
+    expected = rarely.review(SMALL, table()).to_dict()
+    padded = table().rename_columns([f" {name} " for name in table().column_names])
+    for frame in (padded, WithoutArrow(padded.to_pandas()), padded.to_pydict(), padded.to_pylist()):
+        assert rarely.review(SMALL, frame).to_dict() == expected
+
+
+def test_damaged_words_are_an_error() -> None:
+    offsets = pa.py_buffer(np.arange(ROWS + 1, dtype=np.int32).tobytes())
+    words = pa.Array.from_buffers(pa.string(), ROWS, [None, offsets, pa.py_buffer(b"\xff" * ROWS)])
+    with pytest.raises(DataError, match="the frame, column `given`: it holds damaged data"):
+        rarely.review(SMALL, table(given=words))
+
+
+def test_what_is_missing_is_missing() -> None:
+    holes = [None if row == 7 else float(row) for row in range(ROWS)]
+    expected = "the frame, row 7 (from 0), column `x`: x is empty, but a number is needed"
+    plain = table().to_pydict()
+    for frame in (
+        table(x=pa.array(holes)),
+        table(x=pa.array(holes).dictionary_encode()),
+        pd.DataFrame({**plain, "x": holes}),
+        pd.DataFrame({**plain, "x": pd.array(holes, dtype="Float64")}),
+        WithoutArrow(pd.DataFrame({**plain, "x": holes})),
+        WithoutArrow(pd.DataFrame({**plain, "x": pd.array(holes, dtype="Float64")})),
+        pl.DataFrame({**plain, "x": holes}),
+        {**plain, "x": holes},
+        {**plain, "x": np.array([np.nan if hole is None else hole for hole in holes])},
+        [{**row, "x": hole} for row, hole in zip(table().to_pylist(), holes)],
+        [{key: value for key, value in row.items() if key != "x" or row["x"] != 7} for row in table().to_pylist()],
+    ):
+        with pytest.raises(DataError, match=re.escape(expected)):
+            rarely.review(SMALL, frame)
+        found = rarely.review(SMALL, frame, reject_limit=1)
+        assert (found.rows, found.rejected_count) == (ROWS - 1, 1)
+        assert found.rejected[0].startswith(expected)
+    words = [None if row == 3 else "no" for row in range(ROWS)]
+    for given in (pa.array(words), pa.array(words, pa.string_view()), pa.array(words).dictionary_encode()):
+        with pytest.raises(DataError, match=r"the frame, row 3 \(from 0\), column `given`: given is empty"):
+            rarely.review(SMALL, table(given=given))
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (lambda: table(x=pa.array([[1]] * ROWS)), "the frame, column `x`: it holds values of type List"),
+        (lambda: table(x=pa.array([b"1"] * ROWS)), "the frame, column `x`: it holds values of type Binary"),
+        (lambda: table(x=pa.array([{"a": 1}] * ROWS)), "the frame, column `x`: it holds values of type Struct"),
+        (lambda: {**table().to_pydict(), "x": [1, "a"] * (ROWS // 2)}, "the frame, column `x`: it holds a mix: numbers, and from row 1"),
+        (lambda: pd.DataFrame({**table().to_pydict(), "x": [1, "a"] * (ROWS // 2)}), "the frame, column `x`: it holds a mix: numbers"),
+        (lambda: {**table().to_pydict(), "x": [object()] * ROWS}, "the frame, column `x`: it holds objects of type object"),
+        (lambda: {**table().to_pydict(), "x": np.zeros(ROWS, complex)}, "the frame, column `x`: it holds values of type complex128"),
+        (lambda: {**table().to_pydict(), "x": np.zeros((ROWS, 2))}, "the frame, column `x`: it holds an array of 2 dimensions"),
+        (lambda: {**table().to_pydict(), "x": "abc"}, "the frame, column `x`: it holds one text"),
+        (lambda: {**table().to_pydict(), "x": 7}, "the frame, column `x`: it holds one value of type int"),
+        (lambda: {**table().to_pydict(), "x": [1]}, "the frame: column `x` has 1 values and column `level` 40"),
+        (lambda: table().rename_columns(["y", "levels", "given", "outcome"]), 'the frame: there is no column "x"'),
+        (lambda: table().rename_columns(["x", "levels", "given", "outcome"]), 'no column "level" (did you mean "levels"?)'),
+        (lambda: pd.concat([table().to_pandas()] * 2, axis=1), "both named"),
+        (lambda: table().slice(0, 0), "the frame: there is no row"),
+        (lambda: {key: [] for key in table().to_pydict()}, "the frame: there is no row"),
+        (lambda: table(x=pa.array([150] * ROWS)), "the frame, row 0 (from 0), column `x`: 150 is above the range 0–100 of x"),
+        (lambda: table(given=pa.array(["yess"] * ROWS)), "the frame, row 0 (from 0), column `given`: given is \"yess\", which is not an option"),
+        (lambda: [{"x": 1}, 3], "the frame, row 1 (from 0): it is no dict"),
+        (lambda: "nowhere.csv", "nowhere.csv: cannot be read"),
+        (lambda: policy("clinical"), "policy.toml: the name ends in none of .csv"),
+    ],
+)  # fmt: skip
+def test_an_error_says_where(frame: Any, message: str) -> None:
+    with pytest.raises(DataError) as raised:
+        rarely.review(SMALL, frame())
+    assert message in str(raised.value)
+    assert isinstance(raised.value, Error) and isinstance(raised.value, ValueError)
+
+
+def test_a_column_that_is_not_needed_may_be_anything() -> None:
+    expected = rarely.review(SMALL, table()).to_dict()
+    mixed = pd.DataFrame(table().to_pydict()).assign(other=[1, "a"] * (ROWS // 2))
+    for frame in (table(other=pa.array([[1]] * ROWS)), mixed, {**table().to_pydict(), "other": object()}):
+        assert rarely.review(SMALL, frame).to_dict() == expected
+
+
+def test_a_wrong_document_has_a_line_and_a_column(tmp_path: Path) -> None:
+    wrong = SMALL.replace("[0, 100]", "[100, 0]")
+    with pytest.raises(DocumentError, match=r"the document, line 8, column \d+: "):
+        rarely.review(wrong, table())
+    path = tmp_path / "wrong.toml"
+    path.write_text(wrong)
+    with pytest.raises(DocumentError, match=r"wrong.toml, line 8, column \d+: "):
+        rarely.review(path, table())
+    with pytest.raises(DocumentError, match="nowhere.toml: cannot be read; check the path"):
+        rarely.review("nowhere.toml", table())
+    with pytest.raises(TypeError, match="a policy document is of type int"):
+        rarely.review(7, table())
+    with pytest.raises(TypeError, match="the frame is of type int"):
+        rarely.review(SMALL, 7)
+
+
+def test_a_document_is_an_object(tmp_path: Path) -> None:
+    document = rarely.Document(policy("clinical"))
+    assert (document.name, document.options, document.features) == (
+        "hypertension-treatment",
+        ["watch", "treat"],
+        ["systolic"],
+    )
+    assert document.rule == ["watch below 140 mmHg", "treat from 140 mmHg"]
+    assert document.text == policy("clinical").read_text()
+    assert (document.outcome, document.option_column) == ("wellbeing", "treatment")
+    assert repr(document) == 'Document("hypertension-treatment", options=[watch, treat], features=[systolic])'
+    assert document == rarely.Document(document.text) and hash(document) == hash(rarely.Document(document.text))
+    assert rarely.review(document, log("clinical")).verdict == rarely.review(document.text, log("clinical")).verdict
+
+
+def growth(frame: Any) -> int:
+    """Bytes of memory that a review of a frame takes at most, besides what is there before it."""
+    import resource
+
+    pages = Path("/proc/self/statm")
+    stop = threading.Event()
+    gc.collect()
+    seen = [int(pages.read_text().split()[1])]
+
+    def look() -> None:
+        while not stop.wait(0.002):
+            seen.append(int(pages.read_text().split()[1]))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    rarely.review(SMALL, frame)
+    stop.set()
+    thread.join()
+    return (max(seen) - seen[0]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is looked at as Linux shows it")
+def test_no_column_is_copied() -> None:
+    rows = 4_000_000
+    generator = np.random.default_rng(1)
+    columns = {
+        "x": generator.uniform(0, 100, rows),
+        "level": pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), ["true"]),
+        "given": pa.DictionaryArray.from_arrays(pa.array(np.arange(rows) % 2, pa.int8()), ["no", "yes"]),
+        "outcome": generator.uniform(0, 1, rows),
+    }
+    frame = pa.table(columns)
+    rarely.review(SMALL, frame.slice(0, 100_000))
+    # A copy of one column of numbers is 32 MB.
+    assert growth(frame) < 16_000_000
+    own = {"x": columns["x"], "outcome": columns["outcome"], "level": ["true"] * rows, "given": ["no"] * rows}
+    assert growth(pl.DataFrame(own)) < 16_000_000
+    copied = growth(own)
+    assert copied > 64_000_000, "the way through Python's own objects copies, and this test would see it"
+
+
+def test_a_stream_is_given_back_when_it_was_read() -> None:
+    pool = pa.default_memory_pool()
+    gc.collect()
+    before = pool.bytes_allocated()
+    frame = table()
+    for _ in range(20):
+        rarely.review(SMALL, frame)
+    del frame
+    gc.collect()
+    assert pool.bytes_allocated() <= before
+    reader = table().to_reader()
+    rarely.review(SMALL, reader)
+    with pytest.raises(DataError):
+        rarely.review(SMALL, reader)
+
+
+def test_states_add_up(binary: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(log("clinical"))
+    whole = rarely.review(policy("clinical"), frame)
+    first, second = frame[:3000], frame[3000:]
+    one = rarely.review(policy("clinical"), first)
+    then = rarely.review(policy("clinical"), second, state=one.state)
+    both = rarely.review(policy("clinical"), None, state=[one.state, rarely.review(policy("clinical"), second).state])
+    for found in (then, both):
+        assert (found.rows, found.verdict) == (whole.rows, whole.verdict)
+        assert found.proposal is not None and whole.proposal is not None
+        assert found.proposal.rule == whole.proposal.rule
+    first.write_csv(tmp_path / "first.csv")
+    second.write_csv(tmp_path / "second.csv")
+    saved = tmp_path / "state"
+    command(binary, "--policy", policy("clinical"), "--data", tmp_path / "first.csv", "--save-state", saved)
+    assert saved.read_bytes() == one.state
+    expected = command(binary, "--policy", policy("clinical"), "--data", tmp_path / "second.csv", "--state", saved)
+    assert then.to_dict() == expected
+    with pytest.raises(ReviewError, match="nothing to review"):
+        rarely.review(policy("clinical"), None)
+    with pytest.raises(ReviewError, match="state: "):
+        rarely.review(SMALL, table(), state=one.state)
+    with pytest.raises(ReviewError, match="state: "):
+        rarely.review(SMALL, table(), state=b"{}")
+    with pytest.raises(ReviewError):
+        rarely.review(policy("clinical"), first, state=one.state)
+    with pytest.raises(TypeError, match="state is of type str"):
+        rarely.review(SMALL, table(), state="text")
+
+
+def test_a_proposal_can_be_used() -> None:
+    found = rarely.review(policy("clinical"), pl.read_csv(log("clinical")))
+    proposal = found.proposal
+    assert found.verdict == "change" and proposal is not None
+    expected = found.to_dict()["proposal"]
+    assert (proposal.gain.estimate, proposal.gain.lower, proposal.gain.upper) == tuple(expected["gain"].values())
+    assert (proposal.changed_share, proposal.certified_by) == (expected["changed_share"], expected["certified_by"])
+    assert proposal.rule[0].startswith("watch below ") and proposal.cause and proposal.changes
+    changed = rarely.Document(proposal.document)
+    assert changed.rule == proposal.rule
+    # The comments of the owner stay.
+    assert "# the arms, in order" in changed.text
+    assert "gain a case: " in proposal.certificate and "assumed: noise 0.1 wellbeing" in proposal.certificate
+    assert "digest of the statistics: " in proposal.certificate
+    assert rarely.review(changed, log("clinical")).verdict == "keep"
+    assert isinstance(proposal.against, list)
+
+
+def test_pictures_can_be_saved(tmp_path: Path) -> None:
+    figures = rarely.review(policy("clinical"), log("clinical")).figures
+    assert next(iter(figures)) == "decision-boundary"
+    figure = figures["decision-boundary"]
+    assert figure.name == "decision-boundary" and figure.title and figure.caption
+    assert figure._repr_svg_() == figure.svg
+    ElementTree.fromstring(figure.svg)
+    figure.save(tmp_path / "picture.svg")
+    figure.save(str(tmp_path / "picture.PNG"), scale=1.0)
+    assert (tmp_path / "picture.svg").read_text() == figure.svg
+    assert (tmp_path / "picture.PNG").read_bytes() == figure.png(1.0) != figure.png()
+    with pytest.raises(ValueError, match="neither .svg nor .png"):
+        figure.save(tmp_path / "picture.pdf")
+    with pytest.raises(ValueError, match="choose a scale"):
+        figure.png(-1.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_shows_it(name: str) -> None:
+    found = rarely.review(policy(name), log(name))
+    html = found._repr_html_()
+    root = ElementTree.fromstring(html)
+    assert root.tag == "div"
+    assert found.verdict in "".join(root.itertext())
+    for element in root.iter():
+        assert "id" not in element.attrib, "several of these may be on one page"
+        assert element.tag.split("}")[-1] not in ("script", "link", "style", "image", "img")
+    without_names = html.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert "http" not in without_names and "url(" not in without_names
+
+
+def test_words_in_a_notebook_are_escaped() -> None:
+    text = SMALL.replace('policy = "small"', 'policy = "<small> & co"').replace('"no"', '"<no>"')
+    given = pa.array(["<no>" if word == "no" else word for word in small()["given"].to_pylist()])
+    html = rarely.review(text, table(given=given))._repr_html_()
+    assert "&lt;small&gt; &amp; co" in html and "<no>" not in html
+    ElementTree.fromstring(html)
+
+
+def test_it_does_not_hold_the_interpreter() -> None:
+    rows = 3_000_000
+    frame = pa.table({
+        "x": np.linspace(0, 100, rows),
+        "level": pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), ["true"]),
+        "given": pa.DictionaryArray.from_arrays(pa.array(np.arange(rows) % 2, pa.int8()), ["no", "yes"]),
+        "outcome": np.linspace(0, 1, rows),
+    })  # fmt: skip
+    beats: list[float] = []
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.is_set():
+            beats.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    start = time.perf_counter()
+    rarely.review(SMALL, frame)
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    within = [at for at in beats if start < at < end]
+    assert len(within) > 10 * (end - start), "another thread goes on meanwhile"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_it_can_be_interrupted(tmp_path: Path) -> None:
+    script = (
+        "import numpy as np, os, pyarrow as pa, signal, sys, threading, time\n"
+        "from rarely import _rarely as rarely\n"
+        f"document = {SMALL!r}\n"
+        "rows = 40_000_000\n"
+        "words = lambda keys: pa.DictionaryArray.from_arrays(pa.array(keys), ['true', 'no', 'yes'])\n"
+        "frame = pa.table({'x': np.zeros(rows, np.int8), 'level': words(np.zeros(rows, np.int8)),\n"
+        "    'given': words(np.ones(rows, np.int8)), 'outcome': np.zeros(rows, np.int8)})\n"
+        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "start = time.perf_counter()\n"
+        "try:\n"
+        "    rarely.review(document, frame)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', time.perf_counter() - start)\n"
+        "else:\n"
+        "    print('done', time.perf_counter() - start)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    word, seconds = done.stdout.split()
+    assert word == "stopped" or float(seconds) < 0.3, done.stdout + done.stderr
+    assert float(seconds) < 2
+
+
+def test_a_review_says_what_it_is() -> None:
+    found = rarely.review(policy("clinical"), log("clinical"))
+    assert repr(found) == 'Review("hypertension-treatment": change, 8000 rows)'
+    assert found.document.name == "hypertension-treatment"
+    assert found.rejected == [] and isinstance(found.reasons, list)
