@@ -132,6 +132,9 @@ def blocks_table(rows, repetitions):
         for algorithm in ("linucb", "boundary-greedy", "rarely"):
             work = lambda algorithm=algorithm: fresh(algorithm).observe(X, plays, rewards)
             works.append((f"observe, {algorithm}", work, lambda: numpy_block(X, plays, rewards)))
+        for algorithm in ("boundary-greedy", "rarely"):
+            work = lambda algorithm=algorithm: fresh(algorithm).observe(X, plays, rewards, once=True)
+            works.append((f"observe(once=True), {algorithm}", work, lambda: numpy_block(X, plays, rewards)))
         for name, ours_work, numpy_work in works:
             mine, theirs = best_of(repetitions, ours_work, numpy_work)
             print(f"| {name} | {dimension} | {1e3 * mine:.1f} | {1e3 * theirs:.1f} | {theirs / mine:.2f} |")

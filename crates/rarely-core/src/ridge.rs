@@ -17,8 +17,8 @@ const REFRESH_PERIOD: u64 = 512;
 const REFRESH_PERIOD_PER_DIMENSION: u64 = 32;
 /// `sᵀV⁻¹s` from which a single update loses enough digits to ask for a fresh factorisation at once.
 const REFRESH_LEVERAGE: f64 = 1e3;
-/// `d·tr Σssᵀ/λ` up to which no leverage rounds to less than 0: the roundings of `V⁻¹` are some `d·1e-16/λ`.
-const WELL_CONDITIONED: f64 = 1e9;
+/// `d·tr V⁻¹·tr V` up to which no leverage rounds to less than 0: it is at least `‖s‖²/tr V`, and a rounding `d·1e-16·‖s‖²·tr V⁻¹`.
+const WELL_CONDITIONED: f64 = 1e10;
 
 /// The regression of one arm.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,9 +130,7 @@ impl Ridge {
             let length = until.min(remaining);
             let stretch = left.clone().take(length);
             if length == until && self.is_uneventful(stretch.clone()) {
-                for (context, reward) in stretch {
-                    self.add(context, reward);
-                }
+                by_dimension!(direction.len(), add_many_sized(self, stretch), add_many_sized::<ANY>(self, stretch));
                 self.refresh(direction);
             } else {
                 for (context, reward) in stretch {
@@ -145,7 +143,7 @@ impl Ridge {
     }
 
     /// Whether none of some observations can ask for a fresh factorisation: neither by its leverage, which is at most
-    /// `‖s‖²·tr V⁻¹` since `V` only grows, nor by a leverage that rounds to less than 0, which is at least `‖s‖²/tr V`.
+    /// `‖s‖²·tr V⁻¹` since `V` only grows, nor by one that rounds to less than 0.
     fn is_uneventful<'a>(&self, observations: impl Iterator<Item = (&'a [f64], f64)>) -> bool {
         let (mut largest, mut squares) = (0.0_f64, self.squares);
         for (context, _) in observations {
@@ -154,15 +152,9 @@ impl Ridge {
             squares += square;
         }
         let dimension = self.dimension();
-        let leverage = largest * symmetric::trace(&self.inverse, dimension);
-        let conditioned = dimension as f64 * squares / self.penalty;
-        leverage <= 0.5 * REFRESH_LEVERAGE && conditioned <= WELL_CONDITIONED
-    }
-
-    /// Adds an observation to the sums alone.
-    #[inline]
-    fn add(&mut self, context: &[f64], reward: f64) {
-        by_dimension!(context.len(), add_sized(self, context, reward), add_sized::<ANY>(self, context, reward));
+        let spread = symmetric::trace(&self.inverse, dimension);
+        let condition = dimension as f64 * spread * (self.penalty + squares);
+        largest * spread <= 0.5 * REFRESH_LEVERAGE && condition <= WELL_CONDITIONED
     }
 
     fn refresh_period(&self) -> u64 {
@@ -384,8 +376,31 @@ fn update_sized<const D: usize>(
 /// Adds an observation to the sums.
 #[inline]
 fn add_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64) {
-    let context = &context[..known::<D>(context.len())];
     symmetric::add_outer_sized::<D>(&mut ridge.recent.information, 1.0, context);
+    add_rest_sized::<D>(ridge, context, reward);
+}
+
+/// Adds observations to the sums, four at a time.
+fn add_many_sized<'a, const D: usize>(ridge: &mut Ridge, mut observations: impl Iterator<Item = (&'a [f64], f64)>) {
+    loop {
+        let four = [observations.next(), observations.next(), observations.next(), observations.next()];
+        let [Some(a), Some(b), Some(c), Some(d)] = four else {
+            for (context, reward) in four.into_iter().flatten() {
+                add_sized::<D>(ridge, context, reward);
+            }
+            return;
+        };
+        symmetric::add_four_outers_sized::<D>(&mut ridge.recent.information, [a.0, b.0, c.0, d.0]);
+        for (context, reward) in [a, b, c, d] {
+            add_rest_sized::<D>(ridge, context, reward);
+        }
+    }
+}
+
+/// Adds an observation to all sums but `Σssᵀ`.
+#[inline]
+fn add_rest_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64) {
+    let context = &context[..known::<D>(context.len())];
     symmetric::add_scaled(&mut ridge.recent.moment[..context.len()], reward, context);
     ridge.squares += symmetric::dot(context, context);
     ridge.count += 1;

@@ -218,6 +218,22 @@ fn add_outer_any(matrix: &mut [f64], scale: f64, x: &[f64]) {
     }
 }
 
+/// `A += Σ x xᵀ` over four vectors, each entry in their order: the bits of four single additions, with one pass over the matrix.
+#[inline]
+pub(crate) fn add_four_outers_sized<const D: usize>(matrix: &mut [f64], vectors: [&[f64]; 4]) {
+    let dimension = known::<D>(vectors[0].len());
+    let [a, b, c, d] = vectors.map(|vector| &vector[..dimension]);
+    let mut start = 0;
+    for i in 0..dimension {
+        let row = &mut matrix[start..=start + i];
+        let before = a[..=i].iter().zip(&b[..=i]).zip(&c[..=i]).zip(&d[..=i]);
+        for (entry, (((aj, bj), cj), dj)) in row.iter_mut().zip(before) {
+            *entry = (((*entry + a[i] * aj) + b[i] * bj) + c[i] * cj) + d[i] * dj;
+        }
+        start += i + 1;
+    }
+}
+
 /// Sum of the diagonal entries.
 pub(crate) fn trace(matrix: &[f64], dimension: usize) -> f64 {
     (0..dimension).map(|i| matrix[packed_length(i + 1) - 1]).sum()

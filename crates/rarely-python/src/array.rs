@@ -5,7 +5,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use rarely_core::{Context, Contexts};
+use rarely_core::{Context, ContextError, Contexts};
 
 use crate::error;
 
@@ -59,15 +59,69 @@ impl<'py> People<'py> {
 
     /// The rows as a block. A single row is a block of one.
     pub(crate) fn block(&self, py: Python<'_>, dimension: usize) -> PyResult<Contexts<'_>> {
+        let rows = self.rows(py, dimension)?;
+        py.detach(|| Contexts::new(rows.values, dimension)).map_err(|error| error::CONTEXT.of(py, &error))
+    }
+
+    /// The same, to be checked stretch by stretch.
+    pub(crate) fn rows(&self, py: Python<'_>, dimension: usize) -> PyResult<Rows<'_>> {
         let (values, width) = match self {
             Self::One(line) => (line.values(), line.values().len()),
             Self::Many(array) => (array.as_slice().unwrap_or(&[]), array.shape()[1]),
         };
-        let mismatch = rarely_core::ContextError::DimensionMismatch { expected: dimension, found: width };
+        let mismatch = ContextError::DimensionMismatch { expected: dimension, found: width };
         if width != dimension {
             return Err(error::CONTEXT.of(py, &mismatch));
         }
-        py.detach(|| Contexts::new(values, dimension)).map_err(|error| error::CONTEXT.of(py, &error))
+        Ok(Rows { values, dimension })
+    }
+}
+
+/// Rows of contexts that nobody has looked at yet: a long block is checked while it is used, so that it is read once.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    values: &'a [f64],
+    dimension: usize,
+}
+
+/// Some rows of a block, and the number of the first.
+#[derive(Clone, Copy)]
+pub(crate) struct Stretch<'a> {
+    rows: Rows<'a>,
+    start: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn len(self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    /// So many rows at a time.
+    pub(crate) fn stretches(self, length: usize) -> impl Iterator<Item = Stretch<'a>> {
+        let Self { values, dimension } = self;
+        let stretch = move |(number, values)| Stretch { rows: Rows { values, dimension }, start: number * length };
+        values.chunks(length * dimension).enumerate().map(stretch)
+    }
+}
+
+impl<'a> Stretch<'a> {
+    pub(crate) fn start(self) -> usize {
+        self.start
+    }
+
+    /// The same in shorter pieces.
+    pub(crate) fn pieces(self, length: usize) -> impl Iterator<Item = Self> {
+        self.rows.stretches(length).map(move |piece| Self { start: self.start + piece.start, ..piece })
+    }
+
+    /// The contexts, if all of them are; an error counts rows from the start of the block.
+    pub(crate) fn contexts(self) -> Result<Contexts<'a>, ContextError> {
+        Contexts::new(self.rows.values, self.rows.dimension).map_err(|error| match error {
+            ContextError::BlockEntry { row, index, value } => {
+                ContextError::BlockEntry { row: self.start + row, index, value }
+            }
+            other => other,
+        })
     }
 }
 

@@ -155,8 +155,8 @@ impl Policy {
             return Ok(self.observe_one(py, line, &decision, reward)?.into_iter().collect());
         }
         let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
-        let contexts = people.block(py, self.shape.dimension())?;
-        let log = blocks::Log::new(py, self, contexts, arms.values(), rewards.values(), reasons)?;
+        let rows = people.rows(py, self.shape.dimension())?;
+        let log = blocks::Log::new(py, self, rows, arms.values(), rewards.values(), reasons)?;
         let mut state = self.lock(py);
         let found = log.learn(py, &mut state, once)?;
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
@@ -255,8 +255,8 @@ impl Policy {
                 }
             }
             people @ People::Many(_) => {
-                let contexts = people.block(py, self.shape.dimension())?;
-                blocks::decide(py, &mut self.lock(py), contexts, reasons)
+                let rows = people.rows(py, self.shape.dimension())?;
+                blocks::decide(py, &mut self.lock(py), rows, reasons)
             }
         }
     }

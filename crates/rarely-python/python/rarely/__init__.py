@@ -1,6 +1,7 @@
 """Decision policies that change seldom, and only on evidence.
 
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
+- :func:`review` holds a policy document against a log: keep the rule or change it, to what, on what evidence.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :class:`Client` asks a running service for decisions and tells it outcomes.
 - :mod:`rarely.adapters` lets a policy run inside the loops of coba and of the Open Bandit Pipeline.
@@ -15,10 +16,15 @@ from ._rarely import (
     Boundary,
     Certificate,
     Change,
+    Document,
     Figure,
     Gain,
+    Interval,
     Policy,
+    Proposal,
+    Review,
     __version__,
+    review,
 )
 from .client import Client
 from .errors import Error
@@ -32,15 +38,20 @@ __all__ = [
     "Certificate",
     "Change",
     "Client",
+    "Document",
     "Error",
     "Figure",
     "Gain",
+    "Interval",
     "Policy",
+    "Proposal",
     "Reproduction",
+    "Review",
     "Simulation",
     "Table",
     "__version__",
     "errors",
     "reproduce",
+    "review",
     "simulate",
 ]

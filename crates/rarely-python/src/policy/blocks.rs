@@ -6,7 +6,7 @@ use pyo3::types::{PyList, PyTuple};
 use rarely_core::{Arm, Change, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
 
 use super::{Policy, State, refusal};
-use crate::array::People;
+use crate::array::{People, Rows};
 use crate::error;
 
 /// Rows between two looks at whether Ctrl-C was pressed.
@@ -18,28 +18,27 @@ const FEW: usize = 1024;
 pub(super) fn decide<'py>(
     py: Python<'py>,
     state: &mut State,
-    contexts: Contexts<'_>,
+    rows: Rows<'_>,
     reasons: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let arms = PyArray1::<i64>::zeros(py, contexts.len(), false);
-    let propensities = PyArray1::<f64>::zeros(py, contexts.len(), false);
+    let arms = PyArray1::<i64>::zeros(py, rows.len(), false);
+    let propensities = PyArray1::<f64>::zeros(py, rows.len(), false);
     let words = PyList::empty(py);
     {
         let (mut arms, mut propensities) = (arms.try_readwrite()?, propensities.try_readwrite()?);
         let (arms, propensities) = (arms.as_slice_mut()?, propensities.as_slice_mut()?);
-        let dimension = contexts.dimension();
         // Drawn from a copy: if Ctrl-C comes, nothing was drawn.
         let mut rng = state.rng.clone();
         let policy = &*state.policy;
-        let mut room = vec![Decision::recorded(Arm::new(0)); FEW.min(contexts.len())];
-        let stretches = contexts.values().chunks(STRETCH * dimension).zip(arms.chunks_mut(STRETCH));
-        for ((values, arms), propensities) in stretches.zip(propensities.chunks_mut(STRETCH)) {
+        let mut room = vec![Decision::recorded(Arm::new(0)); FEW.min(rows.len())];
+        let stretches = rows.stretches(STRETCH).zip(arms.chunks_mut(STRETCH));
+        for ((stretch, arms), propensities) in stretches.zip(propensities.chunks_mut(STRETCH)) {
             let mut said = Vec::new();
             let decided = py.detach(|| {
-                let few = values.chunks(FEW * dimension).zip(arms.chunks_mut(FEW));
-                for ((values, arms), propensities) in few.zip(propensities.chunks_mut(FEW)) {
+                let few = stretch.pieces(FEW).zip(arms.chunks_mut(FEW));
+                for ((few, arms), propensities) in few.zip(propensities.chunks_mut(FEW)) {
                     let room = &mut room[..arms.len()];
-                    policy.decide_many(Contexts::new(values, dimension)?, &mut rng, room)?;
+                    policy.decide_many(few.contexts()?, &mut rng, room)?;
                     for ((decision, arm), propensity) in room.iter().zip(arms).zip(propensities) {
                         (*arm, *propensity) = (whole(decision.arm), decision.propensity);
                     }
@@ -60,7 +59,7 @@ pub(super) fn decide<'py>(
 
 /// Outcomes to be learned, checked as far as that does not depend on what was learned.
 pub(super) struct Log<'a> {
-    contexts: Contexts<'a>,
+    rows: Rows<'a>,
     decisions: Vec<Decision>,
     rewards: &'a [f64],
 }
@@ -69,14 +68,13 @@ impl<'a> Log<'a> {
     pub(super) fn new(
         py: Python<'_>,
         policy: &Policy,
-        contexts: Contexts<'a>,
+        rows: Rows<'a>,
         arms: &[i64],
         rewards: &'a [f64],
         reasons: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let lengths =
-            ObserveError::BatchLength { contexts: contexts.len(), decisions: arms.len(), rewards: rewards.len() };
-        if arms.len() != contexts.len() || rewards.len() != contexts.len() {
+        let lengths = ObserveError::BatchLength { contexts: rows.len(), decisions: arms.len(), rewards: rewards.len() };
+        if arms.len() != rows.len() || rewards.len() != rows.len() {
             return Err(refusal(py, &lengths));
         }
         let mut decisions = Vec::with_capacity(arms.len());
@@ -84,13 +82,13 @@ impl<'a> Log<'a> {
             decisions.push(Decision::recorded(policy.arm(py, *arm, Some(row))?));
         }
         if let Some(reasons) = reasons {
-            let mut rows = decisions.iter_mut();
+            let mut left = decisions.iter_mut();
             for given in reasons.try_iter()? {
-                let row = rows.next().ok_or_else(|| refusal(py, &lengths))?;
+                let row = left.next().ok_or_else(|| refusal(py, &lengths))?;
                 row.reason = reason(&given?)?;
             }
         }
-        Ok(Self { contexts, decisions, rewards })
+        Ok(Self { rows, decisions, rewards })
     }
 
     /// Learns every row, or none.
@@ -110,18 +108,17 @@ impl<'a> Log<'a> {
     }
 
     fn learn_in_stretches(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
-        let dimension = self.contexts.dimension();
         let mut changes = Vec::new();
-        let stretches = self.contexts.values().chunks(STRETCH * dimension).zip(self.decisions.chunks(STRETCH));
-        for (stretch, ((values, decisions), rewards)) in stretches.zip(self.rewards.chunks(STRETCH)).enumerate() {
+        let stretches = self.rows.stretches(STRETCH).zip(self.decisions.chunks(STRETCH));
+        for ((stretch, decisions), rewards) in stretches.zip(self.rewards.chunks(STRETCH)) {
             let learned = py.detach(|| {
-                let contexts = Contexts::new(values, dimension)?;
+                let contexts = stretch.contexts()?;
                 if once {
                     return state.policy.learn_many(contexts, decisions, rewards).map(|()| Vec::new());
                 }
                 state.policy.observe_many(contexts, decisions, rewards)
             });
-            let found = learned.map_err(|error| refusal(py, &in_block(error, stretch * STRETCH)))?;
+            let found = learned.map_err(|error| refusal(py, &in_block(error, stretch.start())))?;
             changes.extend(found.into_iter().map(|(_, evidence)| evidence));
             py.check_signals()?;
         }
