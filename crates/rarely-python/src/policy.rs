@@ -156,7 +156,7 @@ impl Policy {
         }
         let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
         let rows = people.rows(py, self.shape.dimension())?;
-        let log = blocks::Log::new(py, self, rows, arms.values(), rewards.values(), reasons)?;
+        let log = blocks::Log::new(py, self, rows, (arms.values(), rewards.values()), reasons)?;
         let mut state = self.lock(py);
         let found = log.learn(py, &mut state, once)?;
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())

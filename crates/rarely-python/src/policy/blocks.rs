@@ -59,41 +59,40 @@ pub(super) fn decide<'py>(
 
 /// Outcomes to be learned, checked as far as that does not depend on what was learned.
 pub(super) struct Log<'a> {
+    policy: &'a Policy,
     rows: Rows<'a>,
-    decisions: Vec<Decision>,
+    arms: &'a [i64],
     rewards: &'a [f64],
+    /// One for each row, or none.
+    reasons: Vec<Reason>,
 }
 
 impl<'a> Log<'a> {
     pub(super) fn new(
         py: Python<'_>,
-        policy: &Policy,
+        policy: &'a Policy,
         rows: Rows<'a>,
-        arms: &[i64],
-        rewards: &'a [f64],
+        (arms, rewards): (&'a [i64], &'a [f64]),
         reasons: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let lengths = ObserveError::BatchLength { contexts: rows.len(), decisions: arms.len(), rewards: rewards.len() };
         if arms.len() != rows.len() || rewards.len() != rows.len() {
+            let lengths =
+                ObserveError::BatchLength { contexts: rows.len(), decisions: arms.len(), rewards: rewards.len() };
             return Err(refusal(py, &lengths));
         }
-        let mut decisions = Vec::with_capacity(arms.len());
-        for (row, arm) in arms.iter().enumerate() {
-            decisions.push(Decision::recorded(policy.arm(py, *arm, Some(row))?));
+        let given =
+            reasons.map(|reasons| reasons.try_iter()?.map(|given| reason(&given?)).collect::<PyResult<Vec<_>>>());
+        let reasons = given.transpose()?.unwrap_or_default();
+        if !reasons.is_empty() && reasons.len() != rows.len() {
+            let message = format!("{} reasons for {} rows; give one for each", reasons.len(), rows.len());
+            return Err(error::OBSERVE.says(py, message));
         }
-        if let Some(reasons) = reasons {
-            let mut left = decisions.iter_mut();
-            for given in reasons.try_iter()? {
-                let row = left.next().ok_or_else(|| refusal(py, &lengths))?;
-                row.reason = reason(&given?)?;
-            }
-        }
-        Ok(Self { rows, decisions, rewards })
+        Ok(Self { policy, rows, arms, rewards, reasons })
     }
 
     /// Learns every row, or none.
     pub(super) fn learn(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
-        let before = (self.decisions.len() > STRETCH).then(|| state.policy.snapshot());
+        let before = (self.arms.len() > STRETCH).then(|| state.policy.snapshot());
         let once = once && state.policy.algorithm().is_switching();
         let mut learned = self.learn_in_stretches(py, state, once);
         if let (Err(_), Some(before)) = (&learned, before) {
@@ -109,14 +108,21 @@ impl<'a> Log<'a> {
 
     fn learn_in_stretches(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
         let mut changes = Vec::new();
-        let stretches = self.rows.stretches(STRETCH).zip(self.decisions.chunks(STRETCH));
-        for ((stretch, decisions), rewards) in stretches.zip(self.rewards.chunks(STRETCH)) {
+        let mut decisions = Vec::with_capacity(self.arms.len().min(STRETCH));
+        for stretch in self.rows.stretches(STRETCH) {
+            let rows = stretch.start()..(stretch.start() + STRETCH).min(self.arms.len());
+            decisions.clear();
+            for row in rows.clone() {
+                let decision = Decision::recorded(self.policy.arm(py, self.arms[row], Some(row))?);
+                let reason = self.reasons.get(row).copied().unwrap_or(decision.reason);
+                decisions.push(Decision { reason, ..decision });
+            }
             let learned = py.detach(|| {
                 let contexts = stretch.contexts()?;
                 if once {
-                    return state.policy.learn_many(contexts, decisions, rewards).map(|()| Vec::new());
+                    return state.policy.learn_many(contexts, &decisions, &self.rewards[rows]).map(|()| Vec::new());
                 }
-                state.policy.observe_many(contexts, decisions, rewards)
+                state.policy.observe_many(contexts, &decisions, &self.rewards[rows])
             });
             let found = learned.map_err(|error| refusal(py, &in_block(error, stretch.start())))?;
             changes.extend(found.into_iter().map(|(_, evidence)| evidence));
