@@ -1,23 +1,44 @@
 """The native half of `rarely`: types for checkers and editors."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, SupportsIndex, Union, final, overload
+from collections.abc import Callable, Iterable, Sequence
+from types import NotImplementedType
+from typing import Any, Final, Literal, Union, final, overload
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, TypeAlias
+from typing_extensions import Self, TypeAlias, disjoint_base
 
-Numbers: TypeAlias = npt.NDArray[np.float64]
-Arms: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
+_Numbers: TypeAlias = npt.NDArray[np.float64]
+_Arms: TypeAlias = npt.NDArray[np.int64]
+_Mask: TypeAlias = npt.NDArray[np.bool_]
+
+__all__ = [
+    "Document",
+    "Boundary",
+    "Certificate",
+    "Change",
+    "Gain",
+    "Figure",
+    "reproduce",
+    "simulate",
+    "Policy",
+    "Interval",
+    "Proposal",
+    "Review",
+    "review",
+    "__version__",
+    "ALGORITHMS",
+    "ENVIRONMENTS",
+]
 
 __version__: Final[str]
 ALGORITHMS: Final[tuple[str, ...]]
 ENVIRONMENTS: Final[tuple[str, ...]]
 
+@disjoint_base
 class Policy:
-    """A policy that decides and learns."""
+    """A policy that decides and learns. It holds its rule until the data make it implausible; then it changes, with a certificate."""
 
     def __new__(
         cls,
@@ -33,7 +54,7 @@ class Policy:
         deployed: Any = None,
         explore: str | None = None,
         population: Any = None,
-        sets: Literal["joint", "per-arm"] = "joint",
+        sets: str = "joint",
         tolerance: float = 0.01,
         growth: float = 0.3,
         excluded_share: float = 0.01,
@@ -46,20 +67,36 @@ class Policy:
         seed: int = 0,
     ) -> Self: ...
     @overload
-    def decide(self, X: Any) -> tuple[Any, Any]: ...
+    def decide(self, X: Any, *, reasons: Literal[False] = False) -> tuple[Any, Any]:
+        """Chooses an arm for one context, or for each row of a block, and says with what probability it was chosen."""
     @overload
-    def decide(self, X: Any, *, reasons: bool) -> tuple[Any, ...]: ...
-    def observe(self, X: Any, arms: Any, rewards: Any) -> list[Change]: ...
-    def reconsider(self) -> list[Change]: ...
-    def fit(self, X: Any, arms: Any, rewards: Any) -> Self: ...
-    def partial_fit(self, X: Any, arms: Any, rewards: Any) -> Self: ...
-    def predict(self, X: Any) -> Any: ...
-    def plausible(self, X: Any) -> Mask: ...
-    def intervals(self, X: Any) -> Numbers: ...
-    def excluded_share(self, X: Any = None) -> float: ...
-    def boundaries(self) -> list[Boundary]: ...
-    def gain(self, other: Any, X: Any = None) -> Gain: ...
-    def stuck(self) -> list[str]: ...
+    def decide(self, X: Any, *, reasons: Literal[True]) -> tuple[Any, Any, Any]: ...
+    def observe(
+        self, X: Any, arms: Any, rewards: Any, reasons: str | Iterable[str] | None = None, *, once: bool = False
+    ) -> list[Change]:
+        """Learns from one outcome or from a block of them; the changes that this led to, each with its certificate."""
+    def reconsider(self) -> list[Change]:
+        """Holds the rule in force against all that has been learned, now; the change, if one is justified."""
+    def fit(self, X: Any, arms: Any, rewards: Any) -> Self:
+        """Forgets everything, then learns."""
+    def partial_fit(self, X: Any, arms: Any, rewards: Any) -> Self:
+        """Learns, and gives the policy itself."""
+    def predict(self, X: Any) -> Any:
+        """The arms that the rule in force plays, without exploration."""
+    def plausible(self, X: Any) -> _Mask:
+        """Which arms the data have not ruled out: for each row and each arm."""
+    def intervals(self, X: Any) -> _Numbers:
+        """For each row and each arm the estimated mean reward, and the lower and upper end of its interval."""
+    def excluded_share(self, X: Any = None) -> float:
+        """The share of rows at which the policy plays an arm that the data rule out."""
+    def boundaries(self) -> list[Boundary]:
+        """What the data say of the boundary between each pair of arms."""
+    def thresholds(self, first: int = 0, second: int = 1) -> list[tuple[float, float]]:
+        """The plausible thresholds between two arms when contexts are (1, x): a list of intervals."""
+    def gain(self, other: Any, X: Any = None) -> Gain:
+        """What playing `other` instead would gain: another policy, parameters with a row for each arm, or arms."""
+    def stuck(self) -> list[str]:
+        """Arms that the data have not ruled out and that nobody gets, each with the remedy."""
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Self: ...
     def to_bytes(self) -> bytes: ...
@@ -68,9 +105,12 @@ class Policy:
     def copy(self) -> Self: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: Any) -> Self: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
-    def __add__(self, other: Self) -> Self: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]: ...
+    def __sklearn_clone__(self) -> Self: ...
+    def __add__(self, other: Policy, /) -> Self: ...
+    def __radd__(self, other: object, /) -> NotImplementedType: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     @property
     def algorithm(self) -> str: ...
     @property
@@ -78,19 +118,126 @@ class Policy:
     @property
     def dimension(self) -> int: ...
     @property
-    def estimates_(self) -> Numbers: ...
+    def estimates_(self) -> _Numbers:
+        """The estimated parameters, a row for each arm."""
     @property
-    def radius_(self) -> float: ...
+    def radius_(self) -> float:
+        """The radius of the joint confidence set."""
     @property
-    def rule_(self) -> Numbers | None: ...
+    def rule_(self) -> _Numbers | None:
+        """The parameters of the rule in force, a row for each arm; None if the policy holds no rule."""
     @property
-    def counts_(self) -> Arms: ...
+    def counts_(self) -> _Arms:
+        """Outcomes learned of each arm."""
     @property
-    def rounds_(self) -> int: ...
+    def rounds_(self) -> int:
+        """Outcomes observed."""
     @property
-    def versions(self) -> list[Change]: ...
+    def versions(self) -> list[Change]:
+        """Every change so far, the first one first."""
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what was learned."""
+
+@final
+class Change:
+    """A change of policy: why it came, what was in force before and after, and what it is worth."""
+
+    @property
+    def round(self) -> int: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def before(self) -> _Numbers: ...
+    @property
+    def after(self) -> _Numbers: ...
+    @property
+    def certificate(self) -> Certificate | None: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Certificate:
+    """What a change gains, for whom, and how sure that is."""
+
+    @property
+    def gain(self) -> Gain: ...
+    @property
+    def sample(self) -> int: ...
+    @property
+    def excluded_before(self) -> float: ...
+    @property
+    def excluded_after(self) -> float: ...
+    @property
+    def boundaries(self) -> list[tuple[Boundary, Boundary, float]]: ...
+    @property
+    def theorem_three(self) -> bool | None: ...
+    @property
+    def radius(self) -> float: ...
     @property
     def digest(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Gain:
+    """The gain of one policy over another on a sample: an interval that holds the true mean gain a decision."""
+
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def lower(self) -> float: ...
+    @property
+    def upper(self) -> float: ...
+    @property
+    def changed_share(self) -> float: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Boundary:
+    """What the data say of the boundary between two arms."""
+
+    @property
+    def arms(self) -> tuple[int, int]: ...
+    @property
+    def plausible(self) -> bool: ...
+    @property
+    def distance(self) -> float: ...
+    @property
+    def angle_degrees(self) -> float: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+# Simulations; `rarely.lab` has the functions for people.
+
+_Progress: TypeAlias = Union[Callable[[int, int], None], None]
+
+def simulate(
+    world: dict[str, Any],
+    rounds: int | None,
+    runs: int,
+    algorithms: list[str],
+    told: dict[str, Any],
+    *,
+    certificates: bool,
+    seed: int,
+    threads: int,
+    out: str | os.PathLike[str] | None,
+    progress: _Progress,
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], Figure, str]: ...
+def reproduce(
+    data: Sequence[str | os.PathLike[str]],
+    *,
+    full: bool,
+    runs: int | None,
+    rounds: int,
+    seed: int,
+    threads: int,
+    out: str | os.PathLike[str] | None,
+    progress: _Progress,
+) -> tuple[dict[str, Any], list[Figure], str, str]: ...
 
 # A policy document, and the review of a log.
 
@@ -114,7 +261,7 @@ class Document:
         """The rule in force, in words."""
     @property
     def text(self) -> str: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -145,7 +292,7 @@ class Interval:
     def lower(self) -> float: ...
     @property
     def upper(self) -> float: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Proposal:

@@ -144,7 +144,8 @@ def simulate(
             out=out,
             progress=show,
         )
-    return Simulation(settings, *(Table(tables[name]) for name in ("summary", "traces", "changes")), figure, text)
+    summary, traces, changes = (Table(tables[name]) for name in ("summary", "traces", "changes"))
+    return Simulation(settings, summary, traces, changes, figure, text)
 
 
 def reproduce(

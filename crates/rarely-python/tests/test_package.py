@@ -1,0 +1,82 @@
+"""The package as a whole: its stubs, its types, its doctests, its examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rarely
+
+CRATE = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((CRATE.parents[1] / "examples" / "python").glob("*.py"))
+MODULES = ["rarely", "rarely._rarely", "rarely.adapters", "rarely.client", "rarely.errors", "rarely.lab", "rarely.progress", "rarely.tables"]
+
+
+def run(*arguments: str) -> None:
+    done = subprocess.run([sys.executable, *arguments], cwd=CRATE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stubs_are_the_module() -> None:
+    run("-m", "mypy.stubtest", "rarely._rarely")
+
+
+def test_the_package_is_typed() -> None:
+    run("-m", "mypy", "--strict", "python/rarely")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str) -> None:
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for test in finder.find(module, globs={"rarely": rarely, **vars(module)}):
+        runner.run(test)
+    assert runner.failures == 0
+
+
+def test_native_docstrings_are_tested() -> None:
+    """Python's finder passes over what another language wrote; this does not."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    parser = doctest.DocTestParser()
+    found = 0
+    for owner in [rarely.Policy, rarely.Change, rarely.Certificate, rarely.Figure, rarely.Review, rarely.Document]:
+        for name, member in [("", owner), *vars(owner).items()]:
+            text = getattr(member, "__doc__", None) or ""
+            if ">>>" in text and not name.startswith("__"):
+                test = parser.get_doctest(text, {}, f"{owner.__name__}.{name}", None, None)
+                runner.run(test)
+                found += 1
+    assert found >= 4 and runner.failures == 0
+
+
+def test_everything_public_is_documented() -> None:
+    for name in rarely.__all__:
+        if name in ("ALGORITHMS", "ENVIRONMENTS", "__version__"):
+            continue
+        thing = getattr(rarely, name)
+        assert thing.__doc__, name
+        if isinstance(thing, type):
+            for member, value in vars(thing).items():
+                if callable(value) and not member.startswith("_"):
+                    assert value.__doc__, f"{name}.{member}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(example: Path, tmp_path: Path) -> None:
+    built = CRATE.parents[1] / "target" / "debug" / "rarely"
+    environment = {**os.environ, "RARELY_BINARY": os.environ.get("RARELY_BINARY", str(built)), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, str(example)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 5
