@@ -11,12 +11,10 @@ from time import perf_counter, process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peers"))
 
 # This says, before numpy is loaded, that everybody has one thread.
-import peers
-from peers import ARMS, DIM, NOISE, PENALTY, World
-
 import numpy as np
-
+import peers
 import rarely
+from peers import ARMS, DIM, NOISE, PENALTY, World
 
 
 def settings(world, algorithm):
@@ -59,7 +57,9 @@ def best_of(repetitions, *works):
 
 def rounds_table(rounds, slow_rounds, repetitions):
     world = World(1, 10_000)
-    contestants = [("rarely.Policy " + name, ours(name), rounds) for name in ("linucb", "rarely", "boundary-conservative")]
+    contestants = [
+        ("rarely.Policy " + name, ours(name), rounds) for name in ("linucb", "rarely", "boundary-conservative")
+    ]
     contestants += [
         ("numpy LinUCB, as usually written", peers.numpy_plain, rounds),
         ("numpy LinUCB, tuned", peers.numpy_tuned, rounds),
@@ -80,7 +80,9 @@ def rounds_table(rounds, slow_rounds, repetitions):
                 best[name] = (each, world.regret(chosen))
     same = ours("linucb")(world, rounds)[1] == peers.numpy_plain(world, rounds)[1]
     base = best["rarely.Policy linucb"][0]
-    print(f"one round at a time, k = {ARMS}, d = {DIM} ({rounds:,} rounds; MABWiser, contextualbandits, River {slow_rounds:,})\n")
+    print(
+        f"one round at a time, k = {ARMS}, d = {DIM} ({rounds:,} rounds; MABWiser, contextualbandits, River {slow_rounds:,})\n"
+    )
     print("| | µs a round | × ours | regret a round |\n|---|---:|---:|---:|")
     for name, (each, regret) in best.items():
         shown = f"{regret:.4f}" if isinstance(regret, float) else regret
@@ -107,41 +109,44 @@ def numpy_ucb(X, estimates, inverses, radius):
 def blocks_table(rows, repetitions):
     print(f"blocks of {rows:,} rows, k = {ARMS}\n")
     print("| | d | ours, ms | numpy, ms | numpy / ours |\n|---|---:|---:|---:|---:|")
-    same = True
-    for dimension in (5, 25):
-        world = np.random.default_rng(7)
-        X = np.column_stack([np.ones(rows), world.random((rows, dimension - 1))])
-        plays = world.integers(0, ARMS, rows)
-        truth = world.normal(size=(ARMS, dimension))
-        rewards = np.einsum("nd,nd->n", X, truth[plays]) + NOISE * world.normal(size=rows)
+    same = [blocks_rows(rows, dimension, repetitions) for dimension in (5, 25)]
+    print(f"\nthe same arms and the same estimates: {'yes' if all(same) else 'NO'}")
+    return all(same)
 
-        def fresh(algorithm):
-            return rarely.Policy(ARMS, dimension, algorithm, noise=NOISE, norm_bound=10.0, penalty=PENALTY)
 
-        held, optimist = fresh("boundary-greedy"), fresh("linucb")
-        held.observe(X[:5000], plays[:5000], rewards[:5000])
-        optimist.observe(X, plays, rewards)
-        inverses = np.stack(
-            [np.linalg.inv(X[plays == arm].T @ X[plays == arm] + PENALTY * np.eye(dimension)) for arm in range(ARMS)]
-        )
-        estimates, radius, rule = optimist.estimates_, optimist.radius_, held.rule_
-        works = [
-            ("decide, a held rule", lambda: held.decide(X), lambda: np.argmax(X @ rule.T, axis=1)),
-            ("decide, linucb", lambda: optimist.decide(X), lambda: numpy_ucb(X, estimates, inverses, radius)),
-        ]
-        for algorithm in ("linucb", "boundary-greedy", "rarely"):
-            work = lambda algorithm=algorithm: fresh(algorithm).observe(X, plays, rewards)
-            works.append((f"observe, {algorithm}", work, lambda: numpy_block(X, plays, rewards)))
-        for algorithm in ("boundary-greedy", "rarely"):
-            work = lambda algorithm=algorithm: fresh(algorithm).observe(X, plays, rewards, once=True)
-            works.append((f"observe(once=True), {algorithm}", work, lambda: numpy_block(X, plays, rewards)))
-        for name, ours_work, numpy_work in works:
-            mine, theirs = best_of(repetitions, ours_work, numpy_work)
-            print(f"| {name} | {dimension} | {1e3 * mine:.1f} | {1e3 * theirs:.1f} | {theirs / mine:.2f} |")
-        same &= np.array_equal(held.decide(X)[0], np.argmax(X @ rule.T, axis=1))
-        same &= bool(np.allclose(estimates, numpy_block(X, plays, rewards), rtol=1e-8, atol=1e-10))
-    print(f"\nthe same arms and the same estimates: {'yes' if same else 'NO'}")
-    return same
+def blocks_rows(rows, dimension, repetitions):
+    world = np.random.default_rng(7)
+    X = np.column_stack([np.ones(rows), world.random((rows, dimension - 1))])
+    plays = world.integers(0, ARMS, rows)
+    truth = world.normal(size=(ARMS, dimension))
+    rewards = np.einsum("nd,nd->n", X, truth[plays]) + NOISE * world.normal(size=rows)
+
+    def fresh(algorithm):
+        return rarely.Policy(ARMS, dimension, algorithm, noise=NOISE, norm_bound=10.0, penalty=PENALTY)
+
+    def observe(algorithm, **how):
+        return lambda: fresh(algorithm).observe(X, plays, rewards, **how)
+
+    held, optimist = fresh("boundary-greedy"), fresh("linucb")
+    held.observe(X[:5000], plays[:5000], rewards[:5000])
+    optimist.observe(X, plays, rewards)
+    own = [X[plays == arm] for arm in range(ARMS)]
+    inverses = np.stack([np.linalg.inv(each.T @ each + PENALTY * np.eye(dimension)) for each in own])
+    estimates, radius, rule = optimist.estimates_, optimist.radius_, held.rule_
+    works = [
+        ("decide, a held rule", lambda: held.decide(X), lambda: np.argmax(X @ rule.T, axis=1)),
+        ("decide, linucb", lambda: optimist.decide(X), lambda: numpy_ucb(X, estimates, inverses, radius)),
+        ("observe, linucb", observe("linucb"), lambda: numpy_block(X, plays, rewards)),
+    ]
+    for algorithm in ("boundary-greedy", "rarely"):
+        works.append((f"observe, {algorithm}", observe(algorithm), lambda: numpy_block(X, plays, rewards)))
+        work = observe(algorithm, once=True)
+        works.append((f"observe(once=True), {algorithm}", work, lambda: numpy_block(X, plays, rewards)))
+    for name, ours_work, numpy_work in works:
+        mine, theirs = best_of(repetitions, ours_work, numpy_work)
+        print(f"| {name} | {dimension} | {1e3 * mine:.1f} | {1e3 * theirs:.1f} | {theirs / mine:.2f} |")
+    same_arms = np.array_equal(held.decide(X)[0], np.argmax(X @ rule.T, axis=1))
+    return same_arms and np.allclose(estimates, numpy_block(X, plays, rewards), rtol=1e-8, atol=1e-10)
 
 
 def main():

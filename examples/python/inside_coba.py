@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import coba
-
 import rarely
 from rarely.adapters import CobaLearner
 

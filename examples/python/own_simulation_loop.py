@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 import rarely
 
 ROUNDS = 5_000

@@ -11,7 +11,6 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-
 import rarely
 
 EXAMPLES = Path(__file__).resolve().parents[1]

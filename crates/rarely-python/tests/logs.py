@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 import rarely
 
 Array = npt.NDArray[np.float64]

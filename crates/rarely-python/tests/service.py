@@ -24,7 +24,9 @@ PATIENCE = 30.0
 def binary() -> Path:
     """The program `rarely`: from the environment, else as `cargo build` left it."""
     path = Path(os.environ.get("RARELY_BINARY", ROOT / "target" / "debug" / "rarely"))
-    assert path.is_file(), f"{path} is not there; build it with `cargo build -p rarely`, or name another in RARELY_BINARY"
+    assert path.is_file(), (
+        f"{path} is not there; build it with `cargo build -p rarely`, or name another in RARELY_BINARY"
+    )
     return path
 
 
@@ -46,7 +48,14 @@ class Service:
         return (self.folder / "token").read_text(encoding="utf-8").strip()
 
     def start(self) -> None:
-        command = [str(binary()), "serve", "--store", str(self.folder / "rarely.db"), "--listen", f"127.0.0.1:{self.port}"]
+        command = [
+            str(binary()),
+            "serve",
+            "--store",
+            str(self.folder / "rarely.db"),
+            "--listen",
+            f"127.0.0.1:{self.port}",
+        ]
         command += self.options
         if not (self.folder / "token").exists():
             command += ["--admin-token-file", str(self.folder / "token")]

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from rarely import Policy
 from rarely.adapters import CobaLearner, ObpPolicy
 from rarely.errors import ContextError, ObserveError, SettingsError
@@ -76,7 +75,9 @@ class TestCoba:
 
     def test_a_bandit_without_contexts(self) -> None:
         coba = pytest.importorskip("coba")
-        environment = coba.Environments.from_linear_synthetic(500, n_actions=3, n_context_features=0, n_action_features=0)[0]
+        environment = coba.Environments.from_linear_synthetic(
+            500, n_actions=3, n_context_features=0, n_action_features=0
+        )[0]
         learner = CobaLearner(linucb(3, 1), intercept=True)
         rewards = [row["reward"] for row in coba.SequentialCB().evaluate(environment, learner)]
         best = max(np.mean([interaction["rewards"][arm] for interaction in raw(environment)]) for arm in range(3))
@@ -84,7 +85,9 @@ class TestCoba:
 
     def test_batches_are_taken_one_by_one(self) -> None:
         coba = pytest.importorskip("coba")
-        made = coba.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=4, n_action_features=0, seed=3)
+        made = coba.Environments.from_linear_synthetic(
+            300, n_actions=3, n_context_features=4, n_action_features=0, seed=3
+        )
         learner = CobaLearner(linucb(3, 5), intercept=True)
         list(coba.SequentialCB().evaluate(made.batch(10)[0], learner))
         assert learner.policy.rounds_ == 300

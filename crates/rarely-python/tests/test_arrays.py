@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import rarely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from logs import learned, log
-
-import rarely
 from rarely import errors
 
 
@@ -133,7 +132,7 @@ def test_memory_does_not_grow() -> None:
             policy.decide(X, reasons=True)
             policy.copy()
             repr(policy)
-            policy.estimates_
+            assert policy.estimates_.shape == (3, 3)
             with pytest.raises(errors.ContextError):
                 policy.decide([1.0])
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
-
 from rarely.client import Client, Decision, Reported, _retry_after
 from rarely.errors import DataError, Error, ServiceError, SettingsError
 from service import CLINICAL, POLICY, ROOT, Proxy, Service, proxy, service
@@ -109,7 +108,9 @@ def test_outcomes_conflicts_and_corrections(client: Client) -> None:
 def test_observations_are_taken_in_once(client: Client) -> None:
     before = client.policy(POLICY)["outcomes"]
     first = client.record(POLICY, {"systolic": 130}, "watch", 0.6, key="old-1", propensity=0.5)
-    assert client.record(POLICY, {"systolic": 130}, "watch", 0.6, key="old-1", propensity=0.5) == Reported(first.event, True)
+    assert client.record(POLICY, {"systolic": 130}, "watch", 0.6, key="old-1", propensity=0.5) == Reported(
+        first.event, True
+    )
     assert refused(client.record, POLICY, {"systolic": 130}, "watch", 0.9, key="old-1").status == 409
     client.record(POLICY, {"systolic": 130}, "watch", 0.6)
     client.record(POLICY, {"systolic": 130}, "watch", 0.6)
@@ -167,7 +168,9 @@ def test_a_change_is_proposed_signed_rolled_back_and_stopped(client: Client) -> 
         def report(at: int) -> Reported:
             row = rows[at]
             record, share = {"systolic": float(row["systolic"])}, float(row["probability"])
-            return client.record(name, record, row["treatment"], float(row["wellbeing"]), key=f"row-{at}", propensity=share)
+            return client.record(
+                name, record, row["treatment"], float(row["wellbeing"]), key=f"row-{at}", propensity=share
+            )
 
         events = {reported.event for reported in threads.map(report, range(len(rows)))}
     assert len(events) == len(rows) == client.policy(name)["outcomes"]
@@ -363,7 +366,9 @@ def test_a_closed_client_is_closed(running: Service) -> None:
         client.policies()
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://h:none", "https://u:pass@h", "https://h?q"])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://h:none", "https://u:pass@h", "https://h?q"]
+)
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(SettingsError, match="no address") as caught:
         Client(url, "rarely_x")

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import rarely
 
 HERE = Path(__file__).resolve().parent

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import rarely
 from rarely import errors
 
@@ -21,7 +20,9 @@ def test_the_same_numbers_as_the_command_line(binary: Path) -> None:
     done = subprocess.run([binary, "simulate", *options, "--format", "csv"], capture_output=True, text=True, check=True)
     found = rarely.simulate(rounds=400, runs=3, algorithms="rarely,linucb", seed=7, penalty=0.1, progress=False)
     assert found.summary.to_csv().splitlines()[0] == done.stdout.splitlines()[0]
-    for mine, theirs in zip(csv.DictReader(io.StringIO(found.summary.to_csv())), csv.DictReader(io.StringIO(done.stdout))):
+    for mine, theirs in zip(
+        csv.DictReader(io.StringIO(found.summary.to_csv())), csv.DictReader(io.StringIO(done.stdout))
+    ):
         for name, value in theirs.items():
             try:
                 assert float(mine[name]) == float(value)
@@ -52,7 +53,9 @@ def test_threads_do_not_matter() -> None:
 
 def test_progress_is_told() -> None:
     seen: list[tuple[int, int]] = []
-    rarely.simulate(rounds=2000, runs=20, algorithms=["rarely"], progress=lambda done, total: seen.append((done, total)))
+    rarely.simulate(
+        rounds=2000, runs=20, algorithms=["rarely"], progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[-1] == (20, 20) and all(done <= total for done, total in seen)
 
 
@@ -105,5 +108,5 @@ def test_reproduce(tmp_path: Path) -> None:
     assert set(found.claims["verdict"]) <= {"holds", "does not hold", "holds only as published"}
     assert found.claims.rows >= 25 and found.errata.rows >= 20 and len(found.figures) >= 15
     assert (tmp_path / "report.html").read_text() == found.to_html()
-    assert "src=\"http" not in found.html
+    assert 'src="http' not in found.html
     assert next(iter(found.figures.values())).svg.startswith("<svg")

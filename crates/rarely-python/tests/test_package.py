@@ -5,17 +5,26 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
 import rarely
 
 CRATE = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((CRATE.parents[1] / "examples" / "python").glob("*.py"))
-MODULES = ["rarely", "rarely._rarely", "rarely.adapters", "rarely.client", "rarely.errors", "rarely.lab", "rarely.progress", "rarely.tables"]
+MODULES = [
+    "rarely",
+    "rarely._rarely",
+    "rarely.adapters",
+    "rarely.client",
+    "rarely.errors",
+    "rarely.lab",
+    "rarely.progress",
+    "rarely.tables",
+]
 
 
 def run(*arguments: str) -> None:
@@ -66,6 +75,16 @@ def test_everything_public_is_documented() -> None:
             for member, value in vars(thing).items():
                 if callable(value) and not member.startswith("_"):
                     assert value.__doc__, f"{name}.{member}"
+
+
+def test_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CRATE.parents[1])
+    for readme in (CRATE.parents[1] / "README.md", CRATE / "README.md"):
+        blocks = re.findall(r"```python\n(.*?)```", readme.read_text(), flags=re.DOTALL)
+        assert blocks
+        names: dict[str, object] = {}
+        for block in blocks:
+            exec(block, names)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

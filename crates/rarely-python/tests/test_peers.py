@@ -20,7 +20,6 @@ from typing import Any, Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from rarely import Policy
 
 ROUNDS, ARMS, DIMENSION, PENALTY = 10_000, 4, 5, 0.1
@@ -69,14 +68,23 @@ def mabwiser(world: World) -> tuple[Choose, Learn, Callable[[], Numbers]]:
 def contextualbandits(world: World) -> tuple[Choose, Learn, Callable[[], Numbers]]:
     library = pytest.importorskip("contextualbandits.online")
     peer = library.LinUCB(
-        ARMS, alpha=1.0, lambda_=PENALTY, fit_intercept=False, use_float=False, method="sm", ucb_from_empty=True, random_state=1
+        ARMS,
+        alpha=1.0,
+        lambda_=PENALTY,
+        fit_intercept=False,
+        use_float=False,
+        method="sm",
+        ucb_from_empty=True,
+        random_state=1,
     )
     peer.partial_fit(world.first, np.arange(ARMS), world.first_rewards)
     models = peer._oracles.algos
 
     def choose(context: Numbers, width: float) -> int:
         for model in models:
-            model._alpha = width  # `reset_alpha` of 0.3.30 ends in a NameError: its setter names a variable that is not there
+            model._alpha = (
+                width  # `reset_alpha` of 0.3.30 ends in a NameError: its setter names a variable that is not there
+            )
         return int(peer.predict(context[None])[0])
 
     def learn(context: Numbers, arm: int, reward: float) -> None:
@@ -104,7 +112,9 @@ def test_the_same_arm_in_every_one_of_10_000_rounds() -> None:
         if first - second < NEAR * max(1.0, abs(first)):
             near += 1
         else:
-            assert set(theirs.values()) == {arm}, f"round {at}: we choose {arm}, they {theirs}; we are sure by {first - second}"
+            assert set(theirs.values()) == {arm}, (
+                f"round {at}: we choose {arm}, they {theirs}; we are sure by {first - second}"
+            )
         # Whatever they say, all learn of our arm, so that a tie does not part the histories.
         reward = float(world.rewards[at, arm])
         policy.observe(context[None], [arm], [reward])

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from logs import all_algorithms, learned, log
-
 import rarely
+from logs import all_algorithms, learned, log
 from rarely import errors
-
 
 # Deciding
 

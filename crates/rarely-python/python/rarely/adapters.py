@@ -64,7 +64,9 @@ class CobaLearner(Generic[P]):
         self._names_are_fixed = features is not None
         if len(self._places) > self._room:
             count = len(self._places)
-            raise SettingsError(f"there are {count} features, and the policy has room for {self._room}; build a larger one")
+            raise SettingsError(
+                f"there are {count} features, and the policy has room for {self._room}; build a larger one"
+            )
 
     @property
     def params(self) -> dict[str, Any]:
@@ -79,7 +81,9 @@ class CobaLearner(Generic[P]):
         offered = [self._arm(action) for action in actions]
         if sorted(offered) != list(range(len(self.actions))):
             count = len(self.actions)
-            raise ContextError(f"{len(actions)} actions are offered, and the policy has {count}; offer each of them once")
+            raise ContextError(
+                f"{len(actions)} actions are offered, and the policy has {count}; offer each of them once"
+            )
         arms, propensities, reasons = self.policy.decide(vector, reasons=True)
         return actions[offered.index(int(arms[0]))], float(propensities[0]), {"reason": reasons[0]}
 
@@ -100,7 +104,9 @@ class CobaLearner(Generic[P]):
     def _fixed(self, actions: Sequence[Any]) -> list[Any]:
         if len(actions) != self.policy.arms:
             arms = self.policy.arms
-            raise SettingsError(f"there are {len(actions)} actions, and the policy has {arms} arms; build it with as many")
+            raise SettingsError(
+                f"there are {len(actions)} actions, and the policy has {arms} arms; build it with as many"
+            )
         return list(actions)
 
     def _arm(self, action: Any) -> int:
@@ -128,7 +134,9 @@ class CobaLearner(Generic[P]):
             if name not in self._places and not self._names_are_fixed and len(self._places) < self._room:
                 self._places[name] = len(self._places)
             if name not in self._places:
-                raise ContextError(f"{name!r} in a context has no place among {self._room}; build a policy of larger dimension")
+                raise ContextError(
+                    f"{name!r} in a context has no place among {self._room}; build a policy of larger dimension"
+                )
             numbers[self._places[name]] = _number(value)
         return numbers
 
@@ -147,7 +155,9 @@ class ObpPolicy(Generic[P]):
 
     def __init__(self, policy: P, *, intercept: bool = False) -> None:
         if policy.algorithm == "clucb":
-            raise SettingsError("clucb must hear the reasons of its decisions, and obp has no place for them; use another one")
+            raise SettingsError(
+                "clucb must hear the reasons of its decisions, and obp has no place for them; use another one"
+            )
         self.policy = policy
         self.intercept = intercept
         self._at_first: P = policy.copy()
@@ -192,7 +202,9 @@ class ObpPolicy(Generic[P]):
     def _vector(self, context: npt.ArrayLike) -> npt.NDArray[np.float64]:
         vector = np.asarray(context, dtype=np.float64)
         if vector.size != self.dim:
-            raise ContextError(f"the context has the shape {vector.shape}; the policy takes {(1, self.dim)}, one at a time")
+            raise ContextError(
+                f"the context has the shape {vector.shape}; the policy takes {(1, self.dim)}, one at a time"
+            )
         return np.concatenate([np.ones(int(self.intercept)), vector.ravel()]).reshape(1, -1)
 
 

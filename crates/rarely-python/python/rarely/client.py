@@ -131,7 +131,9 @@ class Client:
             for line in list(self._lines):
                 line.connection.close()
 
-    def decide(self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False) -> Decision:
+    def decide(
+        self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False
+    ) -> Decision:
         """Which option a person gets. The same key with the same record gets the same decision; without one, a new one."""
         asked = {"record": dict(record), "key": _key(key), "explain": explain}
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
@@ -145,19 +147,29 @@ class Client:
         """
         records = list(records)
         if keys is not None and len(keys) != len(records):
-            raise DataError(f"there are {len(records)} records and {len(keys)} keys; give a key for each record, or none")
+            raise DataError(
+                f"there are {len(records)} records and {len(keys)} keys; give a key for each record, or none"
+            )
         asked = [{"record": dict(record), "key": _key(keys[at] if keys else None)} for at, record in enumerate(records)]
         return self._batches(_of(policy, "decisions"), asked, Decision)
 
     def observe(
-        self, policy: str, decision: Decision | int, outcome: float, *, correction: bool = False, reason: str | None = None
+        self,
+        policy: str,
+        decision: Decision | int,
+        outcome: float,
+        *,
+        correction: bool = False,
+        reason: str | None = None,
     ) -> Reported:
         """How a decision went. Another outcome than before is refused (409), unless it is a correction."""
         report: Json = {"decision": _number(decision), "outcome": outcome}
         report.update({"correction": correction, "reason": reason} if correction or reason else {})
         return _typed(Reported, self._post(_of(policy, "outcomes"), report))
 
-    def observe_many(self, policy: str, outcomes: Iterable[tuple[Decision | int, float]]) -> list[Reported | ServiceError]:
+    def observe_many(
+        self, policy: str, outcomes: Iterable[tuple[Decision | int, float]]
+    ) -> list[Reported | ServiceError]:
         """How many decisions went, in batches as with :meth:`decide_many`."""
         reports = [{"decision": _number(decision), "outcome": outcome} for decision, outcome in outcomes]
         return self._batches(_of(policy, "outcomes"), reports, Reported)
@@ -167,7 +179,13 @@ class Client:
         key: str | None = None, propensity: float | None = None,
     ) -> Reported:  # fmt: skip
         """How a decision went that was taken elsewhere."""
-        observed = {"record": dict(record), "option": option, "outcome": outcome, "key": _key(key), "propensity": propensity}
+        observed = {
+            "record": dict(record),
+            "option": option,
+            "outcome": outcome,
+            "key": _key(key),
+            "propensity": propensity,
+        }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
 
     def decision(self, policy: str, number: Decision | int) -> Json:
@@ -270,7 +288,9 @@ class Client:
             try:
                 lines = self._send(request)[2].split(b"\n")[:-1]
                 if len(lines) != len(batch):
-                    raise ServiceError(f"{self._url}: {request}: {len(batch)} lines got {len(lines)} answers; send them again")
+                    raise ServiceError(
+                        f"{self._url}: {request}: {len(batch)} lines got {len(lines)} answers; send them again"
+                    )
             except ServiceError as error:
                 if not answers:
                     raise
@@ -278,7 +298,9 @@ class Client:
                 continue
             for line in lines:
                 value: Json = json.loads(line) if line else {"status": 503, "detail": "this line got no answer"}
-                answers.append(self._refusal(request, value["status"], value) if "status" in value else _typed(kind, value))
+                answers.append(
+                    self._refusal(request, value["status"], value) if "status" in value else _typed(kind, value)
+                )
         return answers
 
     def _send(self, request: _Request) -> Answer:
@@ -313,7 +335,9 @@ class Client:
             if connection.sock is None:
                 connection.connect()
         except ssl.SSLCertVerificationError as error:
-            raise ServiceError(f"{self._url}: {error}; trust its certificate with `context`, or use its right name") from error
+            raise ServiceError(
+                f"{self._url}: {error}; trust its certificate with `context`, or use its right name"
+            ) from error
         except OSError as error:
             raise _Lost(str(error), unsent=True) from error
         try:
@@ -347,7 +371,9 @@ class Client:
         return ServiceError(f"{self._url}: {request}: {what}; {remedy}".replace(self._token(), "..."))
 
     def _refusal(self, request: _Request, status: int, problem: Json) -> ServiceError:
-        detail = problem.get("detail") or problem.get("title") or http.client.responses.get(status, "no reason is given")
+        detail = (
+            problem.get("detail") or problem.get("title") or http.client.responses.get(status, "no reason is given")
+        )
         where = f" ({problem['field']})" if problem.get("field") else ""
         remedy = f"; {problem['remedy']}" if problem.get("remedy") else ""
         return ServiceError(f"{self._url}: {request}: {status}{where}: {detail}{remedy}", status, problem)
@@ -386,7 +412,9 @@ def _hidden(token: str) -> Callable[[], str]:
     """The token, in something that does not show it."""
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise SettingsError("the token has characters that no token has; use the line that `rarely token create` printed")
+        raise SettingsError(
+            "the token has characters that no token has; use the line that `rarely token create` printed"
+        )
     return lambda: token
 
 

@@ -65,7 +65,9 @@ class Reproduction:
         return self.text
 
     def __repr__(self) -> str:
-        return f"<rarely.Reproduction: {self.claims.rows} claims, {self.errata.rows} errata, {len(self.figures)} figures>"
+        return (
+            f"<rarely.Reproduction: {self.claims.rows} claims, {self.errata.rows} errata, {len(self.figures)} figures>"
+        )
 
     def to_html(self) -> str:
         """The whole report as one self-contained page."""
