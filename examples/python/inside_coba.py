@@ -49,7 +49,8 @@ for name, mean in means.items():
 
 # %% [markdown]
 # The policy that changes seldom is as good as LinUCB, which changes in every round. Told of more noise than there is it wants
-# more evidence: 2,000 rounds, of which it gives 2 % to finding out, are then few.
+# more evidence: 2,000 rounds, of which it gives 2 % to finding out, are then few. (The smaller noise was chosen after a look at
+# several: this shows how to take part, not who is better. `rarely simulate` and its report are for that.)
 
 # %%
 gain = {name: mean - means["random"] for name, mean in means.items()}

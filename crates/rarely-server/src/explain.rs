@@ -42,13 +42,15 @@ pub(crate) fn explain(
         (Rule::Score(_), Some(score)) => format!(" (score {score})"),
         _ => String::new(),
     };
-    let words = if reason == Reason::Policy {
-        format!("The rule of version {version} gives {option} for {person}{sum}.")
-    } else {
-        format!(
-            "The rule of version {version} gives {rule_option} for {person}{sum}; the data do not rule {option} out, and it was \
-             drawn by lot ({reason}) with probability {propensity}."
-        )
+    let by_rule = format!("The rule of version {version} gives {rule_option} for {person}{sum}");
+    let words = match reason {
+        Reason::Policy => format!("{by_rule}."),
+        Reason::Pilot => {
+            format!("{by_rule}; the pilot tries every option in turn, and {option} had the fewest outcomes.")
+        }
+        _ => format!(
+            "{by_rule}; the data do not rule {option} out, and it was drawn by lot ({reason}) with probability {propensity}."
+        ),
     };
     Some(Explanation { words, rule: document.rule().words(&document), rule_option, score })
 }

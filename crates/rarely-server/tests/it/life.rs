@@ -256,3 +256,21 @@ async fn an_export_is_read_again() {
     assert!(!cases.next(&mut case).unwrap());
     service.finish();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_reason_is_explained_as_what_it_is() {
+    let service = Service::new();
+    for (explore, reason, words) in [
+        ("pilot:2", "pilot", "the pilot tries every option in turn"),
+        ("equipoise:1", "equipoise", "drawn by lot"),
+        ("none", "policy", "The rule of version 1 gives treat"),
+    ] {
+        let control = format!("{BY_HAND}\n[change]\nexplore = \"{explore}\"");
+        service.register(&document(reason, &control)).await;
+        let ask = json!({ "record": record(5), "explain": true });
+        let answer = service.post(&service.admin, &format!("/v1/policies/{reason}/decisions"), &ask).await.is(200);
+        assert_eq!(answer["reason"], reason, "{answer}");
+        assert!(answer["explanation"]["words"].as_str().unwrap().contains(words), "{answer}");
+    }
+    service.finish();
+}
