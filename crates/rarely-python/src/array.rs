@@ -1,7 +1,8 @@
 //! What Python hands over as numbers: borrowed where it is float64 in rows, converted by `rarely._arrays` where it is not.
 
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _,
+    Element, PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+    PyUntypedArrayMethods as _,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -48,7 +49,11 @@ impl<'py> People<'py> {
             .ok_or_else(|| error::CONTEXT.says(given.py(), "X is neither one row of numbers nor rows of numbers"))
     }
 
+    /// Only arrays themselves: a kind of array may mean something else by its numbers, as masked ones do.
     fn borrow(given: &Bound<'py, PyAny>) -> Option<Self> {
+        if !given.is_exact_instance_of::<PyUntypedArray>() {
+            return None;
+        }
         if let Ok(array) = given.cast::<PyArray1<f64>>() {
             return borrowed(array).map(Self::One);
         }
@@ -147,7 +152,9 @@ fn line<'py, T: Element>(
     convert: &PyOnceLock<Py<PyAny>>,
     name: &str,
 ) -> PyResult<Line<'py, T>> {
-    if let Some(line) = given.cast::<PyArray1<T>>().ok().and_then(borrowed) {
+    if given.is_exact_instance_of::<PyUntypedArray>()
+        && let Some(line) = given.cast::<PyArray1<T>>().ok().and_then(borrowed)
+    {
         return Ok(line);
     }
     let converted = convert.import(given.py(), "rarely._arrays", name)?.call1((given,))?;
@@ -160,17 +167,25 @@ fn borrowed<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> Option<Line<'py
     array.as_slice().is_ok().then_some(Line::Borrowed(array))
 }
 
-/// Rows of numbers for a setting, such as a prior mean, flat.
-pub(crate) fn flat(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+/// Rows of numbers for a setting, such as a prior mean, flat: rows of `dimension`, all numbers in a line, or one number.
+pub(crate) fn flat(given: &Bound<'_, PyAny>, name: &str, dimension: usize) -> PyResult<Vec<f64>> {
     let py = given.py();
-    let people = match given.extract::<f64>() {
-        Ok(value) => People::One(Line::Owned(vec![value])),
-        Err(_) => People::take(given)?,
-    };
-    Ok(match &people {
-        People::One(line) => line.values().to_vec(),
-        People::Many(array) => array.as_slice().map_err(|_| error::SETTINGS.says(py, "the array has gaps"))?.to_vec(),
-    })
+    if let Ok(value) = given.extract::<f64>() {
+        return Ok(vec![value]);
+    }
+    let people =
+        People::take(given).map_err(|error| error::SETTINGS.says(py, format!("{name}: {}", error.value(py))))?;
+    match &people {
+        People::One(line) => Ok(line.values().to_vec()),
+        People::Many(array) if array.shape()[1] == dimension => Ok(array.as_slice().unwrap_or(&[]).to_vec()),
+        People::Many(array) => {
+            let [rows, width] = [array.shape()[0], array.shape()[1]];
+            let message = format!(
+                "{name} has the shape ({rows}, {width}): its rows need {dimension} numbers, one for each context variable"
+            );
+            Err(error::SETTINGS.says(py, message))
+        }
+    }
 }
 
 /// A matrix of numbers, for Python.

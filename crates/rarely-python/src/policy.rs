@@ -186,8 +186,8 @@ impl Policy {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
         py: Python<'_>,
-        arms: usize,
-        dimension: usize,
+        #[pyo3(from_py_with = params::count)] arms: usize,
+        #[pyo3(from_py_with = params::count)] dimension: usize,
         algorithm: &str,
         noise: f64,
         norm_bound: f64,
@@ -204,10 +204,10 @@ impl Policy {
         minimum_gain: f64,
         safety: f64,
         posterior_scale: Option<f64>,
-        baseline: Option<usize>,
+        #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
         baseline_mean: Option<Bound<'_, PyAny>>,
         certificates: bool,
-        seed: u64,
+        #[pyo3(from_py_with = params::whole)] seed: u64,
     ) -> PyResult<Self> {
         let params = Params {
             arms,
@@ -217,14 +217,14 @@ impl Policy {
             norm_bound,
             error_probability,
             penalty,
-            prior_mean: numbers(prior_mean.as_ref())?,
-            deployed: numbers(deployed.as_ref())?,
+            prior_mean: numbers(prior_mean.as_ref(), "prior_mean", dimension)?,
+            deployed: numbers(deployed.as_ref(), "deployed", dimension)?,
             explore,
-            population: numbers(population.as_ref())?,
+            population: numbers(population.as_ref(), "population", dimension)?,
             sets: sets.to_owned(),
             tuning: Tuning { tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale },
             baseline,
-            baseline_mean: numbers(baseline_mean.as_ref())?,
+            baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,
             certificates,
             seed,
         };
@@ -233,7 +233,7 @@ impl Policy {
 
     /// Chooses an arm for one context, or for each row of a block, and says with what probability it was chosen.
     ///
-    /// Deciding never learns. One row gives `(arm, propensity)`, a block two arrays; with ``reasons=True`` the reasons come third.
+    /// The columns of a frame are taken by their place, not by their name. Deciding never learns. One row gives `(arm, propensity)`, a block two arrays; with ``reasons=True`` the reasons come third.
     ///
     /// >>> import rarely
     /// >>> rarely.Policy(2, 1).decide([1.0])
@@ -412,7 +412,8 @@ impl Policy {
         let after = if let Ok(other) = other.cast::<Self>() {
             other.get().lock(py).predicted(contexts).map_err(wrong)?
         } else if let Ok(People::Many(array)) = People::take(other) {
-            let values = array.as_slice().unwrap_or(&[]).to_vec();
+            drop(array);
+            let values = array::flat(other, "the parameters", self.shape.dimension())?;
             let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.of(py, &error))?;
             Rule::new(rule).choose_many(contexts).map_err(|error| wrong(error.into()))?
         } else {

@@ -197,3 +197,69 @@ def test_control_c_stops_and_nothing_was_learned() -> None:
         signal.signal(signal.SIGALRM, old)
     assert policy.rounds_ in (before.rounds_, before.rounds_ + 3_000_000)
     assert policy == before or policy.rounds_ > before.rounds_
+
+
+# What a sceptical user found
+
+
+def test_shapes_of_parameters_are_not_cut_anew() -> None:
+    wrong = np.ones((3, 2))
+    for name in ("population", "deployed", "prior_mean"):
+        with pytest.raises(errors.SettingsError, match=rf"{name} has the shape \(3, 2\)"):
+            rarely.Policy(2, 3, **{name: wrong})  # type: ignore[arg-type]
+    with pytest.raises(errors.SettingsError, match=r"shape \(3, 2\)"):
+        rarely.Policy(2, 3).gain(wrong, np.ones((1, 3)))
+    assert rarely.Policy(2, 3, deployed=np.arange(6.0).reshape(2, 3)).rule_ is not None
+
+
+def test_masked_entries_are_not_learned() -> None:
+    X, plays, rewards = log(5)
+    policy = rarely.Policy(3, 3)
+    hidden = np.ma.masked_array(X, mask=X > 0.9)
+    with pytest.raises(errors.ContextError, match="masked"):
+        policy.observe(hidden, plays, rewards)
+    with pytest.raises(errors.ObserveError, match="masked"):
+        policy.observe(X, plays, np.ma.masked_array(rewards, mask=[1, 0, 0, 0, 0]))
+    assert policy.rounds_ == 0
+    policy.observe(np.ma.masked_array(X), plays, rewards)
+    assert policy.rounds_ == 5
+
+
+def test_words_in_a_frame_are_no_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"one": [1.0], "age": ["2"], "dose": [3.0]})
+    for kind in (object, "string"):
+        with pytest.raises(errors.ContextError, match="column 'age'"):
+            rarely.Policy(2, 3).predict(frame.astype({"age": kind}))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"arms": -1}, {"dimension": -3}, {"seed": -1}, {"seed": 2**64}, {"baseline": -1}]
+)
+def test_counts_out_of_range(arguments: dict[str, int]) -> None:
+    with pytest.raises(errors.SettingsError, match="whole numbers"):
+        rarely.Policy(**{"arms": 2, "dimension": 2, **arguments})  # type: ignore[arg-type]
+
+
+def test_a_reason_for_each_row() -> None:
+    X, plays, rewards = log(3)
+    for reasons in ("policy", ["policy"], ["policy", "whim", "policy"], [None] * 3):
+        with pytest.raises(errors.ObserveError, match="reason"):
+            rarely.Policy(3, 3).observe(X, plays, rewards, reasons)  # type: ignore[arg-type]
+
+
+def test_edited_bytes_are_refused() -> None:
+    head, text = learned(rows=200).to_bytes().split(b"\n", 1)
+    edits = [
+        (b'"noise":0.1', b'"noise":-1.0'),
+        (b'"penalty":0.01', b'"penalty":1.5'),
+        (b'"arms":3', b'"arms":4'),
+        (b'"algorithm":"boundary-conservative"', b'"algorithm":"linucb"'),
+    ]
+    for found, instead in edits:
+        assert found in text
+        with pytest.raises(errors.RestoreError):
+            rarely.Policy.from_bytes(head + b"\n" + text.replace(found, instead, 1))
+    last = text.rindex(b'"penalty":0.01')
+    with pytest.raises(errors.RestoreError):
+        rarely.Policy.from_bytes(head + b"\n" + text[:last] + b'"penalty":1.5' + text[last + 14 :])

@@ -61,9 +61,11 @@ def _line(given: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _array(given: Any, error: type[ContextError] | type[ObserveError], name: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(given):
+        raise error(f"{name} is a masked array with masked entries; fill them, or leave their rows out")
     try:
         return np.asarray(given)
-    except ValueError as problem:
+    except (ValueError, OverflowError) as problem:
         raise error(f"{name} is no array of numbers: {problem}") from None
 
 
@@ -90,7 +92,7 @@ def _frame(frame: Any) -> npt.NDArray[np.float64]:
 def _column(column: Any) -> npt.NDArray[np.float64] | None:
     """A column's numbers, missing ones as NaN; ``None`` if it holds something else."""
     values = np.asarray(column.to_numpy())
-    if values.dtype.kind == "O" and "object" not in str(column.dtype).lower():
+    if values.dtype.kind == "O" and getattr(column.dtype, "kind", "O") in _NUMBERS:
         # Nullable numbers with missing values.
         try:
             values = np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -104,6 +106,8 @@ def _column(column: Any) -> npt.NDArray[np.float64] | None:
 def _refusal(array: npt.NDArray[Any]) -> str:
     """Which column of an array holds no numbers."""
     remedy = "convert it to numbers, or leave it out"
+    if array.ndim == 0 and array.dtype.kind == "O":
+        return f"X is a {type(array[()]).__name__}, not rows of numbers; convert it to an array or a frame"
     if array.dtype.kind == "O" and array.ndim == 2:
         for column in range(array.shape[1]):
             for row in range(array.shape[0]):

@@ -194,7 +194,7 @@ class Client:
 
     def policies(self) -> list[Json]:
         """All policies that the token may see."""
-        return list(self._get("/v1/policies")["policies"])
+        return _listed(self._get("/v1/policies"), "policies")
 
     def policy(self, name: str) -> Json:
         """One policy."""
@@ -206,11 +206,11 @@ class Client:
 
     def versions(self, name: str) -> list[Json]:
         """All versions of a policy."""
-        return list(self._get(_of(name, "versions"))["versions"])
+        return _listed(self._get(_of(name, "versions")), "versions")
 
     def proposals(self, name: str) -> list[Json]:
         """All proposals."""
-        return list(self._get(_of(name, "proposals"))["proposals"])
+        return _listed(self._get(_of(name, "proposals")), "proposals")
 
     def proposal(self, name: str, number: int) -> Json:
         """One proposal, with all it rests on."""
@@ -226,7 +226,9 @@ class Client:
             query = urlencode({"after": after, "limit": EVENTS})
             lines = self._send(_Request("GET", f"{_of(name, 'events')}?{query}"))[2].splitlines()
             for line in lines:
-                event: Json = json.loads(line)
+                event = _parsed(line)
+                if event is None or not isinstance(event.get("number"), int):
+                    raise ServiceError("a line of the events is no event; see whether a `rarely` service is there")
                 after = event["number"]
                 yield event
             if len(lines) < EVENTS:
@@ -236,7 +238,10 @@ class Client:
         """Writes all cases with an outcome to a Parquet file, as `rarely review --data` reads it: wholly, or not at all."""
         target = Path(path)
         part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-        part.write_bytes(self._send(_Request("GET", _of(name, "export")))[2])
+        body = self._send(_Request("GET", _of(name, "export")))[2]
+        if not (body.startswith(b"PAR1") and body.endswith(b"PAR1")):
+            raise ServiceError("the answer is no Parquet file; see whether a `rarely` service is there")
+        part.write_bytes(body)
         return part.replace(target)
 
     def approve(self, name: str, number: int, meaning: str, reason: str) -> Json:
@@ -297,7 +302,7 @@ class Client:
                 answers.extend([error] * len(batch))
                 continue
             for line in lines:
-                value: Json = json.loads(line) if line else {"status": 503, "detail": "this line got no answer"}
+                value = _parsed(line) or {"status": 503, "detail": "this line got no answer"}
                 answers.append(
                     self._refusal(request, value["status"], value) if "status" in value else _typed(kind, value)
                 )
@@ -431,7 +436,19 @@ def _number(decision: Decision | int) -> int:
 
 
 def _typed(kind: type[Answered], value: Json) -> Answered:
-    return kind(**{name: value[name] for name in kind.__annotations__ if name in value})
+    try:
+        return kind(**{name: value[name] for name in kind.__annotations__ if name in value})
+    except TypeError:
+        raise ServiceError(
+            f"the answer is no {kind.__name__.lower()}; see whether a `rarely` service is there"
+        ) from None
+
+
+def _listed(value: Json, name: str) -> list[Json]:
+    found = value.get(name)
+    if not isinstance(found, list):
+        raise ServiceError(f"the answer has no list of {name}; see whether a `rarely` service is there")
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -464,7 +481,7 @@ def _split(lines: list[bytes]) -> Iterator[list[bytes]]:
 def _parsed(text: bytes) -> Json | None:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 
 from . import _rarely
 from ._rarely import Figure
+from .errors import TaskError
 from .progress import Progress, Watcher
 from .tables import Table
 
@@ -132,6 +133,7 @@ def simulate(
         "error_probability": error_probability,
         "tolerance": tolerance,
     }
+    _check(rounds=(rounds, 1, 10**9), runs=(runs, 1, 10**6), seed=(seed, 0, 2**64 - 1), threads=(threads, 0, 1024))
     names = algorithms.split(",") if isinstance(algorithms, str) else list(algorithms)
     with Watcher("simulating", progress) as show:
         settings, tables, figure, text = _rarely.simulate(
@@ -167,6 +169,7 @@ def reproduce(
     are labelled so. ``runs`` is the most of anything. With ``out`` the report is written to that folder, and a run that was
     stopped goes on from there. Ctrl-C stops it.
     """
+    _check(rounds=(rounds, 10, 10**8), runs=(runs, 1, 10**6), seed=(seed, 0, 2**64 - 1), threads=(threads, 0, 1024))
     if data is None:
         data = os.environ.get("RARELY_IHDP") or ()
     files = [data] if isinstance(data, (str, os.PathLike)) else list(data)
@@ -176,3 +179,10 @@ def reproduce(
         )
     claims, errata = Table.of(document.pop("claims")), Table.of(document.pop("errata"))
     return Reproduction(claims, errata, {figure.name: figure for figure in figures}, page, text, document)
+
+
+def _check(**numbers: tuple[Optional[int], int, int]) -> None:
+    """Whether whole numbers are in the ranges that the command line has."""
+    for name, (value, low, high) in numbers.items():
+        if value is not None and not low <= value <= high:
+            raise TaskError(f"{name} = {value} is outside {low} to {high}")

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 use rarely_core::{Arm, Change, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
 
 use super::{Policy, State, refusal};
@@ -79,6 +79,9 @@ impl<'a> Log<'a> {
             let lengths =
                 ObserveError::BatchLength { contexts: rows.len(), decisions: arms.len(), rewards: rewards.len() };
             return Err(refusal(py, &lengths));
+        }
+        if reasons.is_some_and(PyAnyMethods::is_instance_of::<PyString>) {
+            return Err(error::OBSERVE.says(py, "one reason was given for a block; give one for each row"));
         }
         let given =
             reasons.map(|reasons| reasons.try_iter()?.map(|given| reason(&given?)).collect::<PyResult<Vec<_>>>());
@@ -240,7 +243,7 @@ pub(super) fn name(reason: Reason) -> &'static str {
 
 /// The reason of a name.
 pub(super) fn reason(given: &Bound<'_, PyAny>) -> PyResult<Reason> {
-    let text: String = given.extract()?;
+    let text = given.str()?.to_string();
     let found = REASONS.iter().find(|(_, name)| *name == text).map(|(reason, _)| *reason);
     found.ok_or_else(|| {
         let known: Vec<&str> = REASONS.iter().map(|(_, name)| *name).collect();

@@ -1,5 +1,6 @@
 //! The settings of a policy as Python gives them.
 
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rarely_core::{
@@ -45,8 +46,29 @@ pub(super) struct Tuning {
 }
 
 /// Numbers given for a parameter array.
-pub(super) fn numbers(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<f64>>> {
-    given.map(flat).transpose()
+pub(super) fn numbers(given: Option<&Bound<'_, PyAny>>, name: &str, dimension: usize) -> PyResult<Option<Vec<f64>>> {
+    given.map(|given| flat(given, name, dimension)).transpose()
+}
+
+/// A whole number from 0; what is negative or too large is the settings' fault.
+pub(super) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let py = given.py();
+    given.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(py) {
+            return error::SETTINGS.says(py, format!("{given}: counts and seeds are whole numbers from 0 to 2⁶⁴−1"));
+        }
+        error
+    })
+}
+
+/// The same, of things.
+pub(super) fn count(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    whole(given).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// The same, if there is one.
+pub(super) fn optional_count(given: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if given.is_none() { Ok(None) } else { count(given).map(Some) }
 }
 
 impl Params {

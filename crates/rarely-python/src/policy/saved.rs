@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use rarely_core::{Evidence, Rng, Snapshot};
+use rarely_core::{Evidence, Policy as CorePolicy, Rng, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use super::params::Params;
@@ -46,11 +46,21 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<State> {
     let saved: Saved =
         serde_json::from_slice(body).map_err(|error| says(format!("the bytes of the policy are damaged: {error}")))?;
     let policy = saved.policy.restore().map_err(|error| error::RESTORE.of(py, &error))?;
-    let (shape, params) = (policy.shape(), saved.params);
-    if (shape.arms(), shape.dimension()) != (params.arms, params.dimension) {
-        return Err(says("the bytes of the policy are damaged: its settings are of another shape".to_owned()));
-    }
+    let params = saved.params;
+    check(py, &params, &*policy).map_err(|error| {
+        says(format!("the bytes of the policy are damaged, its settings and its state disagree: {}", error.value(py)))
+    })?;
     Ok(State { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
+}
+
+/// Whether a state could have come of these settings: whether a fresh policy could have learned it.
+fn check(py: Python<'_>, params: &Params, policy: &dyn CorePolicy) -> PyResult<()> {
+    let mut fresh = params.build(py)?.snapshot();
+    fresh.merge(&policy.snapshot()).map_err(|error| error::RESTORE.of(py, &error))?;
+    for state in [fresh, policy.snapshot()] {
+        state.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+    }
+    Ok(())
 }
 
 /// An object of a class, which may be a subclass, with this state.
