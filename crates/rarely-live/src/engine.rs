@@ -225,7 +225,11 @@ impl Engine {
     /// Appends what `make` pushes, and waits until the event whose number it gives, the last, is on disk and taken in.
     fn carry_out(&self, make: impl FnOnce(&mut Turn<'_, Happened>) -> u64) -> Result<u64, ChangeError> {
         let (last, receipt) = self.journal.append(make);
-        receipt.wait_blocking().map_err(ChangeError::Store)?;
+        receipt.wait_blocking().map_err(|error| {
+            // It may be on disk all the same, and is then taken in like any other: whoever asks again must find it.
+            drop(self.wait_applied(self.journal.committed()));
+            ChangeError::Store(error)
+        })?;
         self.wait_applied(last)?;
         Ok(last)
     }

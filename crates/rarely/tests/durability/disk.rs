@@ -25,15 +25,17 @@ struct Short {
     decisions: Vec<(String, serde_json::Value)>,
     outcomes: Vec<(u64, serde_json::Value)>,
     refused: usize,
+    /// What was said instead.
+    said: Vec<String>,
 }
 
 fn live(service: &Service) -> Short {
     let mut short = Short::default();
     for _ in 0..2 {
-        if service.post("/v1/policies", DOCUMENT).is_some_and(|answer| answer.is_success()) {
-            break;
+        match service.post("/v1/policies", DOCUMENT) {
+            Some(answer) if answer.is_success() => break,
+            other => short.note(other),
         }
-        short.refused += 1;
     }
     for at in 0..8 {
         let key = format!("k{at}");
@@ -57,6 +59,7 @@ impl Short {
     /// What failed is said to have failed: it is the service's fault, or there is no policy.
     fn note(&mut self, answer: Option<crate::client::Answer>) {
         self.refused += 1;
+        self.said.push(answer.as_ref().map_or_else(|| "no answer".to_owned(), |answer| format!("{answer:?}")));
         if let Some(answer) = answer {
             assert!(matches!(answer.status, 503 | 404), "{answer:?}");
         }
@@ -90,8 +93,9 @@ fn fail(mode: &str, error: &str, every: usize) {
         };
         assert!(
             mode != "once" || short.refused <= 2,
-            "call {call}: it goes on after one failure, {} refused",
-            short.refused
+            "call {call}: it goes on after one failure, {} refused: {:#?}",
+            short.refused,
+            short.said
         );
         refusals += usize::from(short.refused > 0);
         if store.exists() && !short.decisions.is_empty() {
