@@ -3,20 +3,19 @@
 mod blocks;
 mod params;
 mod saved;
+mod state;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use rarely_core::{
-    Algorithm, Arm, Contexts, Decision, Evidence, Learner, ObserveError, Parameters, Policy as CorePolicy, Reason, Rng,
-    Rule, Shape, Thresholds,
-};
+use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape, Thresholds};
 
 use self::params::{Params, Tuning, numbers};
+use self::state::State;
 use crate::array::{self, People};
 use crate::error;
 use crate::evidence::{self, Boundary, Change, Gain};
@@ -67,47 +66,6 @@ use crate::evidence::{self, Boundary, Change, Gain};
 pub(crate) struct Policy {
     shape: Shape,
     state: Mutex<State>,
-}
-
-struct State {
-    params: Params,
-    policy: Box<dyn CorePolicy>,
-    rng: Rng,
-    versions: Vec<Arc<Evidence>>,
-}
-
-impl State {
-    fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
-        let policy = params.build(py)?;
-        Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
-    }
-
-    fn copied(&self) -> Self {
-        let policy = self.policy.snapshot().restore().expect("a policy's own state is sound");
-        Self { params: self.params.clone(), policy, rng: self.rng.clone(), versions: self.versions.clone() }
-    }
-
-    /// Remembers changes.
-    fn changed(&mut self, evidence: Evidence) -> Change {
-        let evidence = Arc::new(evidence);
-        self.versions.push(evidence.clone());
-        Change(evidence)
-    }
-
-    fn learner(&self) -> PyResult<&Learner> {
-        let name = self.policy.algorithm().name();
-        self.policy.learner().ok_or_else(|| PyAttributeError::new_err(format!("`{name}` learns nothing from outcomes")))
-    }
-
-    /// The arms played at a block: by the rule in force or, where there is none, as `decide` would answer next.
-    fn predicted(&self, contexts: Contexts<'_>) -> Result<Vec<Arm>, rarely_core::DecideError> {
-        if let Some(rule) = self.policy.deployed() {
-            return Ok(Rule::new(rule.clone()).choose_many(contexts)?);
-        }
-        let mut decisions = vec![Decision::recorded(Arm::new(0)); contexts.len()];
-        self.policy.decide_many(contexts, &mut self.rng.clone(), &mut decisions)?;
-        Ok(decisions.into_iter().map(|decision| decision.arm).collect())
-    }
 }
 
 impl Policy {

@@ -1,0 +1,52 @@
+//! What a `rarely.Policy` holds: its settings, the core's policy, its generator, and the changes so far.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, Policy as CorePolicy, Rng, Rule};
+
+use super::params::Params;
+use crate::evidence::Change;
+
+/// Behind the lock of a policy.
+pub(super) struct State {
+    pub(super) params: Params,
+    pub(super) policy: Box<dyn CorePolicy>,
+    pub(super) rng: Rng,
+    pub(super) versions: Vec<Arc<Evidence>>,
+}
+
+impl State {
+    pub(super) fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
+        let policy = params.build(py)?;
+        Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
+    }
+
+    pub(super) fn copied(&self) -> Self {
+        let policy = self.policy.snapshot().restore().expect("a policy's own state is sound");
+        Self { params: self.params.clone(), policy, rng: self.rng.clone(), versions: self.versions.clone() }
+    }
+
+    /// Remembers changes.
+    pub(super) fn changed(&mut self, evidence: Evidence) -> Change {
+        let evidence = Arc::new(evidence);
+        self.versions.push(evidence.clone());
+        Change(evidence)
+    }
+
+    pub(super) fn learner(&self) -> PyResult<&Learner> {
+        let name = self.policy.algorithm().name();
+        self.policy.learner().ok_or_else(|| PyAttributeError::new_err(format!("`{name}` learns nothing from outcomes")))
+    }
+
+    /// The arms played at a block: by the rule in force or, where there is none, as `decide` would answer next.
+    pub(super) fn predicted(&self, contexts: Contexts<'_>) -> Result<Vec<Arm>, DecideError> {
+        if let Some(rule) = self.policy.deployed() {
+            return Ok(Rule::new(rule.clone()).choose_many(contexts)?);
+        }
+        let mut decisions = vec![Decision::recorded(Arm::new(0)); contexts.len()];
+        self.policy.decide_many(contexts, &mut self.rng.clone(), &mut decisions)?;
+        Ok(decisions.into_iter().map(|decision| decision.arm).collect())
+    }
+}
