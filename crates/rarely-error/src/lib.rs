@@ -1,0 +1,85 @@
+//! What a caller can do about an error.
+//!
+//! An error's [`Display`](fmt::Display) says what went wrong and where. What to do about it is a value of its own, the
+//! [`Remedy`], because each front end says it differently: the command line names a flag, Python an argument, the service a
+//! route. A library names neither; it names the [`Action`].
+//!
+//! ```
+//! use rarely_error::{Action, Remedy};
+//! let remedy = Remedy::with("correct them, or {action}", Action::RaiseRejectLimit);
+//! assert_eq!(remedy.to_string(), "correct them, or raise the reject limit");
+//! assert_eq!(remedy.worded(|_| Some("raise `--reject-limit`")), "correct them, or raise `--reject-limit`");
+//! ```
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+/// An error that knows what its reader can do about it.
+pub trait Explain: Error {
+    /// What to do, if anything can be done.
+    fn remedy(&self) -> Option<Remedy>;
+}
+
+/// What to do about an error: an instruction without a capital or a full stop, as in "save the file as UTF-8".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remedy {
+    text: Cow<'static, str>,
+    action: Option<Action>,
+}
+
+/// Where the action's name stands in the text of a [`Remedy`].
+const PLACE: &str = "{action}";
+
+impl Remedy {
+    /// An instruction that reads the same in every front end.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into(), action: None }
+    }
+
+    /// An instruction with `{action}` where each front end names the action in its own way.
+    pub fn with(text: impl Into<Cow<'static, str>>, action: Action) -> Self {
+        let text = text.into();
+        debug_assert!(text.contains(PLACE), "the text says where the action is named");
+        Self { text, action: Some(action) }
+    }
+
+    /// The action that it names, if it names one.
+    pub fn action(&self) -> Option<Action> {
+        self.action
+    }
+
+    /// The instruction in a front end's words: `name` gives its name for an action, or `None` for the neutral one.
+    pub fn worded<'a>(&self, name: impl FnOnce(Action) -> Option<&'a str>) -> String {
+        match self.action {
+            Some(action) => self.text.replace(PLACE, name(action).unwrap_or(action.neutral())),
+            None => self.text.clone().into_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.worded(|_| None))
+    }
+}
+
+/// Something that a caller can do with `rarely` itself, and that each front end names in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Allow more rows to be left out.
+    RaiseRejectLimit,
+    /// Write somewhere else.
+    ChooseOutputDirectory,
+}
+
+impl Action {
+    /// Its name where no front end has a better one.
+    fn neutral(self) -> &'static str {
+        match self {
+            Self::RaiseRejectLimit => "raise the reject limit",
+            Self::ChooseOutputDirectory => "choose another output directory",
+        }
+    }
+}
