@@ -18,7 +18,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use rarely_core::{Context, Parameters, Rng, Statistics};
 use rarely_data::{Case, Cases, Columns, Log};
-use rarely_policy::{Document, Value};
+use rarely_policy::{FieldValue, PolicyDocument};
 use rarely_review::Tally;
 
 use crate::race::Race;
@@ -112,7 +112,7 @@ fn parse(file: &Path) -> f64 {
         for wanted in 0..=FEATURES {
             sum += record.number(wanted).expect("a number");
         }
-        let Value::Text(option) = record.value(FEATURES + 1) else { panic!("an option") };
+        let FieldValue::Text(option) = record.value(FEATURES + 1) else { panic!("an option") };
         sum += option.len() as f64;
     }
     sum
@@ -151,14 +151,14 @@ fn names() -> impl Iterator<Item = String> {
     (1..=FEATURES).map(|feature| format!("x{feature}"))
 }
 
-fn document() -> Document {
+fn document() -> PolicyDocument {
     let mut text = format!("policy = \"bench\"\noptions = {OPTIONS:?}\noption_column = \"given\"\n");
     text += "outcome = { column = \"outcome\", range = [0, 1] }\n";
     for name in names() {
         write!(text, "[[features]]\ncolumn = \"{name}\"\nrange = [0, 100]\n").expect("a string takes everything");
     }
     text += "[rule]\nthreshold = { feature = \"x1\", cuts = [50], options = [\"watch\", \"treat\"] }\n";
-    Document::parse(&text, "bench.toml").expect("a document")
+    PolicyDocument::parse(&text, "bench.toml").expect("a document")
 }
 
 /// Writes the same rows twice: features uniform on [0, 100], outcomes on [0, 1], all with six decimals.

@@ -53,7 +53,7 @@ pub enum Algorithm {
 
 /// A row of the table of algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct AlgorithmInfo {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Its name.
@@ -75,8 +75,8 @@ const fn row(
     trigger: &'static str,
     update: &'static str,
     source: &'static str,
-) -> Row {
-    Row { algorithm, name, choice, trigger, update, source }
+) -> AlgorithmInfo {
+    AlgorithmInfo { algorithm, name, choice, trigger, update, source }
 }
 
 const HELD: &str = "the policy in force";
@@ -84,7 +84,7 @@ const LARGEST_BOUND: &str = "the largest upper bound";
 
 impl Algorithm {
     /// The table.
-    pub const TABLE: [Row; 18] = [
+    pub const TABLE: [AlgorithmInfo; 18] = [
         row(
             Self::Rarely,
             "rarely",
@@ -209,13 +209,13 @@ impl Algorithm {
     }
 
     /// Its row of the table.
-    pub fn row(self) -> Row {
+    pub fn info(self) -> AlgorithmInfo {
         Self::TABLE[self as usize]
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.info().name
     }
 
     /// Whether it holds a policy and switches it, so that exploration can be combined with it.

@@ -7,8 +7,8 @@ use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
 use crate::confidence::{ConfidenceSet, Profile};
 use crate::gradient::Solver;
-use crate::outlook::{Exclusions, Prospects};
 use crate::population::Population;
+use crate::population_bounds::{Exclusions, Prospects};
 use crate::ridge::Step;
 use crate::rule::Rule;
 use crate::statistics::Statistics;
@@ -46,7 +46,7 @@ pub(crate) enum Trigger {
 }
 
 /// One round, as a trigger sees it.
-pub(crate) struct Round<'a> {
+pub(crate) struct TriggerInput<'a> {
     pub(crate) set: ConfidenceSet<'a>,
     pub(crate) rule: &'a Rule,
     pub(crate) context: &'a [f64],
@@ -81,23 +81,14 @@ enum Memory {
         witness: Track,
         doubtful: bool,
     },
-    /// What earlier versions kept of the population. Nothing of it is needed: [`Watch::revive`] replaces it.
+    /// What earlier versions remembered of the population. Its fields are skipped: [`Watch::revive`] computes them anew.
     #[cfg(feature = "serde")]
-    Outlook(FormerOutlook),
+    #[serde(rename = "Outlook")]
+    Outdated {},
     /// Who plays an excluded arm, or may soon.
     Exclusions(Exclusions),
     /// What a change could gain.
     Prospects(Prospects),
-}
-
-/// Only read, from snapshots of earlier versions.
-#[cfg(feature = "serde")]
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-struct FormerOutlook {
-    arms: usize,
-    estimates: Vec<f64>,
-    widths_squared: Vec<f64>,
-    played: Vec<usize>,
 }
 
 impl Watch {
@@ -123,14 +114,14 @@ impl Watch {
     /// Makes what an earlier version's snapshot does not hold.
     #[cfg(feature = "serde")]
     pub(crate) fn revive(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
-        if let Memory::Outlook(_) = self.memory {
+        if let Memory::Outdated {} = self.memory {
             *self = Self::new(self.trigger, rule, statistics, population);
         }
     }
 
     /// Takes in one round.
     #[inline]
-    pub(crate) fn follow(&mut self, round: &Round<'_>, workspace: &mut Workspace) {
+    pub(crate) fn follow(&mut self, round: &TriggerInput<'_>, workspace: &mut Workspace) {
         let (arm, statistics) = (round.step.arm, round.set.statistics());
         match &mut self.memory {
             Memory::Nothing => {}
@@ -144,7 +135,7 @@ impl Watch {
                 follow(witness, arm * arms..(arm + 1) * arms, round, workspace);
             }
             #[cfg(feature = "serde")]
-            Memory::Outlook(_) => {}
+            Memory::Outdated {} => {}
             Memory::Exclusions(exclusions) => {
                 follow(exclusions.track(), arm..arm + 1, round, workspace);
                 if let Some(row) = round.recorded {
@@ -218,7 +209,7 @@ impl Watch {
         match &mut self.memory {
             Memory::Nothing | Memory::Exclusions(_) | Memory::Prospects(_) => {}
             #[cfg(feature = "serde")]
-            Memory::Outlook(_) => {}
+            Memory::Outdated {} => {}
             Memory::Deployed(deployed) => deployed.set_arms(points, statistics, scratch),
             Memory::Nearby { deployed, witness } => {
                 deployed.set_arms(points, statistics, scratch);
@@ -285,7 +276,7 @@ impl Watch {
             }
             (Memory::Pairs { witness, .. }, Trigger::Boundary) => witness.is_sound(arms * arms, d),
             #[cfg(feature = "serde")]
-            (Memory::Outlook(_), Trigger::Population { .. } | Trigger::Gain { .. }) => true,
+            (Memory::Outdated {}, Trigger::Population { .. } | Trigger::Gain { .. }) => true,
             (Memory::Exclusions(exclusions), Trigger::Population { .. }) => exclusions.is_sound(population, statistics),
             (Memory::Prospects(prospects), Trigger::Gain { .. }) => prospects.is_sound(population, statistics),
             _ => false,
@@ -294,7 +285,7 @@ impl Watch {
 }
 
 #[inline]
-fn follow(track: &mut Track, slots: Range<usize>, round: &Round<'_>, workspace: &mut Workspace) {
+fn follow(track: &mut Track, slots: Range<usize>, round: &TriggerInput<'_>, workspace: &mut Workspace) {
     if round.step.refreshed {
         let scratch = workspace.scratch(round.context.len());
         track.renew(slots, round.step.arm, round.set.statistics(), scratch);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Document, Encoder, Kind, Value, ValueError};
+use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, ValueError};
 
 use self::order::{Order, OutOfOrder};
 use self::sources::Sources;
@@ -50,7 +50,7 @@ pub struct Case {
 
 impl Case {
     /// A case to read into.
-    pub fn new(document: &Document) -> Self {
+    pub fn new(document: &PolicyDocument) -> Self {
         let context = document.encoder().blank();
         Self { context, arm: Arm::new(0), reward: 0.0, propensity: None, time: None, row_in_file: 0 }
     }
@@ -64,7 +64,7 @@ impl Case {
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("log.csv");
 /// use rarely_data::{Case, Cases, Columns};
-/// let document = rarely_policy::Document::parse(r#"
+/// let document = rarely_policy::PolicyDocument::parse(r#"
 ///     policy = "screening"
 ///     options = ["wait", "invite"]
 ///     outcome = { column = "benefit", range = [0, 1] }
@@ -96,7 +96,7 @@ impl Cases {
     /// # Errors
     /// A [`DataError`] if there is no file, one is given twice, or one cannot be opened or lacks a column.
     pub fn open(
-        document: &Document,
+        document: &PolicyDocument,
         columns: &Columns,
         paths: &[PathBuf],
         reject_limit: u64,
@@ -110,7 +110,7 @@ impl Cases {
     /// # Errors
     /// A [`DataError`] if the table lacks a column, or has one of another type.
     pub fn of_table(
-        document: &Document,
+        document: &PolicyDocument,
         columns: &Columns,
         table: Arc<dyn Table>,
         reject_limit: u64,
@@ -201,16 +201,16 @@ enum Short {
 }
 
 impl Encoding {
-    fn new(document: &Document) -> Self {
+    fn new(document: &PolicyDocument) -> Self {
         let features = document.features().iter().enumerate().map(|(index, feature)| match feature.kind {
-            Kind::Numeric { low, high, .. } => Short::Number { at: document.offset(index), low, high },
-            Kind::Levels(_) => Short::Word,
+            FeatureKind::Numeric { low, high, .. } => Short::Number { at: document.offset(index), low, high },
+            FeatureKind::Levels(_) => Short::Word,
         });
         Self { encoder: document.encoder(), features: features.collect(), propensity: None, time: None }
     }
 
     /// With the names of the wanted columns.
-    fn of_cases(document: &Document, columns: &Columns) -> (Self, Vec<String>) {
+    fn of_cases(document: &PolicyDocument, columns: &Columns) -> (Self, Vec<String>) {
         let encoding = Self::new(document);
         let mut wanted = encoding.encoder.feature_columns().to_vec();
         wanted.push(document.outcome().column.clone());
@@ -287,8 +287,8 @@ impl Encoding {
 
 /// A value where a number is expected.
 #[inline]
-fn numeric(fields: &impl Values, wanted: usize) -> Value<'_> {
-    fields.number(wanted).map_or_else(|| fields.value(wanted), Value::Number)
+fn numeric(fields: &impl Values, wanted: usize) -> FieldValue<'_> {
+    fields.number(wanted).map_or_else(|| fields.value(wanted), FieldValue::Number)
 }
 
 #[cold]

@@ -20,7 +20,7 @@ mod table;
 use std::path::Path;
 use std::sync::Arc;
 
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use crate::{DataError, Place};
 
@@ -43,7 +43,7 @@ pub struct Record<'a> {
 /// The values of a row.
 pub(crate) trait Values {
     /// A wanted value, without the blanks around it.
-    fn value(&self, wanted: usize) -> Value<'_>;
+    fn value(&self, wanted: usize) -> FieldValue<'_>;
 
     /// The finite number that a wanted value is or spells.
     fn number(&self, wanted: usize) -> Option<f64>;
@@ -157,7 +157,7 @@ impl<'a> Record<'a> {
     /// # Panics
     /// If fewer columns were asked for.
     #[inline]
-    pub fn value(&self, wanted: usize) -> Value<'_> {
+    pub fn value(&self, wanted: usize) -> FieldValue<'_> {
         match &self.fields {
             Fields::Csv(fields) => fields.value(wanted),
             Fields::Parquet(fields) => fields.value(wanted),
@@ -218,7 +218,7 @@ fn counted<T>(rows: &mut u64, met: Result<Option<T>, LogError>) -> Result<Option
 
 /// Words without the blanks around them.
 #[inline]
-fn trimmed(text: &str) -> Value<'_> {
+fn trimmed(text: &str) -> FieldValue<'_> {
     let text = if text.bytes().next().is_some_and(|byte| byte.is_ascii_graphic())
         && text.bytes().next_back().is_some_and(|byte| byte.is_ascii_graphic())
     {
@@ -226,7 +226,7 @@ fn trimmed(text: &str) -> Value<'_> {
     } else {
         text.trim()
     };
-    if text.is_empty() { Value::Missing } else { Value::Text(text) }
+    if text.is_empty() { FieldValue::Missing } else { FieldValue::Text(text) }
 }
 
 /// The column of each wanted name, from 0.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rarely_policy::{ColumnKind, ColumnSketch, Value};
+use rarely_policy::{ColumnSketch, ColumnValues, FieldValue};
 
 use crate::{CasesError, DataError, Log, LogError};
 
@@ -29,10 +29,10 @@ pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
         };
         for (wanted, column) in columns.iter_mut().enumerate() {
             match (record.number(wanted), record.value(wanted)) {
-                (_, Value::Missing) | (None, Value::Number(_)) => {}
-                (Some(number), Value::Number(_)) => column.add_number(number, || number.to_string()),
-                (Some(number), Value::Text(text)) => column.add_number(number, || text.to_owned()),
-                (None, Value::Text(text)) => column.add_word(text),
+                (_, FieldValue::Missing) | (None, FieldValue::Number(_)) => {}
+                (Some(number), FieldValue::Number(_)) => column.add_number(number, || number.to_string()),
+                (Some(number), FieldValue::Text(text)) => column.add_number(number, || text.to_owned()),
+                (None, FieldValue::Text(text)) => column.add_word(text),
             }
         }
     }
@@ -77,10 +77,10 @@ impl Column {
         }
     }
 
-    fn kind(self) -> ColumnKind {
+    fn kind(self) -> ColumnValues {
         match self.range {
-            Some((low, high)) if !self.has_words => ColumnKind::Numbers { low, high },
-            _ => ColumnKind::Words(self.words),
+            Some((low, high)) if !self.has_words => ColumnValues::Numbers { low, high },
+            _ => ColumnValues::Words(self.words),
         }
     }
 }

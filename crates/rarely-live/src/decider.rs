@@ -1,7 +1,7 @@
 //! The rule in force, ready to decide: a value that is shared, never changed.
 
 use rarely_core::{Algorithm, Arm, Context, Decision, Exploration, Policy, Reason, Rng};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 
 use crate::learned::Learned;
 
@@ -27,7 +27,7 @@ enum Way {
 impl Decider {
     /// The document's rule with what was learned; without exploration if that is stopped.
     pub(crate) fn new(
-        document: &Document,
+        document: &PolicyDocument,
         learned: &Learned,
         (version, basis): (u64, u64),
         seed: u64,
@@ -41,7 +41,7 @@ impl Decider {
     }
 
     /// The document's rule alone.
-    pub(crate) fn of_rule(document: &Document, (version, basis): (u64, u64)) -> Self {
+    pub(crate) fn of_rule(document: &PolicyDocument, (version, basis): (u64, u64)) -> Self {
         let rule = rarely_core::Rule::new(document.rule().parameters(document));
         Self { version, basis, seed: 0, way: Way::Rule(rule) }
     }
@@ -70,7 +70,7 @@ impl Decider {
 }
 
 /// The core's policy that holds the rule and explores; nothing if the sums are too large for the penalty.
-fn exploring(document: &Document, learned: &Learned) -> Option<Way> {
+fn exploring(document: &PolicyDocument, learned: &Learned) -> Option<Way> {
     let statistics = learned.tally().statistics(document).ok()?;
     // The algorithm plays no part in deciding; a greedy one would start with its estimate instead of the rule.
     let settings = document.settings().ok()?.algorithm(Algorithm::Scheduled);

@@ -1,7 +1,7 @@
 //! What can happen, as it is written into the log.
 
 use rarely_core::{Certificate, Digest, Reason};
-use rarely_policy::Rule;
+use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -179,7 +179,7 @@ pub struct Proposed {
     /// The version that would be replaced.
     pub version: u64,
     /// The rule that would replace it.
-    pub rule: Rule,
+    pub rule: WrittenRule,
     /// An older version whose rule that is, if this is a rollback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback: Option<u64>,
@@ -209,7 +209,7 @@ pub struct Case {
     /// What differs.
     pub difference: Vec<String>,
     /// The rule the algorithm asks for, to all its digits.
-    pub exact: Rule,
+    pub exact: WrittenRule,
     /// Why it is of another form, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -274,7 +274,7 @@ pub struct Refused {
     /// The version in force.
     pub version: u64,
     /// The rule that would have replaced it.
-    pub rule: Rule,
+    pub rule: WrittenRule,
     /// In words.
     pub words: Vec<String>,
     /// What made the rule in force untenable.

@@ -1,6 +1,6 @@
 //! The versions of a policy, and the proposals that led to them or did not.
 
-use rarely_policy::Rule;
+use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Signature;
@@ -11,7 +11,7 @@ pub struct Version {
     /// From 1.
     pub number: u64,
     /// The rule.
-    pub rule: Rule,
+    pub rule: WrittenRule,
     /// The event that put it in force.
     pub event: u64,
     /// When.
@@ -71,7 +71,7 @@ pub struct Proposal {
     /// The version it would replace.
     pub version: u64,
     /// By what.
-    pub rule: Rule,
+    pub rule: WrittenRule,
     /// The older version whose rule that is, if it is a rollback.
     pub rollback: Option<u64>,
     /// Outcomes it rests on.

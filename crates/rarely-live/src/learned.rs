@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rarely_core::{Arm, RECENT_CONTEXTS};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_review::{Ground, ReviewError, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Learned {
 
 impl Learned {
     /// Nothing yet.
-    pub fn new(document: &Document) -> Self {
+    pub fn new(document: &PolicyDocument) -> Self {
         Self { tally: Tally::new(document), recent: VecDeque::new() }
     }
 
@@ -50,7 +50,7 @@ impl Learned {
     }
 
     /// Goes on with another rule in force.
-    pub(crate) fn follow(&mut self, document: &Document) {
+    pub(crate) fn follow(&mut self, document: &PolicyDocument) {
         self.tally.follow(document);
     }
 
@@ -58,7 +58,7 @@ impl Learned {
     ///
     /// # Errors
     /// [`ReviewError`] if the sums are of another document.
-    pub(crate) fn revived(self, document: &Document) -> Result<Self, ReviewError> {
+    pub(crate) fn revived(self, document: &PolicyDocument) -> Result<Self, ReviewError> {
         Ok(Self { tally: self.tally.revive(document)?, recent: self.recent })
     }
 
@@ -66,7 +66,7 @@ impl Learned {
     ///
     /// # Errors
     /// [`ReviewError`] if there is no outcome yet, or the sums are too large for the penalty.
-    pub fn ground<'a>(&self, document: &'a Document) -> Result<Ground<'a>, ReviewError> {
+    pub fn ground<'a>(&self, document: &'a PolicyDocument) -> Result<Ground<'a>, ReviewError> {
         Ground::of(document, &self.tally, Some(self.recent.iter().copied().collect()))
     }
 }

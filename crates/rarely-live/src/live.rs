@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rarely_core::{Arm, Reason};
-use rarely_policy::{Approval, Document, Rule};
+use rarely_policy::{Approval, PolicyDocument, WrittenRule};
 use serde::{Deserialize, Serialize};
 
 use crate::decider::Decider;
@@ -23,7 +23,7 @@ pub const ENGINE: &str = "engine";
 /// A policy: everything that its events add up to.
 #[derive(Debug, Clone)]
 pub struct Live {
-    document: Document,
+    document: PolicyDocument,
     reader: Arc<Reader>,
     state: State,
 }
@@ -109,7 +109,7 @@ impl Live {
     /// # Errors
     /// [`Objection::Misfit`] if the document cannot be read.
     pub fn register(stamp: Stamp<'_>, registered: &Registered) -> Result<Self, Objection> {
-        let document = Document::parse(&registered.document, "document").map_err(misfit)?;
+        let document = PolicyDocument::parse(&registered.document, "document").map_err(misfit)?;
         let options = document.options().len();
         let version = Version {
             number: 1,
@@ -150,7 +150,7 @@ impl Live {
     /// # Errors
     /// [`Objection::Misfit`] if its parts do not fit together.
     pub fn restore(mut state: State) -> Result<Self, Objection> {
-        let document = Document::parse(&state.birth.text, "document").map_err(misfit)?;
+        let document = PolicyDocument::parse(&state.birth.text, "document").map_err(misfit)?;
         let last = state.versions.last().ok_or_else(|| misfit("a policy without a version"))?;
         let document = document.with_rule(last.rule.clone()).map_err(misfit)?;
         state.learned = state.learned.revived(&document).map_err(misfit)?;
@@ -158,7 +158,7 @@ impl Live {
     }
 
     /// The document, with the rule in force.
-    pub fn document(&self) -> &Document {
+    pub fn document(&self) -> &PolicyDocument {
         &self.document
     }
 
@@ -379,7 +379,7 @@ impl Live {
     fn put_in_force(
         &mut self,
         stamp: Stamp<'_>,
-        rule: Rule,
+        rule: WrittenRule,
         origin: Origin,
         signers: Vec<Signer>,
     ) -> Result<(), Objection> {

@@ -1,6 +1,6 @@
 //! What may be done: the plan that was agreed beforehand, and who must sign.
 
-use rarely_policy::{Approval, Rule};
+use rarely_policy::{Approval, WrittenRule};
 
 use crate::event::Signature;
 use crate::history::{Origin, Proposal, Version};
@@ -9,7 +9,7 @@ use crate::objection::Objection;
 
 impl Live {
     /// Why the plan does not allow a change to a rule now; nothing if it does.
-    pub fn outside_plan(&self, rule: &Rule, now_ms: u64) -> Vec<String> {
+    pub fn outside_plan(&self, rule: &WrittenRule, now_ms: u64) -> Vec<String> {
         let control = self.document().control();
         let mut reasons = self.document().outside_bounds(rule);
         let made = self.changes();
@@ -29,7 +29,7 @@ impl Live {
         reasons
     }
 
-    pub(crate) fn check_plan(&self, rule: &Rule, now_ms: u64) -> Result<(), Objection> {
+    pub(crate) fn check_plan(&self, rule: &WrittenRule, now_ms: u64) -> Result<(), Objection> {
         if self.state().stopped {
             return Err(Objection::Stopped);
         }
@@ -139,7 +139,7 @@ impl Live {
     }
 
     /// The last version that a person put in force, and its rule.
-    pub(crate) fn last_signed(&self) -> (u64, Rule) {
+    pub(crate) fn last_signed(&self) -> (u64, WrittenRule) {
         let signed = self.state().versions.iter().rev().find(|version| version.is_signed());
         let version = signed.unwrap_or_else(|| self.version());
         (version.number, version.rule.clone())

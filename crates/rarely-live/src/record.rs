@@ -1,7 +1,7 @@
 //! A person's record, as a program sends it and as the log keeps it.
 
 use rarely_core::Arm;
-use rarely_policy::{Document, Encoder, Value, ValueError};
+use rarely_policy::{Encoder, FieldValue, PolicyDocument, ValueError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -64,10 +64,10 @@ impl RecordError {
 
 impl Field {
     /// As the encoder takes it.
-    pub fn value(&self) -> Value<'_> {
+    pub fn value(&self) -> FieldValue<'_> {
         match self {
-            Self::Number(number) => Value::Number(*number),
-            Self::Text(text) => Value::Text(text),
+            Self::Number(number) => FieldValue::Number(*number),
+            Self::Text(text) => FieldValue::Text(text),
         }
     }
 
@@ -88,7 +88,7 @@ pub struct Reader {
 
 impl Reader {
     /// For the records of a document.
-    pub fn new(document: &Document) -> Self {
+    pub fn new(document: &PolicyDocument) -> Self {
         Self { encoder: document.encoder() }
     }
 
@@ -143,7 +143,7 @@ impl Reader {
     /// # Errors
     /// [`ValueError`] names the options there are.
     pub fn option(&self, name: &str) -> Result<Arm, ValueError> {
-        self.encoder.option(Value::Text(name))
+        self.encoder.option(FieldValue::Text(name))
     }
 
     /// The reward of an outcome.
@@ -151,6 +151,6 @@ impl Reader {
     /// # Errors
     /// [`ValueError`] if it is outside its range.
     pub fn reward(&self, outcome: f64) -> Result<f64, ValueError> {
-        self.encoder.outcome(Value::Number(outcome))
+        self.encoder.outcome(FieldValue::Number(outcome))
     }
 }

@@ -3,28 +3,28 @@
 use indexmap::IndexMap;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::error::ApplyError;
 use crate::number::whole;
-use crate::rule::{Coefficient, Linear, Rule, Score, Threshold};
+use crate::rule::{Coefficient, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
 /// The text of a document with only its `[rule]` replaced.
 ///
 /// ```
 /// # let text = include_str!("../tests/it/issue.toml");
-/// use rarely_policy::{Document, apply};
-/// let document = Document::parse(text, "policy.toml")?;
+/// use rarely_policy::{PolicyDocument, apply};
+/// let document = PolicyDocument::parse(text, "policy.toml")?;
 /// let rule = document.rule().with_numbers(&[131.0]);
 /// let text = apply(text, &rule)?;
-/// assert_eq!(Document::parse(&text, "policy.toml")?, document.with_rule(rule)?);
+/// assert_eq!(PolicyDocument::parse(&text, "policy.toml")?, document.with_rule(rule)?);
 /// assert!(text.contains("cuts = [131]"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// If the text is no policy document, or the rule does not fit it or lies outside the bounds of its plan.
-pub fn apply(original: &str, rule: &Rule) -> Result<String, ApplyError> {
-    let document = Document::parse(original, "the document")?;
+pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
+    let document = PolicyDocument::parse(original, "the document")?;
     document.check_rule(rule)?;
     let reasons = document.outside_bounds(rule);
     if !reasons.is_empty() {
@@ -37,7 +37,7 @@ pub fn apply(original: &str, rule: &Rule) -> Result<String, ApplyError> {
             table.clear();
             match (rule, body) {
                 // A line for each option: they would not fit on one.
-                (Rule::Linear(_), body) => {
+                (WrittenRule::Linear(_), body) => {
                     let mut lines = Table::from_iter(body);
                     lines.set_implicit(false);
                     table.insert(form, Item::Table(lines));
@@ -68,21 +68,21 @@ fn replace(tree: &mut DocumentMut, rule: InlineTable) {
     tree.insert("rule", Item::Table(table));
 }
 
-fn body(rule: &Rule) -> (&'static str, InlineTable) {
+fn body(rule: &WrittenRule) -> (&'static str, InlineTable) {
     match rule {
-        Rule::Threshold(Threshold { feature, cuts, options }) => {
+        WrittenRule::Threshold(ThresholdRule { feature, cuts, options }) => {
             let mut body = InlineTable::new();
             body.insert("feature", feature.into());
             body.extend(ladder(cuts, options));
             ("threshold", body)
         }
-        Rule::Score(Score { coefficients, cuts, options }) => {
+        WrittenRule::Score(ScoreRule { coefficients, cuts, options }) => {
             let mut body = InlineTable::new();
             body.insert("coefficients", line(coefficients).into());
             body.extend(ladder(cuts, options));
             ("score", body)
         }
-        Rule::Linear(Linear { scores }) => {
+        WrittenRule::Linear(LinearRule { scores }) => {
             let lines =
                 scores.iter().map(|(option, coefficients)| (option.as_str(), Value::InlineTable(line(coefficients))));
             ("linear", lines.collect())

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::document::locate::keys;
 use crate::duration;
 use crate::number::{plainly, written};
-use crate::rule::Fault;
+use crate::rule::DocumentFault;
 
 /// The most days that may have to lie between two changes: a hundred years.
 const MOST_DAYS: f64 = 36_525.0;
@@ -34,13 +34,13 @@ pub struct Control {
     /// The time after which a decision without an outcome counts as unanswered.
     pub outcome_window_ms: Option<u64>,
     /// The ranges within which numbers of the rule may move.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<RuleBound>,
 }
 
 /// The range within which a number of the rule may move, ends included.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Bound {
-    /// The number's name, as [`crate::Rule::named_numbers`] has it, or `cut` for every cut.
+pub struct RuleBound {
+    /// The number's name, as [`crate::WrittenRule::named_numbers`] has it, or `cut` for every cut.
     pub name: String,
     /// The lowest that it may be.
     pub low: f64,
@@ -65,7 +65,7 @@ pub enum Approval {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Control")]
-pub(crate) struct WrittenControl {
+pub(crate) struct TomlControl {
     /// Whose signatures a change needs.
     approval: Approval,
     /// Outcomes between two reviews; at least 1.
@@ -91,7 +91,7 @@ pub(crate) struct WrittenControl {
     bounds: IndexMap<String, Vec<f64>>,
 }
 
-impl Default for WrittenControl {
+impl Default for TomlControl {
     fn default() -> Self {
         Self {
             approval: Approval::One,
@@ -106,22 +106,26 @@ impl Default for WrittenControl {
     }
 }
 
-impl WrittenControl {
-    /// What can be said without the rule; [`crate::Document::outside_bounds`] needs it.
-    pub(crate) fn check(&self) -> Result<Control, Fault> {
+impl TomlControl {
+    /// What can be said without the rule; [`crate::PolicyDocument::outside_bounds`] needs it.
+    pub(crate) fn check(&self) -> Result<Control, DocumentFault> {
         let path = |key: &str| keys(&["control", key]);
         let time = |key: &str, text: &String| {
-            duration::explained(text).map_err(|(problem, remedy)| Fault::new(path(key), problem, remedy))
+            duration::explained(text).map_err(|(problem, remedy)| DocumentFault::new(path(key), problem, remedy))
         };
         let optional = |key: &str, text: &Option<String>| text.as_ref().map(|text| time(key, text)).transpose();
         if self.review_every == 0 {
             let remedy = "write at least 1: the number of outcomes between two reviews";
-            return Err(Fault::new(path("review_every"), "reviews after every 0 outcomes", remedy));
+            return Err(DocumentFault::new(path("review_every"), "reviews after every 0 outcomes", remedy));
         }
         let days = self.minimum_days_between_changes;
         if !(0.0..=MOST_DAYS).contains(&days) {
             let remedy = format!("write a number of days from 0 to {MOST_DAYS}");
-            return Err(Fault::new(path("minimum_days_between_changes"), format!("found {}", plainly(days)), remedy));
+            return Err(DocumentFault::new(
+                path("minimum_days_between_changes"),
+                format!("found {}", plainly(days)),
+                remedy,
+            ));
         }
         Ok(Control {
             approval: self.approval,
@@ -138,12 +142,12 @@ impl WrittenControl {
 
 impl Control {
     /// The bound with this name.
-    pub fn bound(&self, name: &str) -> Option<&Bound> {
+    pub fn bound(&self, name: &str) -> Option<&RuleBound> {
         self.bounds.iter().find(|bound| bound.name == name)
     }
 }
 
-impl Bound {
+impl RuleBound {
     /// Whether a number lies within.
     pub fn contains(&self, number: f64) -> bool {
         (self.low..=self.high).contains(&number)

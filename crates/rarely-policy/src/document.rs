@@ -6,46 +6,46 @@ mod evidence;
 pub(crate) mod locate;
 mod parse;
 pub(crate) mod raw;
-pub(crate) mod written;
+pub(crate) mod toml;
 
 use rarely_core::{Algorithm, Exploration, Settings, SettingsError, Shape};
 
 use crate::control::Control;
 use crate::encoder::Encoder;
 use crate::error::RuleError;
-use crate::feature::{Feature, Kind};
-use crate::rule::Rule;
+use crate::feature::{Feature, FeatureKind};
+use crate::rule::WrittenRule;
 
-pub use written::{Better, Digits};
+pub use toml::{Better, Digits};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///
 /// ```
 /// # let text = include_str!("../tests/it/issue.toml");
-/// let document = rarely_policy::Document::parse(text, "policy.toml")?;
+/// let document = rarely_policy::PolicyDocument::parse(text, "policy.toml")?;
 /// assert_eq!(document.options(), ["watch", "treat"]);
 /// assert_eq!(document.coordinates(), ["intercept", "systolic", "diabetic = yes"]);
 /// assert_eq!(document.rule().words(&document), ["watch below 140 mmHg", "treat from 140 mmHg"]);
 /// # Ok::<(), rarely_policy::DocumentError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct PolicyDocument {
     policy: String,
     options: Vec<String>,
     option_column: String,
-    outcome: Outcome,
+    outcome: OutcomeColumn,
     intercept: bool,
     features: Vec<Feature>,
-    evidence: Evidence,
-    change: Change,
+    evidence: EvidenceSettings,
+    change: ChangeSettings,
     control: Control,
-    rule: Rule,
+    rule: WrittenRule,
     shape: Shape,
 }
 
 /// How it went: a column of numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct OutcomeColumn {
     /// The column.
     pub column: String,
     /// The lowest and the highest there can be.
@@ -56,7 +56,7 @@ pub struct Outcome {
 
 /// The assumptions from which it follows what the data allow, as they are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evidence {
+pub struct EvidenceSettings {
     /// `σ`; `None` is "bounded": half the outcome's range.
     pub noise: Option<f64>,
     /// `L`; `None` is "auto": worked out from the outcome's range.
@@ -69,7 +69,7 @@ pub struct Evidence {
 
 /// When the rule may change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct ChangeSettings {
     /// The algorithm that says when and to what.
     pub algorithm: Algorithm,
     /// The gain a decision that a change must bring.
@@ -84,7 +84,7 @@ pub struct Change {
     pub digits: Digits,
 }
 
-impl Document {
+impl PolicyDocument {
     /// The policy's name.
     pub fn policy(&self) -> &str {
         &self.policy
@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// How it went.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &OutcomeColumn {
         &self.outcome
     }
 
@@ -132,13 +132,13 @@ impl Document {
         self.features.iter().enumerate().find(|(_, feature)| feature.column == column)
     }
 
-    /// The assumptions, as they are written; [`Document::noise`] and [`Document::norm_bound`] are worked out.
-    pub fn evidence(&self) -> &Evidence {
+    /// The assumptions, as they are written; [`PolicyDocument::noise`] and [`PolicyDocument::norm_bound`] are worked out.
+    pub fn evidence(&self) -> &EvidenceSettings {
         &self.evidence
     }
 
     /// When the rule may change.
-    pub fn change(&self) -> &Change {
+    pub fn change(&self) -> &ChangeSettings {
         &self.change
     }
 
@@ -148,7 +148,7 @@ impl Document {
     }
 
     /// The rule in force.
-    pub fn rule(&self) -> &Rule {
+    pub fn rule(&self) -> &WrittenRule {
         &self.rule
     }
 
@@ -167,8 +167,8 @@ impl Document {
         let mut names: Vec<String> = self.intercept.then(|| "intercept".to_owned()).into_iter().collect();
         for feature in &self.features {
             match &feature.kind {
-                Kind::Numeric { .. } => names.push(feature.column.clone()),
-                Kind::Levels(levels) => {
+                FeatureKind::Numeric { .. } => names.push(feature.column.clone()),
+                FeatureKind::Levels(levels) => {
                     names.extend(levels[1..].iter().map(|level| format!("{} = {level}", feature.column)));
                 }
             }
@@ -209,11 +209,11 @@ impl Document {
             }))
     }
 
-    /// The same document with another rule; whether the plan allows it is for [`Document::outside_bounds`] to say.
+    /// The same document with another rule; whether the plan allows it is for [`PolicyDocument::outside_bounds`] to say.
     ///
     /// # Errors
     /// [`RuleError`] if the rule does not fit the document.
-    pub fn with_rule(&self, rule: Rule) -> Result<Self, RuleError> {
+    pub fn with_rule(&self, rule: WrittenRule) -> Result<Self, RuleError> {
         self.check_rule(&rule)?;
         Ok(Self { rule, ..self.clone() })
     }
@@ -222,7 +222,7 @@ impl Document {
     ///
     /// # Errors
     /// [`RuleError`] says what does not fit.
-    pub fn check_rule(&self, rule: &Rule) -> Result<(), RuleError> {
+    pub fn check_rule(&self, rule: &WrittenRule) -> Result<(), RuleError> {
         rule.check(self).map_err(|fault| RuleError { problem: fault.problem, remedy: fault.remedy })
     }
 }

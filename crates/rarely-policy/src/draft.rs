@@ -31,12 +31,12 @@ pub struct ColumnSketch {
     /// Its name.
     pub name: String,
     /// What stands in it.
-    pub kind: ColumnKind,
+    pub kind: ColumnValues,
 }
 
 /// What stands in a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ColumnKind {
+pub enum ColumnValues {
     /// Numbers.
     Numbers {
         /// The lowest.
@@ -48,16 +48,16 @@ pub enum ColumnKind {
     Words(Vec<String>),
 }
 
-/// The text of a commented draft, which [`crate::Document::parse`] accepts. "CHECK:" marks what was guessed.
+/// The text of a commented draft, which [`crate::PolicyDocument::parse`] accepts. "CHECK:" marks what was guessed.
 ///
 /// ```
-/// use rarely_policy::{ColumnKind, ColumnSketch, Document, draft};
+/// use rarely_policy::{ColumnValues, ColumnSketch, PolicyDocument, draft};
 /// let columns = [
-///     ColumnSketch { name: "age".into(), kind: ColumnKind::Numbers { low: 41.0, high: 88.0 } },
-///     ColumnSketch { name: "given".into(), kind: ColumnKind::Words(vec!["wait".into(), "invite".into()]) },
-///     ColumnSketch { name: "benefit".into(), kind: ColumnKind::Numbers { low: 0.0, high: 0.97 } },
+///     ColumnSketch { name: "age".into(), kind: ColumnValues::Numbers { low: 41.0, high: 88.0 } },
+///     ColumnSketch { name: "given".into(), kind: ColumnValues::Words(vec!["wait".into(), "invite".into()]) },
+///     ColumnSketch { name: "benefit".into(), kind: ColumnValues::Numbers { low: 0.0, high: 0.97 } },
 /// ];
-/// let document = Document::parse(&draft("screening", &columns, "given", "benefit"), "draft.toml")?;
+/// let document = PolicyDocument::parse(&draft("screening", &columns, "given", "benefit"), "draft.toml")?;
 /// assert_eq!(document.options(), ["wait", "invite"]);
 /// assert_eq!(document.features()[0].range(), Some((40.0, 90.0)));
 /// # Ok::<(), rarely_policy::DocumentError>(())
@@ -99,10 +99,10 @@ fn line(text: &mut String, comment: &str, key: &str) {
 }
 
 /// The options, and how they were found.
-fn options(column: Option<&ColumnKind>) -> (Vec<String>, &'static str) {
+fn options(column: Option<&ColumnValues>) -> (Vec<String>, &'static str) {
     let mut options: Vec<String> = match column {
-        Some(ColumnKind::Words(words)) => distinct(words),
-        Some(ColumnKind::Numbers { low, high })
+        Some(ColumnValues::Words(words)) => distinct(words),
+        Some(ColumnValues::Numbers { low, high })
             if low.fract() == 0.0 && high.fract() == 0.0 && high - low < MOST_NUMBERED_OPTIONS =>
         {
             let mut numbers = Vec::new();
@@ -129,10 +129,10 @@ fn options(column: Option<&ColumnKind>) -> (Vec<String>, &'static str) {
     (options, guess)
 }
 
-fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnKind>) {
+fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnValues>) {
     let usable = |(low, high): &(f64, f64)| low.abs().max(high.abs()) <= LARGEST_OUTCOME && high - low >= LEAST_OUTCOME;
     let found = match column {
-        Some(ColumnKind::Numbers { low, high }) => pretty_range(*low, *high).filter(usable),
+        Some(ColumnValues::Numbers { low, high }) => pretty_range(*low, *high).filter(usable),
         _ => None,
     };
     let (range, guess) = match found {
@@ -168,7 +168,7 @@ fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, out
             continue;
         }
         match kind {
-            ColumnKind::Numbers { low, high } => match pretty_range(*low, *high) {
+            ColumnValues::Numbers { low, high } => match pretty_range(*low, *high) {
                 Some((low, high)) => {
                     let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
                     text.push_str("# CHECK: what is it measured in? Write it here, as unit = \"kg\".\n");
@@ -178,7 +178,7 @@ fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, out
                 }
                 None => left_out(text, "its numbers are all alike, too large, or too close together"),
             },
-            ColumnKind::Words(words) => match distinct(words) {
+            ColumnValues::Words(words) => match distinct(words) {
                 levels if levels.len() < 2 => left_out(text, "it is the same for everyone"),
                 levels if levels.len() > MOST_LEVELS => left_out(text, "it has too many different words"),
                 levels => {

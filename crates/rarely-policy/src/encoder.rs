@@ -2,10 +2,10 @@
 
 use rarely_core::{Arm, MAX_REWARD};
 
-use crate::Value;
-use crate::document::{Better, Document};
+use crate::FieldValue;
+use crate::document::{Better, PolicyDocument};
 use crate::error::ValueError;
-use crate::feature::Kind;
+use crate::feature::FeatureKind;
 use crate::names::{did_you_mean, shown};
 use crate::number::{plainly, read};
 
@@ -16,13 +16,13 @@ const FEW_NAMES: usize = 8;
 ///
 /// ```
 /// # let text = include_str!("../tests/it/issue.toml");
-/// use rarely_policy::{Document, Value};
-/// let encoder = Document::parse(text, "policy.toml")?.encoder();
+/// use rarely_policy::{PolicyDocument, FieldValue};
+/// let encoder = PolicyDocument::parse(text, "policy.toml")?.encoder();
 /// let mut context = encoder.blank();
-/// encoder.feature(0, Value::Text("150"), &mut context)?;
-/// encoder.feature(1, Value::Text("yes"), &mut context)?;
+/// encoder.feature(0, FieldValue::Text("150"), &mut context)?;
+/// encoder.feature(1, FieldValue::Text("yes"), &mut context)?;
 /// assert_eq!(context, [1.0, 0.5, 1.0]);
-/// assert!(encoder.feature(0, Value::Number(300.0), &mut context).is_err());
+/// assert!(encoder.feature(0, FieldValue::Number(300.0), &mut context).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -45,15 +45,15 @@ enum Code {
 }
 
 impl Encoder {
-    pub(crate) fn new(document: &Document) -> Self {
+    pub(crate) fn new(document: &PolicyDocument) -> Self {
         let codes = document.features().iter().enumerate().map(|(index, feature)| {
             let at = document.offset(index);
             match &feature.kind {
-                Kind::Numeric { low, high, unit } => {
+                FeatureKind::Numeric { low, high, unit } => {
                     let unit = unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
                     Code::Numeric { at, low: *low, high: *high, unit }
                 }
-                Kind::Levels(levels) => Code::Levels { at, names: Names::new(levels) },
+                FeatureKind::Levels(levels) => Code::Levels { at, names: Names::new(levels) },
             }
         });
         let mut blank = vec![0.0; document.shape().dimension()];
@@ -106,7 +106,7 @@ impl Encoder {
     /// # Panics
     /// If there is no such feature, or the context is too short.
     #[inline]
-    pub fn feature(&self, feature: usize, value: Value<'_>, context: &mut [f64]) -> Result<(), ValueError> {
+    pub fn feature(&self, feature: usize, value: FieldValue<'_>, context: &mut [f64]) -> Result<(), ValueError> {
         match &self.codes[feature] {
             Code::Numeric { at, low, high, unit } => {
                 let number = number(value).ok_or_else(|| not_number(&self.columns[feature], value))?;
@@ -132,7 +132,7 @@ impl Encoder {
     /// # Errors
     /// [`ValueError`] names the options there are.
     #[inline]
-    pub fn option(&self, value: Value<'_>) -> Result<Arm, ValueError> {
+    pub fn option(&self, value: FieldValue<'_>) -> Result<Arm, ValueError> {
         self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(value))
     }
 
@@ -141,7 +141,7 @@ impl Encoder {
     /// # Errors
     /// [`ValueError`] if it is no number, or outside its range.
     #[inline]
-    pub fn outcome(&self, value: Value<'_>) -> Result<f64, ValueError> {
+    pub fn outcome(&self, value: FieldValue<'_>) -> Result<f64, ValueError> {
         let number = number(value).ok_or_else(|| not_number(&self.outcome_column, value))?;
         match self.outcome_range {
             Some((low, high)) if !(low <= number && number <= high) => {
@@ -161,14 +161,14 @@ impl Encoder {
     /// # Errors
     /// [`ValueError::Propensity`].
     #[inline]
-    pub fn propensity(value: Value<'_>) -> Result<f64, ValueError> {
+    pub fn propensity(value: FieldValue<'_>) -> Result<f64, ValueError> {
         number(value)
             .filter(|&probability| probability > 0.0 && probability <= 1.0)
             .ok_or_else(|| ValueError::Propensity { found: found(value).into() })
     }
 
     #[cold]
-    fn unknown_level(&self, feature: usize, names: &Names, value: Value<'_>) -> ValueError {
+    fn unknown_level(&self, feature: usize, names: &Names, value: FieldValue<'_>) -> ValueError {
         let column: Box<str> = self.columns[feature].as_str().into();
         if is_missing(value) {
             return ValueError::Missing { column, expected: "one of its levels".into() };
@@ -178,7 +178,7 @@ impl Encoder {
     }
 
     #[cold]
-    fn unknown_option(&self, value: Value<'_>) -> ValueError {
+    fn unknown_option(&self, value: FieldValue<'_>) -> ValueError {
         let column: Box<str> = self.option_column.as_str().into();
         if is_missing(value) {
             return ValueError::Missing { column, expected: "one of the policy's options".into() };
@@ -217,12 +217,12 @@ impl Names {
     }
 
     #[inline]
-    fn find(&self, value: Value<'_>) -> Option<usize> {
+    fn find(&self, value: FieldValue<'_>) -> Option<usize> {
         match value {
-            Value::Missing => None,
-            Value::Number(number) => self.numbers.iter().position(|known| *known == Some(number)),
+            FieldValue::Missing => None,
+            FieldValue::Number(number) => self.numbers.iter().position(|known| *known == Some(number)),
             // Blanks are rare: they are taken off only where the text as it stands is no name.
-            Value::Text(text) => self.find_text(text).or_else(|| self.find_text(text.trim())),
+            FieldValue::Text(text) => self.find_text(text).or_else(|| self.find_text(text.trim())),
         }
     }
 
@@ -237,40 +237,40 @@ impl Names {
 }
 
 #[inline]
-fn number(value: Value<'_>) -> Option<f64> {
+fn number(value: FieldValue<'_>) -> Option<f64> {
     match value {
-        Value::Missing => None,
-        Value::Number(number) => Some(number).filter(|number| number.is_finite()),
-        Value::Text(text) => read(text),
+        FieldValue::Missing => None,
+        FieldValue::Number(number) => Some(number).filter(|number| number.is_finite()),
+        FieldValue::Text(text) => read(text),
     }
 }
 
-fn is_missing(value: Value<'_>) -> bool {
+fn is_missing(value: FieldValue<'_>) -> bool {
     match value {
-        Value::Missing => true,
-        Value::Number(_) => false,
-        Value::Text(text) => text.trim().is_empty(),
+        FieldValue::Missing => true,
+        FieldValue::Number(_) => false,
+        FieldValue::Text(text) => text.trim().is_empty(),
     }
 }
 
-fn plain(value: Value<'_>) -> String {
+fn plain(value: FieldValue<'_>) -> String {
     match value {
-        Value::Missing => String::new(),
-        Value::Number(number) => plainly(number),
-        Value::Text(text) => text.to_owned(),
+        FieldValue::Missing => String::new(),
+        FieldValue::Number(number) => plainly(number),
+        FieldValue::Text(text) => text.to_owned(),
     }
 }
 
-fn found(value: Value<'_>) -> String {
+fn found(value: FieldValue<'_>) -> String {
     match value {
-        Value::Missing => "missing".to_owned(),
-        Value::Number(number) => plainly(number),
-        Value::Text(text) => shown(text),
+        FieldValue::Missing => "missing".to_owned(),
+        FieldValue::Number(number) => plainly(number),
+        FieldValue::Text(text) => shown(text),
     }
 }
 
 #[cold]
-fn not_number(column: &str, value: Value<'_>) -> ValueError {
+fn not_number(column: &str, value: FieldValue<'_>) -> ValueError {
     let (column, expected) = (column.into(), "a number".into());
     if is_missing(value) {
         return ValueError::Missing { column, expected };

@@ -6,12 +6,12 @@ pub struct Feature {
     /// Its column.
     pub column: String,
     /// Numbers or words.
-    pub kind: Kind,
+    pub kind: FeatureKind,
 }
 
 /// What a feature's values are.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum FeatureKind {
     /// Numbers in a range; inside, the range is `[0, 1]`.
     Numeric {
         /// The lowest.
@@ -29,32 +29,32 @@ impl Feature {
     /// How many coordinates of a context it takes.
     pub fn coordinates(&self) -> usize {
         match &self.kind {
-            Kind::Numeric { .. } => 1,
-            Kind::Levels(levels) => levels.len() - 1,
+            FeatureKind::Numeric { .. } => 1,
+            FeatureKind::Levels(levels) => levels.len() - 1,
         }
     }
 
     /// The range of a numeric feature.
     pub fn range(&self) -> Option<(f64, f64)> {
         match self.kind {
-            Kind::Numeric { low, high, .. } => Some((low, high)),
-            Kind::Levels(_) => None,
+            FeatureKind::Numeric { low, high, .. } => Some((low, high)),
+            FeatureKind::Levels(_) => None,
         }
     }
 
     /// The unit of a numeric feature.
     pub fn unit(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Numeric { unit, .. } => unit.as_deref(),
-            Kind::Levels(_) => None,
+            FeatureKind::Numeric { unit, .. } => unit.as_deref(),
+            FeatureKind::Levels(_) => None,
         }
     }
 
     /// The levels of a feature that has them.
     pub fn levels(&self) -> Option<&[String]> {
         match &self.kind {
-            Kind::Numeric { .. } => None,
-            Kind::Levels(levels) => Some(levels),
+            FeatureKind::Numeric { .. } => None,
+            FeatureKind::Levels(levels) => Some(levels),
         }
     }
 }

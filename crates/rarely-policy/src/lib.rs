@@ -12,11 +12,11 @@
 //!     [rule]
 //!     threshold = { feature = "age", cuts = [60], options = ["wait", "invite"] }
 //! "#;
-//! use rarely_policy::{Document, Value};
-//! let document = Document::parse(text, "screening.toml")?;
+//! use rarely_policy::{PolicyDocument, FieldValue};
+//! let document = PolicyDocument::parse(text, "screening.toml")?;
 //! let encoder = document.encoder();
 //! let mut context = encoder.blank();
-//! encoder.feature(0, Value::Text("60"), &mut context)?;
+//! encoder.feature(0, FieldValue::Text("60"), &mut context)?;
 //!
 //! let rule = rarely_core::Rule::new(document.rule().parameters(&document));
 //! let arm = rule.choose(rarely_core::Context::new(&context)?)?;
@@ -28,7 +28,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `value`, `feature` | one field of a record; what is known of a person |
+//! | `field_value`, `feature` | one field of a record; what is known of a person |
 //! | `document` | the document: as written, where its parts stand, checked, its assumptions worked out, compared, back in raw units |
 //! | `control` | the plan that was agreed beforehand: signatures, reviews, how far the rule may move |
 //! | `encoder` | records into contexts, arms and rewards |
@@ -45,19 +45,19 @@ pub mod duration;
 mod encoder;
 mod error;
 mod feature;
+mod field_value;
 mod names;
 pub mod number;
 mod rule;
 mod schema;
-mod value;
 
 pub use apply::apply;
-pub use control::{Approval, Bound, Control};
-pub use document::{Better, Change, Digits, Document, Evidence, Outcome};
-pub use draft::{ColumnKind, ColumnSketch, draft, guess_roles};
+pub use control::{Approval, Control, RuleBound};
+pub use document::{Better, ChangeSettings, Digits, EvidenceSettings, OutcomeColumn, PolicyDocument};
+pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
 pub use encoder::Encoder;
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};
-pub use feature::{Feature, Kind};
-pub use rule::{Coefficient, Ladder, Linear, Rule, Score, Threshold, difference};
+pub use feature::{Feature, FeatureKind};
+pub use field_value::FieldValue;
+pub use rule::{Coefficient, Ladder, LinearRule, ScoreRule, ThresholdRule, WrittenRule, difference};
 pub use schema::schema;
-pub use value::Value;

@@ -4,21 +4,21 @@ mod check;
 mod from_parameters;
 mod ladder;
 mod linear;
+mod number_format;
 mod numbers;
 mod words;
-mod written;
 
 use indexmap::IndexMap;
 use rarely_core::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 
 pub use ladder::Ladder;
 pub use words::difference;
 
-pub(crate) use check::Fault;
+pub(crate) use check::DocumentFault;
 pub(crate) use numbers::cut_name;
 
 /// The key of a linear rule's constant.
@@ -30,23 +30,25 @@ pub(crate) const INTERCEPT: &str = "intercept";
 /// ["watch", "treat"]}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Rule {
+#[schemars(rename = "Rule")]
+pub enum WrittenRule {
     /// One number decides: the options in order, with a cut between each two.
-    Threshold(Threshold),
+    Threshold(ThresholdRule),
     /// A weighted sum decides: the options in order of the sum, with a cut between each two.
-    Score(Score),
+    Score(ScoreRule),
     /// Every option has a score of its own; the highest wins, ties go to the option named first in the document.
-    Linear(Linear),
+    Linear(LinearRule),
 }
 
 /// One number decides. A value equal to a cut gets the upper option.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Threshold {
+#[schemars(rename = "Threshold")]
+pub struct ThresholdRule {
     /// The column of the number.
     pub feature: String,
     /// Where one option passes to the next, ascending; none if everyone gets the same.
-    #[serde(serialize_with = "written::list")]
+    #[serde(serialize_with = "number_format::list")]
     pub cuts: Vec<f64>,
     /// The options, from the lowest values to the highest: one more than there are cuts.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
@@ -56,11 +58,12 @@ pub struct Threshold {
 /// A weighted sum decides. A sum equal to a cut gets the upper option.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Score {
+#[schemars(rename = "Score")]
+pub struct ScoreRule {
     /// What each feature adds to the sum; one that is not named adds nothing.
     pub coefficients: IndexMap<String, Coefficient>,
     /// Where one option passes to the next, ascending; none if everyone gets the same.
-    #[serde(serialize_with = "written::list")]
+    #[serde(serialize_with = "number_format::list")]
     pub cuts: Vec<f64>,
     /// The options, from the lowest sums to the highest: one more than there are cuts.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
@@ -70,7 +73,8 @@ pub struct Score {
 /// For every option its `intercept` and coefficients; what is not named is 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Linear {
+#[schemars(rename = "Linear")]
+pub struct LinearRule {
     /// The scores, by option.
     pub scores: IndexMap<String, IndexMap<String, Coefficient>>,
 }
@@ -84,12 +88,12 @@ pub enum Coefficient {
     Levels(IndexMap<String, f64>),
 }
 
-impl Rule {
+impl WrittenRule {
     /// Parameters that play this rule in a document's context coordinates.
     ///
     /// # Panics
-    /// If the rule does not fit the document (see [`Document::check_rule`]).
-    pub fn parameters(&self, document: &Document) -> Parameters {
+    /// If the rule does not fit the document (see [`PolicyDocument::check_rule`]).
+    pub fn parameters(&self, document: &PolicyDocument) -> Parameters {
         let shape = document.shape();
         match self {
             Self::Linear(linear) => linear.parameters(document),
@@ -104,8 +108,8 @@ impl Rule {
     /// A threshold or a score in context coordinates; `None` for a linear rule.
     ///
     /// # Panics
-    /// If the rule does not fit the document (see [`Document::check_rule`]).
-    pub fn ladder(&self, document: &Document) -> Option<Ladder> {
+    /// If the rule does not fit the document (see [`PolicyDocument::check_rule`]).
+    pub fn ladder(&self, document: &PolicyDocument) -> Option<Ladder> {
         match self {
             Self::Threshold(threshold) => {
                 let coefficients = [(threshold.feature.clone(), Coefficient::Slope(1.0))].into_iter().collect();
@@ -119,7 +123,7 @@ impl Rule {
     /// The options that it can play, in its own order.
     pub fn options(&self) -> Vec<&str> {
         match self {
-            Self::Threshold(Threshold { options, .. }) | Self::Score(Score { options, .. }) => {
+            Self::Threshold(ThresholdRule { options, .. }) | Self::Score(ScoreRule { options, .. }) => {
                 options.iter().map(String::as_str).collect()
             }
             Self::Linear(linear) => linear.scores.keys().map(String::as_str).collect(),

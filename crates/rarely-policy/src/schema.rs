@@ -3,16 +3,16 @@
 use rarely_core::Algorithm;
 use serde_json::{Value, json};
 
-use crate::document::written::Written;
+use crate::document::toml::TomlDocument;
 
-/// The JSON Schema of a policy document. What it cannot say (cuts in order, names that are there) [`crate::Document::parse`] does.
+/// The JSON Schema of a policy document. What it cannot say (cuts in order, names that are there) [`crate::PolicyDocument::parse`] does.
 ///
 /// ```
 /// let schema = rarely_policy::schema();
 /// assert_eq!(schema["properties"]["policy"]["description"], "The policy's name.");
 /// ```
 pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Written).to_value();
+    let mut schema = schemars::schema_for!(TomlDocument).to_value();
     // The core's table knows the names; a list written down here would fall behind it.
     let algorithms: Vec<&str> =
         Algorithm::all().filter(|algorithm| algorithm.is_switching()).map(Algorithm::name).collect();

@@ -17,7 +17,7 @@ const UNNAMED: &str = "the document";
 #[pyclass(module = "rarely", frozen)]
 #[derive(Clone)]
 pub(crate) struct Document {
-    pub(crate) checked: rarely_policy::Document,
+    pub(crate) checked: rarely_policy::PolicyDocument,
     text: String,
     /// Its file, or what else it is called.
     pub(crate) source: String,
@@ -126,13 +126,13 @@ impl Document {
     }
 
     fn read(path: &Path) -> Result<Self, DocumentError> {
-        let checked = rarely_policy::Document::read(path)?;
+        let checked = rarely_policy::PolicyDocument::read(path)?;
         let text = fs::read_to_string(path).map_err(|source| DocumentError::Io { file: path.to_owned(), source })?;
         Ok(Self { checked, text, source: path.display().to_string() })
     }
 
     fn parse(text: String, name: &str) -> Result<Self, DocumentError> {
-        let checked = rarely_policy::Document::parse(&text, name)?;
+        let checked = rarely_policy::PolicyDocument::parse(&text, name)?;
         Ok(Self { checked, text, source: name.to_owned() })
     }
 }

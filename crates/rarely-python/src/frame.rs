@@ -12,7 +12,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 use rarely_data::Table;
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use self::cells::{Cells, cells};
 use crate::error;
@@ -120,8 +120,8 @@ impl Table for Frame {
         self.columns[column].as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
-    fn value(&self, row: u64, column: usize) -> Value<'_> {
-        let Ok(chunks) = &self.columns[column] else { return Value::Missing };
+    fn value(&self, row: u64, column: usize) -> FieldValue<'_> {
+        let Ok(chunks) = &self.columns[column] else { return FieldValue::Missing };
         let chunk = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
         let within = usize::try_from(row - self.starts[chunk]).unwrap_or(usize::MAX);
         chunks[chunk].value(within)

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use rarely_core::{Interval, Thresholds};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,8 +44,8 @@ struct Pair {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Proposed {
-    rule: Rule,
-    exact_rule: Rule,
+    rule: WrittenRule,
+    exact_rule: WrittenRule,
     gain: Ends,
     changed_share: f64,
     excluded_share_after: f64,
@@ -61,7 +61,7 @@ struct Ends {
 
 impl Answer {
     /// The answer to "keep it or change it?".
-    pub fn new(document: &Document, review: &Review) -> Self {
+    pub fn new(document: &PolicyDocument, review: &Review) -> Self {
         let names = document.options();
         let standing = &review.standing;
         let estimates = document.raw_coefficients(&standing.estimates);

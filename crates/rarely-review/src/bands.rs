@@ -1,6 +1,6 @@
 //! Bands of a feature: groups of people that an owner would name, such as "systolic 140–160 mmHg" or "diabetic = yes".
 
-use rarely_policy::{Document, Kind, number::short};
+use rarely_policy::{FeatureKind, PolicyDocument, number::short};
 use serde::{Deserialize, Serialize};
 
 /// A numeric feature has about this many bands.
@@ -49,12 +49,12 @@ struct Cells {
 
 impl Bands {
     /// The bands of a document's features: numbers in round steps, levels one by one.
-    pub fn of(document: &Document) -> Self {
+    pub fn of(document: &PolicyDocument) -> Self {
         let (mut ladders, mut bands) = (Vec::new(), Vec::new());
         for (feature, described) in document.features().iter().enumerate() {
             let (first, coordinate) = (bands.len(), document.offset(feature));
             let scale = match &described.kind {
-                Kind::Numeric { low, high, .. } => {
+                FeatureKind::Numeric { low, high, .. } => {
                     let step = round_step((high - low) / BANDS);
                     let start = (low / step).floor();
                     let edges = edges(*low, *high, step);
@@ -65,7 +65,7 @@ impl Bands {
                     );
                     Some((low / step - start, (high - low) / step))
                 }
-                Kind::Levels(levels) => {
+                FeatureKind::Levels(levels) => {
                     let members = levels.iter().cloned().map(Members::Level);
                     bands.extend(members.map(|members| Band { feature, members }));
                     None
@@ -101,13 +101,13 @@ impl Bands {
 
 impl Band {
     /// `systolic 140–160 mmHg`, `diabetic = yes`.
-    pub fn words(&self, document: &Document) -> String {
+    pub fn words(&self, document: &PolicyDocument) -> String {
         let between = if matches!(self.members, Members::Level(_)) { " = " } else { " " };
         format!("{}{between}{}", document.features()[self.feature].column, self.members(document))
     }
 
     /// `140–160 mmHg`, `yes`.
-    pub fn members(&self, document: &Document) -> String {
+    pub fn members(&self, document: &PolicyDocument) -> String {
         match &self.members {
             Members::Between { low, high } => {
                 let unit = document.features()[self.feature].unit().map_or_else(String::new, |unit| format!(" {unit}"));

@@ -1,7 +1,7 @@
 //! Is the straight line good enough? What the residuals and the people next to a cut say.
 
 use rarely_core::Interval;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_policy::number::{round, short};
 use serde::Serialize;
 
@@ -136,7 +136,7 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally, found: &[Result<Curvature, NoC
         .collect()
 }
 
-fn noises(document: &Document, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
+fn noises(document: &PolicyDocument, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
     let declared = document.noise();
     let options = document.options().iter().zip(found);
     let found = options.filter_map(|(option, found)| Some((option, found.as_ref().ok()?.residual_variance.sqrt())));
@@ -215,7 +215,7 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
     cuts.into_iter().enumerate().map(report).collect()
 }
 
-fn disagreement(document: &Document, jump: &Jump, model: f64, options: &[String; 2]) -> Option<String> {
+fn disagreement(document: &PolicyDocument, jump: &Jump, model: f64, options: &[String; 2]) -> Option<String> {
     let local = document.outcome_sign() * jump.estimate;
     let far = (local - model).abs() > (DISAGREES * jump.standard_error).max(ROUNDING * (1.0 + model.abs()));
     far.then(|| {

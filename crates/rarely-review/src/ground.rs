@@ -4,7 +4,7 @@ use rarely_core::{
     Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Gain, Interval, Parameters,
     Settings, Statistics,
 };
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
 use crate::stance::stance;
@@ -14,7 +14,7 @@ use crate::tally::Tally;
 #[derive(Debug, Clone)]
 pub struct Ground<'a> {
     /// Options, features, assumptions.
-    pub document: &'a Document,
+    pub document: &'a PolicyDocument,
     /// What the log says.
     pub statistics: Statistics,
     /// Contexts of the people the rule is for, row by row; at least one.
@@ -27,7 +27,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// [`ReviewError`] if the parts do not fit, or there is nobody.
-    pub fn of(document: &'a Document, tally: &Tally, people: Option<Vec<f64>>) -> Result<Self, ReviewError> {
+    pub fn of(document: &'a PolicyDocument, tally: &Tally, people: Option<Vec<f64>>) -> Result<Self, ReviewError> {
         if tally.rows() == 0 {
             return Err(ReviewError::Empty);
         }
@@ -39,7 +39,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// [`ReviewError`] if they do not.
-    pub fn new(document: &'a Document, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
+    pub fn new(document: &'a PolicyDocument, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
         let mut settings = document.settings()?.certificates(Certificates::Brief).population(seen)?;
         if document.change().algorithm == Algorithm::Greedy {
@@ -68,7 +68,7 @@ impl<'a> Ground<'a> {
     }
 
     /// The parameters under which a rule is most plausible.
-    pub fn stance(&self, rule: &Rule) -> Parameters {
+    pub fn stance(&self, rule: &WrittenRule) -> Parameters {
         stance(self.document, rule, &self.statistics, &self.people)
     }
 
@@ -76,7 +76,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// [`ReviewError::Settings`] if the document's settings exclude each other.
-    pub fn reconsider(&self, rule: &Rule) -> Result<Change, ReviewError> {
+    pub fn reconsider(&self, rule: &WrittenRule) -> Result<Change, ReviewError> {
         self.reconsider_as(&self.stance(rule))
     }
 
@@ -89,7 +89,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// [`ReviewError::Context`] if the people do not fit.
-    pub fn certify(&self, from: &Rule, to: &Rule) -> Result<Certificate, ReviewError> {
+    pub fn certify(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Certificate, ReviewError> {
         let rule = |rule| rarely_core::Rule::new(self.stance(rule));
         Ok(self.set().certify(&rule(from), &rule(to), self.contexts())?)
     }
@@ -98,7 +98,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// [`ReviewError::Context`] if the people do not fit.
-    pub fn gain(&self, from: &Rule, to: &Rule) -> Result<Gain, ReviewError> {
+    pub fn gain(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Gain, ReviewError> {
         let decide = |rule| rarely_core::Rule::new(self.stance(rule)).choose_many(self.contexts());
         Ok(self.set().gain(self.contexts(), &decide(from)?, &decide(to)?)?)
     }
@@ -108,7 +108,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// As [`Ground::reconsider`].
-    pub fn accepts(&self, from: &Rule, to: &Rule, certainly: bool) -> Result<bool, ReviewError> {
+    pub fn accepts(&self, from: &WrittenRule, to: &WrittenRule, certainly: bool) -> Result<bool, ReviewError> {
         if !self.would_stay(to)? {
             return Ok(false);
         }
@@ -120,7 +120,7 @@ impl<'a> Ground<'a> {
     ///
     /// # Errors
     /// As [`Ground::reconsider`].
-    pub fn would_stay(&self, rule: &Rule) -> Result<bool, ReviewError> {
+    pub fn would_stay(&self, rule: &WrittenRule) -> Result<bool, ReviewError> {
         let stance = self.stance(rule);
         let plausible = || self.set().boundaries(&stance).iter().all(|boundary| boundary.plausible);
         Ok(match self.document.change().algorithm {

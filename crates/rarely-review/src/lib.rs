@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use rarely_core::{Arm, Rng};
-//! use rarely_policy::Document;
+//! use rarely_policy::PolicyDocument;
 //! use rarely_review::{Ground, Tally, Verdict, review};
 //!
 //! let text = r#"
@@ -17,7 +17,7 @@
 //! [rule]
 //! threshold = { feature = "age", cuts = [80], options = ["wait", "invite"] }
 //! "#;
-//! let document = Document::parse(text, "screening.toml")?;
+//! let document = PolicyDocument::parse(text, "screening.toml")?;
 //! let (mut tally, mut rng) = (Tally::new(&document), Rng::new(1, 0));
 //! for row in 0..5000 {
 //!     // Waiting gives ½; inviting gives 1 more over the range of age: they are equal in the middle.

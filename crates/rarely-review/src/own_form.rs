@@ -5,7 +5,7 @@
 //! is looked for, and only if there is none is a richer form proposed, with the reason.
 
 use rarely_core::{Above, Parameters, Thresholds};
-use rarely_policy::{Coefficient, Kind, Ladder, Linear, Rule, Score};
+use rarely_policy::{Coefficient, FeatureKind, Ladder, LinearRule, ScoreRule, WrittenRule};
 
 use crate::error::ReviewError;
 use crate::ground::Ground;
@@ -22,7 +22,7 @@ const LEAST_STEP: f64 = 1e-9;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InForm {
     /// The rule.
-    pub(crate) rule: Rule,
+    pub(crate) rule: WrittenRule,
     /// Why it is of another form than the rule in force, if it is.
     pub(crate) note: Option<String>,
 }
@@ -31,10 +31,10 @@ pub(crate) struct InForm {
 ///
 /// # Errors
 /// As [`Ground::accepts`].
-pub(crate) fn in_form(ground: &Ground<'_>, rule: &Rule, proposed: &Parameters) -> Result<InForm, ReviewError> {
+pub(crate) fn in_form(ground: &Ground<'_>, rule: &WrittenRule, proposed: &Parameters) -> Result<InForm, ReviewError> {
     let document = ground.document;
-    let fits = |found: &Rule| document.check_rule(found).is_ok();
-    if let Some(rule) = Rule::from_parameters(document, proposed, rule).filter(fits) {
+    let fits = |found: &WrittenRule| document.check_rule(found).is_ok();
+    if let Some(rule) = WrittenRule::from_parameters(document, proposed, rule).filter(fits) {
         return Ok(InForm { rule, note: None });
     }
     let estimates = ground.statistics.estimates();
@@ -42,15 +42,20 @@ pub(crate) fn in_form(ground: &Ground<'_>, rule: &Rule, proposed: &Parameters) -
         .into_iter()
         .chain([proposed, &estimates].into_iter().filter_map(|target| fit(ground, rule, target)));
     for parameters in candidates {
-        if let Some(found) = Rule::from_parameters(document, &parameters, rule).filter(fits)
+        if let Some(found) = WrittenRule::from_parameters(document, &parameters, rule).filter(fits)
             && ground.accepts(rule, &found, false)?
         {
             return Ok(InForm { rule: found, note: None });
         }
     }
-    let richer = Rule::from_parameters(document, proposed, &every_feature(ground)).filter(fits);
-    let linear =
-        || Rule::from_parameters(document, proposed, &Rule::Linear(Linear { scores: [].into_iter().collect() }));
+    let richer = WrittenRule::from_parameters(document, proposed, &every_feature(ground)).filter(fits);
+    let linear = || {
+        WrittenRule::from_parameters(
+            document,
+            proposed,
+            &WrittenRule::Linear(LinearRule { scores: [].into_iter().collect() }),
+        )
+    };
     let (rule, form) = match richer {
         Some(rule) => (rule, "a score of all features"),
         None => (linear().expect("a linear rule can say what any parameters say"), "a score for every option"),
@@ -60,7 +65,7 @@ pub(crate) fn in_form(ground: &Ground<'_>, rule: &Rule, proposed: &Parameters) -
 }
 
 /// The plausible cut nearest to the one in force, for a rule with one cut between two options.
-fn nearest_cut(ground: &Ground<'_>, rule: &Rule) -> Option<Parameters> {
+fn nearest_cut(ground: &Ground<'_>, rule: &WrittenRule) -> Option<Parameters> {
     let ladder = Running::of(ground.document, rule)?.ladder;
     let ([cut], [lower, upper]) = (ladder.cuts.as_slice(), ladder.options.as_slice()) else {
         return None;
@@ -87,7 +92,7 @@ fn nearest_cut(ground: &Ground<'_>, rule: &Rule) -> Option<Parameters> {
 }
 
 /// The parameters of a threshold's or a score's family that are nearest to others, in the metric of the statistics.
-fn fit(ground: &Ground<'_>, rule: &Rule, target: &Parameters) -> Option<Parameters> {
+fn fit(ground: &Ground<'_>, rule: &WrittenRule, target: &Parameters) -> Option<Parameters> {
     let ladder = rule.ladder(ground.document).filter(|ladder| !ladder.cuts.is_empty())?;
     let steps = vec![1.0; ladder.cuts.len()];
     let mut family = Family { ground, target, weights: free_coordinates(ground, rule), ladder, steps };
@@ -168,8 +173,8 @@ impl Family<'_> {
 }
 
 /// The coordinates of the features that a score names.
-fn free_coordinates(ground: &Ground<'_>, rule: &Rule) -> Vec<usize> {
-    let Rule::Score(score) = rule else {
+fn free_coordinates(ground: &Ground<'_>, rule: &WrittenRule) -> Vec<usize> {
+    let WrittenRule::Score(score) = rule else {
         return Vec::new();
     };
     let features = ground.document.features().iter().enumerate();
@@ -181,16 +186,18 @@ fn free_coordinates(ground: &Ground<'_>, rule: &Rule) -> Vec<usize> {
 }
 
 /// A score in which every feature may count.
-fn every_feature(ground: &Ground<'_>) -> Rule {
+fn every_feature(ground: &Ground<'_>) -> WrittenRule {
     let document = ground.document;
     let coefficients = document.features().iter().map(|feature| {
         let coefficient = match &feature.kind {
-            Kind::Numeric { .. } => Coefficient::Slope(1.0),
-            Kind::Levels(levels) => Coefficient::Levels(levels[1..].iter().map(|level| (level.clone(), 0.0)).collect()),
+            FeatureKind::Numeric { .. } => Coefficient::Slope(1.0),
+            FeatureKind::Levels(levels) => {
+                Coefficient::Levels(levels[1..].iter().map(|level| (level.clone(), 0.0)).collect())
+            }
         };
         (feature.column.clone(), coefficient)
     });
     let options = document.options().to_vec();
     let cuts = (0..options.len() - 1).map(|at| at as f64).collect();
-    Rule::Score(Score { coefficients: coefficients.collect(), cuts, options })
+    WrittenRule::Score(ScoreRule { coefficients: coefficients.collect(), cuts, options })
 }

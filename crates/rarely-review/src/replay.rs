@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rarely_core::{Arm, Certificate, Context, Interval, Parameters, RECENT_CONTEXTS, Statistics};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
 use crate::ground::Ground;
@@ -15,7 +15,7 @@ use crate::worth::{Mean, Value, Worth, signed};
 #[derive(Debug)]
 pub struct Replay {
     /// With the rule as it would be in force.
-    document: Document,
+    document: PolicyDocument,
     every: u64,
     tally: Tally,
     statistics: Statistics,
@@ -41,9 +41,9 @@ pub struct Turn {
     /// When, if the log says.
     pub time: Option<String>,
     /// The rule until then.
-    pub from: Rule,
+    pub from: WrittenRule,
     /// The rule from then on.
-    pub to: Rule,
+    pub to: WrittenRule,
     /// Why.
     pub cause: String,
     /// The certificate, on the last 1,000 people.
@@ -64,7 +64,7 @@ pub struct Walk {
     /// The changes.
     pub turns: Vec<Turn>,
     /// The rule at the end.
-    pub last: Rule,
+    pub last: WrittenRule,
 }
 
 impl Replay {
@@ -72,7 +72,7 @@ impl Replay {
     ///
     /// # Panics
     /// If `every` is 0.
-    pub fn new(document: &Document, every: u64) -> Self {
+    pub fn new(document: &PolicyDocument, every: u64) -> Self {
         assert!(every > 0, "a rule is reviewed after some rows");
         let shape = document.shape();
         let follower = || Follower {

@@ -1,7 +1,7 @@
 //! The review: keep the rule or change it, to what, on what evidence.
 
 use rarely_core::{Certificate, Change, Contexts, Parameters, Population, Stuck, Thresholds};
-use rarely_policy::{Digits, Rule};
+use rarely_policy::{Digits, WrittenRule};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::checks::{Check, checks};
@@ -104,9 +104,9 @@ pub struct PairBoundary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// The simplest rule that is justified; the exact one, where the document asks for all digits.
-    pub rule: Rule,
+    pub rule: WrittenRule,
     /// The rule that the algorithm asks for, to all its digits.
-    pub exact: Rule,
+    pub exact: WrittenRule,
     /// Why it is of another form than the rule in force, if it is.
     pub note: Option<String>,
     /// What made the rule in force untenable.
@@ -242,7 +242,7 @@ impl Serialize for Verdict {
 pub(crate) fn propose(
     ground: &Ground<'_>,
     tally: &Tally,
-    rule: &Rule,
+    rule: &WrittenRule,
     reasons: &mut Vec<String>,
 ) -> Result<Option<Proposal>, ReviewError> {
     let Change::Switched(evidence) = ground.reconsider(rule)? else {
@@ -281,7 +281,7 @@ pub(crate) fn propose(
     }))
 }
 
-fn standing(ground: &Ground<'_>, rule: &Rule) -> Result<Standing, ReviewError> {
+fn standing(ground: &Ground<'_>, rule: &WrittenRule) -> Result<Standing, ReviewError> {
     let (set, stance) = (ground.set(), ground.stance(rule));
     let running = Running::of(ground.document, rule);
     let nothing = Parameters::zeros(stance.shape());
@@ -326,9 +326,9 @@ fn place(
         let within = |at: &f64| (low..=high).contains(at);
         // A threshold or a score passes only between neighbours; of a linear rule every crossing in range is looked at.
         let place = match document.rule() {
-            Rule::Threshold(_) => cut,
-            Rule::Score(_) => cut.and_then(|_| crossing()),
-            Rule::Linear(_) => crossing().filter(within),
+            WrittenRule::Threshold(_) => cut,
+            WrittenRule::Score(_) => cut.and_then(|_| crossing()),
+            WrittenRule::Linear(_) => crossing().filter(within),
         };
         return (place, set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
     }
@@ -349,7 +349,7 @@ fn mapped(thresholds: Thresholds, map: impl Fn(f64) -> f64) -> Thresholds {
 }
 
 /// The pairs that the data do not tell apart, of which the rule plays at least one.
-fn not_told_apart(ground: &Ground<'_>, rule: &Rule, standing: &Standing) -> Result<Vec<String>, ReviewError> {
+fn not_told_apart(ground: &Ground<'_>, rule: &WrittenRule, standing: &Standing) -> Result<Vec<String>, ReviewError> {
     let played = played(ground, rule, ground.contexts())?;
     let names = ground.document.options();
     let count = |option: usize| ground.statistics.arm(option).count();
@@ -369,7 +369,7 @@ fn not_told_apart(ground: &Ground<'_>, rule: &Rule, standing: &Standing) -> Resu
         .collect())
 }
 
-fn played(ground: &Ground<'_>, rule: &Rule, people: Contexts<'_>) -> Result<Vec<bool>, ReviewError> {
+fn played(ground: &Ground<'_>, rule: &WrittenRule, people: Contexts<'_>) -> Result<Vec<bool>, ReviewError> {
     let mut played = vec![false; ground.document.options().len()];
     for arm in rarely_core::Rule::new(rule.parameters(ground.document)).choose_many(people)? {
         played[arm.index()] = true;

@@ -1,6 +1,6 @@
 //! The running variable of a rule: the score along which it passes from one option to the next.
 
-use rarely_policy::{Document, Ladder, Rule, Score, Threshold};
+use rarely_policy::{Ladder, PolicyDocument, ScoreRule, ThresholdRule, WrittenRule};
 
 use crate::least_squares::dot;
 
@@ -17,17 +17,17 @@ pub struct Running {
 
 impl Running {
     /// The running variable, if the rule has one.
-    pub fn of(document: &Document, rule: &Rule) -> Option<Self> {
+    pub fn of(document: &PolicyDocument, rule: &WrittenRule) -> Option<Self> {
         let cuts = match rule {
-            Rule::Threshold(Threshold { cuts, .. }) | Rule::Score(Score { cuts, .. }) => cuts,
-            Rule::Linear(_) => return Self::of_two(document, rule),
+            WrittenRule::Threshold(ThresholdRule { cuts, .. }) | WrittenRule::Score(ScoreRule { cuts, .. }) => cuts,
+            WrittenRule::Linear(_) => return Self::of_two(document, rule),
         };
         let ladder = rule.ladder(document)?;
         let offset = cuts.first()? - ladder.cuts.first()?;
         Some(Self { ladder, offset, cuts: cuts.clone() })
     }
 
-    fn of_two(document: &Document, rule: &Rule) -> Option<Self> {
+    fn of_two(document: &PolicyDocument, rule: &WrittenRule) -> Option<Self> {
         if document.options().len() != 2 || !document.has_intercept() {
             return None;
         }

@@ -1,6 +1,6 @@
 //! The simplest rule that is still justified: its numbers rounded to the fewest digits for which it passes the tests.
 
-use rarely_policy::{Rule, number::round};
+use rarely_policy::{WrittenRule, number::round};
 
 use crate::error::ReviewError;
 use crate::ground::Ground;
@@ -19,7 +19,7 @@ const SHORTENED_ONE_BY_ONE: usize = 24;
 ///
 /// # Errors
 /// As [`Ground::accepts`].
-pub fn simplest(ground: &Ground<'_>, from: &Rule, exact: &Rule) -> Result<Rule, ReviewError> {
+pub fn simplest(ground: &Ground<'_>, from: &WrittenRule, exact: &WrittenRule) -> Result<WrittenRule, ReviewError> {
     let certainly = ground.gain(from, exact)?.interval.lower > 0.0;
     let within = ground.document.outside_bounds(exact).is_empty();
     let search = Search { ground, from, certainly, within };
@@ -43,9 +43,9 @@ pub fn simplest(ground: &Ground<'_>, from: &Rule, exact: &Rule) -> Result<Rule, 
 }
 
 /// The numbers of the estimate's own rule, if it is of the same form with the same options in the same order.
-fn inward(ground: &Ground<'_>, exact: &Rule) -> Option<Vec<f64>> {
+fn inward(ground: &Ground<'_>, exact: &WrittenRule) -> Option<Vec<f64>> {
     let estimates = ground.statistics.estimates();
-    let rule = Rule::from_parameters(ground.document, &estimates, exact)?;
+    let rule = WrittenRule::from_parameters(ground.document, &estimates, exact)?;
     let numbers = rule.numbers();
     // With the same numbers in place the rest of the rule, names and order, must be the same.
     (numbers.len() == exact.numbers().len() && exact.with_numbers(&numbers) == rule).then_some(numbers)
@@ -54,14 +54,14 @@ fn inward(ground: &Ground<'_>, exact: &Rule) -> Option<Vec<f64>> {
 /// What a rounded rule must pass.
 struct Search<'a> {
     ground: &'a Ground<'a>,
-    from: &'a Rule,
+    from: &'a WrittenRule,
     certainly: bool,
     /// Whether it must be within the bounds of the document's plan.
     within: bool,
 }
 
 impl Search<'_> {
-    fn acceptable(&self, like: &Rule, numbers: &[f64]) -> Result<Option<Rule>, ReviewError> {
+    fn acceptable(&self, like: &WrittenRule, numbers: &[f64]) -> Result<Option<WrittenRule>, ReviewError> {
         let rule = like.with_numbers(numbers);
         let document = self.ground.document;
         let fits = document.check_rule(&rule).is_ok() && (!self.within || document.outside_bounds(&rule).is_empty());
@@ -76,7 +76,7 @@ impl Search<'_> {
     }
 
     /// Takes digits from one number after the other while the rule passes.
-    fn shorten(&self, mut rule: Rule, digits: usize) -> Result<Rule, ReviewError> {
+    fn shorten(&self, mut rule: WrittenRule, digits: usize) -> Result<WrittenRule, ReviewError> {
         let count = rule.numbers().len();
         if count > SHORTENED_ONE_BY_ONE {
             return Ok(rule);

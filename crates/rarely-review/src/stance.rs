@@ -5,7 +5,7 @@
 //! among them that are nearest to the estimates, `θ_{i} − θ_{i−1} = a_i·(w, −cut_i)` with `a_i > 0` free.
 
 use rarely_core::{Parameters, Shape, Statistics};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::least_squares::{combine, dot, nearest};
 
@@ -16,7 +16,7 @@ const MARGIN: f64 = 1e-9;
 
 /// The parameters that decide as the rule does and are nearest to the estimates. Options that the rule does not name keep their
 /// estimates, lowered just so far that none of the people gets them. A linear rule is its own parameters.
-pub fn stance(document: &Document, rule: &Rule, statistics: &Statistics, people: &[f64]) -> Parameters {
+pub fn stance(document: &PolicyDocument, rule: &WrittenRule, statistics: &Statistics, people: &[f64]) -> Parameters {
     let Some(ladder) = rule.ladder(document) else {
         return rule.parameters(document);
     };

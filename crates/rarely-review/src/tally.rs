@@ -1,7 +1,7 @@
 //! What a log says of a policy, as sums that add: read once in a stream, saved, merged with next month's.
 
 use rarely_core::{Arm, Digest, MergeError, Parameters, Shape, Statistics};
-use rarely_policy::{Document, Kind};
+use rarely_policy::{FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -86,7 +86,7 @@ pub enum TallyError {
 
 impl Tally {
     /// Nothing yet.
-    pub fn new(document: &Document) -> Self {
+    pub fn new(document: &PolicyDocument) -> Self {
         let (shape, bands) = (document.shape(), Bands::of(document));
         let squares: Vec<usize> = numeric_coordinates(document).collect();
         let (running, jumps) = at_the_cuts(document);
@@ -151,7 +151,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`TallyError`] if they are not of this document, or cannot be.
-    pub fn revive(mut self, document: &Document) -> Result<Self, TallyError> {
+    pub fn revive(mut self, document: &PolicyDocument) -> Result<Self, TallyError> {
         if self.fingerprint != document.fingerprint() {
             return Err(TallyError::Document);
         }
@@ -216,7 +216,7 @@ impl Tally {
     ///
     /// # Panics
     /// If the document has other options, outcome, features, intercept or penalty than the one that the tally was made for.
-    pub fn follow(&mut self, document: &Document) {
+    pub fn follow(&mut self, document: &PolicyDocument) {
         assert_eq!(self.fingerprint, document.fingerprint(), "the sums are of this document but for its rule");
         let (running, jumps) = at_the_cuts(document);
         if self.running != running {
@@ -307,7 +307,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`TallyError::Sums`] if the sums are too large for the penalty.
-    pub fn statistics(&self, document: &Document) -> Result<Statistics, TallyError> {
+    pub fn statistics(&self, document: &PolicyDocument) -> Result<Statistics, TallyError> {
         let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
         for (arm, option) in self.options.iter().enumerate() {
             let (count, information, moment) = option.base();
@@ -322,13 +322,15 @@ fn checksum(text: &str) -> String {
 }
 
 /// The coordinates of numeric features.
-pub(crate) fn numeric_coordinates(document: &Document) -> impl Iterator<Item = usize> + '_ {
+pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<Item = usize> + '_ {
     let features = document.features().iter().enumerate();
-    features.filter(|(_, feature)| matches!(feature.kind, Kind::Numeric { .. })).map(|(at, _)| document.offset(at))
+    features
+        .filter(|(_, feature)| matches!(feature.kind, FeatureKind::Numeric { .. }))
+        .map(|(at, _)| document.offset(at))
 }
 
 /// The running variable of a document's rule, and empty sums at its cuts.
-fn at_the_cuts(document: &Document) -> (Option<Running>, Option<Jumps>) {
+fn at_the_cuts(document: &PolicyDocument) -> (Option<Running>, Option<Jumps>) {
     let running = Running::of(document, document.rule());
     let jumps = running.as_ref().and_then(|running| jumps(running, document.shape()));
     (running, jumps)

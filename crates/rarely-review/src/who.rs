@@ -1,7 +1,7 @@
 //! Who changes: a change of rule, band by band.
 
 use rarely_core::{Arm, Interval};
-use rarely_policy::Rule;
+use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
 use crate::bands::{Band, Bands};
@@ -50,9 +50,14 @@ pub struct Who {
 ///
 /// # Errors
 /// [`ReviewError::Context`] if the people do not fit.
-pub(crate) fn who(ground: &Ground<'_>, tally: &Tally, from: &Rule, to: &Rule) -> Result<Who, ReviewError> {
+pub(crate) fn who(
+    ground: &Ground<'_>,
+    tally: &Tally,
+    from: &WrittenRule,
+    to: &WrittenRule,
+) -> Result<Who, ReviewError> {
     let (document, set, d) = (ground.document, ground.set(), ground.document.shape().dimension());
-    let decide = |rule: &Rule| rarely_core::Rule::new(rule.parameters(document)).choose_many(ground.contexts());
+    let decide = |rule: &WrittenRule| rarely_core::Rule::new(rule.parameters(document)).choose_many(ground.contexts());
     let (before, after) = (decide(from)?, decide(to)?);
     let bands = Bands::of(document);
     let support = Support::new(ground, tally, &bands);

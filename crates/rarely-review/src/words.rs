@@ -2,13 +2,13 @@
 
 use rarely_core::{Algorithm, Cause, Interval, Thresholds};
 use rarely_policy::number::{round, short};
-use rarely_policy::{Better, Document};
+use rarely_policy::{Better, PolicyDocument};
 
 use crate::review::{PairBoundary, Proposal, Standing};
 use crate::who::Who;
 
 /// Why a rule was reconsidered.
-pub fn cause(document: &Document, cause: &Cause) -> String {
+pub fn cause(document: &PolicyDocument, cause: &Cause) -> String {
     let names = document.options();
     match cause {
         Cause::Boundary { arms: (i, j), .. } => {
@@ -45,7 +45,7 @@ pub fn interval(thresholds: &Thresholds, unit: &str) -> String {
 }
 
 /// What the data say of one pair of options.
-pub fn boundary(document: &Document, pair: &PairBoundary) -> String {
+pub fn boundary(document: &PolicyDocument, pair: &PairBoundary) -> String {
     let names = document.options();
     let unit = unit(document);
     let (first, second) = (&names[pair.options.0], &names[pair.options.1]);
@@ -63,7 +63,7 @@ pub fn boundary(document: &Document, pair: &PairBoundary) -> String {
 }
 
 /// What speaks against a proposal: bands whose interval includes harm, and gains that rest on extrapolation.
-pub fn against(document: &Document, proposal: &Proposal) -> Vec<String> {
+pub fn against(document: &PolicyDocument, proposal: &Proposal) -> Vec<String> {
     let Who { changed, untried, untried_gain, bands, .. } = &proposal.who;
     let mut found = Vec::new();
     if *untried > 0 {
@@ -121,7 +121,7 @@ pub fn range(interval: Interval) -> String {
 }
 
 /// Why a rule is kept although a boundary of it is implausible, where that is so.
-pub(crate) fn kept_though_implausible(document: &Document, standing: &Standing) -> Option<String> {
+pub(crate) fn kept_though_implausible(document: &PolicyDocument, standing: &Standing) -> Option<String> {
     let pair = standing.boundaries.iter().find(|pair| !pair.plausible)?;
     let names = document.options();
     let algorithm = document.change().algorithm;
@@ -131,7 +131,7 @@ pub(crate) fn kept_though_implausible(document: &Document, standing: &Standing) 
         | Algorithm::BoundaryConservative
         | Algorithm::Greedy
         | Algorithm::Scheduled => "a plausible rule would give every one of these people the same option".to_owned(),
-        _ => format!("{algorithm} acts only when {}", algorithm.row().trigger),
+        _ => format!("{algorithm} acts only when {}", algorithm.info().trigger),
     };
     Some(format!(
         "the boundary between {} and {} is implausible, but {why}",
@@ -140,9 +140,9 @@ pub(crate) fn kept_though_implausible(document: &Document, standing: &Standing) 
 }
 
 /// The unit of the rule's running variable: a threshold's feature's.
-pub fn unit(document: &Document) -> &str {
+pub fn unit(document: &PolicyDocument) -> &str {
     let column = match document.rule() {
-        rarely_policy::Rule::Threshold(threshold) => Some(threshold.feature.as_str()),
+        rarely_policy::WrittenRule::Threshold(threshold) => Some(threshold.feature.as_str()),
         _ if document.features().len() == 1 => Some(document.features()[0].column.as_str()),
         _ => None,
     };
@@ -155,7 +155,7 @@ fn with(value: &str, unit: &str) -> String {
 }
 
 /// What everything rests on: each statement of the document, its value, and what it means.
-pub fn assumptions(document: &Document) -> Vec<(&'static str, String, String)> {
+pub fn assumptions(document: &PolicyDocument) -> Vec<(&'static str, String, String)> {
     let evidence = document.evidence();
     let column = &document.outcome().column;
     let noise = if evidence.noise.is_none() { " It is half the outcome's range, which is always enough." } else { "" };
@@ -223,7 +223,7 @@ pub fn certified<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// What a gain is measured in.
-pub fn gain_unit(document: &Document) -> String {
+pub fn gain_unit(document: &PolicyDocument) -> String {
     let outcome = document.outcome();
     if outcome.better == Better::Lower { format!("{} less", outcome.column) } else { outcome.column.clone() }
 }

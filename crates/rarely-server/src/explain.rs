@@ -3,7 +3,7 @@
 use rarely_core::{Context, Reason};
 use rarely_live::Field;
 use rarely_live::engine::Slot;
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -39,7 +39,7 @@ pub(crate) fn explain(
     let person = person(&document, fields);
     let score = worked::score(&document, document.rule(), fields);
     let sum = match (document.rule(), score) {
-        (Rule::Score(_), Some(score)) => format!(" (score {score})"),
+        (WrittenRule::Score(_), Some(score)) => format!(" (score {score})"),
         _ => String::new(),
     };
     let by_rule = format!("The rule of version {version} gives {rule_option} for {person}{sum}");
@@ -56,7 +56,7 @@ pub(crate) fn explain(
 }
 
 /// `systolic 150 mmHg, diabetic no`.
-fn person(document: &Document, fields: &[Field]) -> String {
+fn person(document: &PolicyDocument, fields: &[Field]) -> String {
     let parts = document.features().iter().zip(fields).map(|(feature, field)| {
         let unit = feature.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
         match field {

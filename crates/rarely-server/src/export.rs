@@ -10,7 +10,7 @@ use rarely_live::Field;
 use rarely_live::engine::Slot;
 use rarely_live::event::{Event, Observed};
 use rarely_live::replay::{self, ReplayError, each_entry};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_store::Log;
 use tokio::sync::mpsc::{Sender, channel};
 
@@ -151,7 +151,7 @@ fn cell<'a>(slot: &'a Slot, at: usize, field: &'a Field) -> Cell<'a> {
     }
 }
 
-fn columns(document: &Document) -> Vec<(String, ColumnKind)> {
+fn columns(document: &PolicyDocument) -> Vec<(String, ColumnKind)> {
     let kind = |levels: bool| if levels { ColumnKind::Text } else { ColumnKind::Number };
     let mut columns: Vec<(String, ColumnKind)> =
         document.features().iter().map(|feature| (feature.column.clone(), kind(feature.levels().is_some()))).collect();

@@ -10,7 +10,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 use rarely_core::Population;
 use rarely_live::engine::Slot;
 use rarely_live::{Engine, Learned};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 
 /// Policies that have series of their own; the others are added up.
 const MOST_POLICIES: usize = 200;
@@ -135,7 +135,7 @@ fn row(slot: &Slot, now_ms: u64) -> Row {
 }
 
 /// Options that may be best for many and that nobody gets.
-fn stuck(document: &Document, learned: &Learned) -> u64 {
+fn stuck(document: &PolicyDocument, learned: &Learned) -> u64 {
     let Ok(ground) = learned.ground(document) else { return 0 };
     Population::supplied(ground.contexts()).map_or(0, |people| ground.set().stuck(&people).len() as u64)
 }

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use rarely_live::engine::{Report, Reported, Slot};
 use rarely_live::event::Elsewhere;
-use rarely_policy::{Encoder, Value};
+use rarely_policy::{Encoder, FieldValue};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -88,7 +88,7 @@ fn observation(slot: &Slot, observation: Observation) -> Result<Report, Problem>
     let arm = slot.reader.option(&option).map_err(|error| wrong_in_words("option", &error.to_string()))?;
     let option = slot.document.options()[arm.index()].clone();
     if let Some(propensity) = propensity {
-        Encoder::propensity(Value::Number(propensity))
+        Encoder::propensity(FieldValue::Number(propensity))
             .map_err(|error| wrong_in_words("propensity", &error.to_string()))?;
     }
     Ok(Report::Elsewhere { elsewhere: Elsewhere { key, record, option, propensity }, outcome: plain(outcome) })

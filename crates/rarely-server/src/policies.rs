@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use rarely_live::Role;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -45,7 +45,7 @@ pub(crate) async fn register(mut call: Call) -> Answered {
     let (app, actor, seed) = (call.app.clone(), call.actor().to_owned(), seed()?);
     blocking(move || {
         let document =
-            Document::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
+            PolicyDocument::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
         check_name(document.policy()).map_err(|message| wrong_in_words("document.policy", &message))?;
         let before = app.engine.committed();
         let slot = app.engine.register(&actor, &text, seed)?;

@@ -2,16 +2,16 @@
 
 use rarely_live::Field;
 use rarely_policy::number::{read, short};
-use rarely_policy::{Coefficient, Document, Rule};
+use rarely_policy::{Coefficient, PolicyDocument, WrittenRule};
 
 /// The key of a linear rule's constant.
 const INTERCEPT: &str = "intercept";
 
 /// What leads from a record to an option.
-pub(crate) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<String> {
+pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Field]) -> Vec<String> {
     let person = Person { document, record };
     match rule {
-        Rule::Threshold(threshold) => {
+        WrittenRule::Threshold(threshold) => {
             let unit = document.feature(&threshold.feature).and_then(|(_, feature)| feature.unit()).unwrap_or_default();
             match person.number(&threshold.feature) {
                 Some(at) => vec![place(
@@ -24,12 +24,12 @@ pub(crate) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<S
                 None => Vec::new(),
             }
         }
-        Rule::Score(score) => {
+        WrittenRule::Score(score) => {
             let (sum, terms) = person.sum(0.0, &score.coefficients);
             let words = format!("the score is {} = {}", terms, short(sum));
             vec![place(&words, sum, &score.cuts, &score.options, "")]
         }
-        Rule::Linear(linear) => {
+        WrittenRule::Linear(linear) => {
             let lines = document.options().iter().map(|option| {
                 let own = linear.scores.get(option);
                 let constant = match own.and_then(|own| own.get(INTERCEPT)) {
@@ -46,17 +46,17 @@ pub(crate) fn steps(document: &Document, rule: &Rule, record: &[Field]) -> Vec<S
 }
 
 /// What a threshold or a score compares with its cuts; nothing for a linear rule.
-pub(crate) fn score(document: &Document, rule: &Rule, record: &[Field]) -> Option<f64> {
+pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[Field]) -> Option<f64> {
     let person = Person { document, record };
     match rule {
-        Rule::Threshold(threshold) => person.number(&threshold.feature),
-        Rule::Score(score) => Some(person.sum(0.0, &score.coefficients).0),
-        Rule::Linear(_) => None,
+        WrittenRule::Threshold(threshold) => person.number(&threshold.feature),
+        WrittenRule::Score(score) => Some(person.sum(0.0, &score.coefficients).0),
+        WrittenRule::Linear(_) => None,
     }
 }
 
 struct Person<'a> {
-    document: &'a Document,
+    document: &'a PolicyDocument,
     record: &'a [Field],
 }
 
@@ -133,7 +133,7 @@ mod tests {
              [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [40, 90]\n\
              [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n[rule]\n{rule}\n"
         );
-        let document = Document::parse(&text, "p.toml").unwrap_or_else(|error| panic!("{error}"));
+        let document = PolicyDocument::parse(&text, "p.toml").unwrap_or_else(|error| panic!("{error}"));
         steps(&document, document.rule(), record)
     }
 

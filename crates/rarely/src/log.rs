@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::{Case, Cases, CasesError, Columns, DataError, read_people};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_review::SAMPLE_SIZE;
 
 use crate::output::say;
@@ -43,8 +43,8 @@ pub(crate) struct Population {
 
 impl Log {
     /// The policy document, for a log that may call its option column otherwise.
-    pub(crate) fn document(&self, path: &Path) -> Result<Document, Report> {
-        let document = Document::read(path).into_diagnostic()?;
+    pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Report> {
+        let document = PolicyDocument::read(path).into_diagnostic()?;
         Ok(match &self.option_column {
             Some(column) => document.with_option_column(column.clone()),
             None => document,
@@ -52,14 +52,14 @@ impl Log {
     }
 
     /// The columns besides the features and the outcome.
-    pub(crate) fn columns(document: &Document) -> Columns {
+    pub(crate) fn columns(document: &PolicyDocument) -> Columns {
         Columns { option: document.option_column().to_owned(), propensity: None, time: None }
     }
 
     /// Gives every case to `take`; rows that were rejected.
     pub(crate) fn walk(
         &self,
-        document: &Document,
+        document: &PolicyDocument,
         take: impl FnMut(&Case) -> Result<(), Report>,
     ) -> Result<u64, Report> {
         self.walk_with(document, &Self::columns(document), take)
@@ -68,7 +68,7 @@ impl Log {
     /// The same with more columns.
     pub(crate) fn walk_with(
         &self,
-        document: &Document,
+        document: &PolicyDocument,
         columns: &Columns,
         mut take: impl FnMut(&Case) -> Result<(), Report>,
     ) -> Result<u64, Report> {
@@ -130,7 +130,7 @@ impl Log {
 
 impl Population {
     /// The contexts, row by row, if files were given.
-    pub(crate) fn read(&self, document: &Document) -> Result<Option<Vec<f64>>, Report> {
+    pub(crate) fn read(&self, document: &PolicyDocument) -> Result<Option<Vec<f64>>, Report> {
         if self.population.is_empty() {
             return Ok(None);
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::sketch;
-use rarely_policy::{Document, DocumentError, draft, guess_roles, schema};
+use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
 
 use crate::log::Population;
 use crate::output::{print, print_json, say};
@@ -122,7 +122,7 @@ fn initial(init: &Init) -> Result<(), Report> {
 }
 
 fn check(path: &Path) -> Result<ExitCode, Report> {
-    match Document::read(path) {
+    match PolicyDocument::read(path) {
         Ok(document) => {
             let shape = document.shape();
             print(&format!(
@@ -144,7 +144,7 @@ fn check(path: &Path) -> Result<ExitCode, Report> {
 }
 
 fn show(path: &Path, format: Format) -> Result<(), Report> {
-    let document = Document::read(path).into_diagnostic()?;
+    let document = PolicyDocument::read(path).into_diagnostic()?;
     match format {
         Format::Json => print_json(&serde_json::json!({
             "policy": document.policy(),
@@ -164,10 +164,10 @@ fn show(path: &Path, format: Format) -> Result<(), Report> {
 }
 
 fn diff(old: &Path, new: &Path, population: &Population) -> Result<(), Report> {
-    let (before, after) = (Document::read(old).into_diagnostic()?, Document::read(new).into_diagnostic()?);
+    let (before, after) = (PolicyDocument::read(old).into_diagnostic()?, PolicyDocument::read(new).into_diagnostic()?);
     let mut lines = before.difference(&after);
     if !population.population.is_empty() {
-        let decide = |document: &Document| -> Result<Vec<String>, Report> {
+        let decide = |document: &PolicyDocument| -> Result<Vec<String>, Report> {
             let people = population.read(document)?.unwrap_or_default();
             let contexts = rarely_core::Contexts::new(&people, document.shape().dimension()).into_diagnostic()?;
             let rule = rarely_core::Rule::new(document.rule().parameters(document));

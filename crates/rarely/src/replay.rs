@@ -7,7 +7,7 @@ use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
 use rarely_core::Interval;
 use rarely_figures::Table;
-use rarely_policy::{Document, difference};
+use rarely_policy::{PolicyDocument, difference};
 use rarely_review::{Replay, Value, Walk, words};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     }
 }
 
-fn text(document: &Document, walk: &Walk, arguments: &Arguments) -> String {
+fn text(document: &PolicyDocument, walk: &Walk, arguments: &Arguments) -> String {
     let mut text = format!("{}: {} rows, reviewed after every {}\n\n", document.policy(), walk.rows, arguments.every);
     for line in document.rule().words(document) {
         let _ = writeln!(text, "  {line}");
@@ -107,7 +107,7 @@ fn text(document: &Document, walk: &Walk, arguments: &Arguments) -> String {
     text
 }
 
-fn object(document: &Document, walk: &Walk, rejected: u64) -> serde_json::Value {
+fn object(document: &PolicyDocument, walk: &Walk, rejected: u64) -> serde_json::Value {
     let interval =
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
     let perhaps = |found: &Result<Interval, String>| match found {

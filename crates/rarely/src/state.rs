@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_lab::Folder;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_review::Tally;
 
 use crate::output::say;
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
 }
 
 /// Saved statistics, checked against the document.
-pub(crate) fn read(path: &Path, document: &Document) -> Result<Tally, Report> {
+pub(crate) fn read(path: &Path, document: &PolicyDocument) -> Result<Tally, Report> {
     from_file(path)?.revive(document).into_diagnostic().wrap_err_with(|| path.display().to_string())
 }
 

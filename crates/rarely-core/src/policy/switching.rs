@@ -18,7 +18,7 @@ use crate::rng::Rng;
 use crate::rule::{self, Rule};
 use crate::settings::{Certificates, Settings};
 use crate::snapshot::{Snapshot, State};
-use crate::trigger::{Round, Trigger, Watch};
+use crate::trigger::{Trigger, TriggerInput, Watch};
 use crate::update::Update;
 
 /// A held policy.
@@ -315,8 +315,14 @@ impl Policy for Switching {
             self.rule.set_arm(step.arm, self.learner.statistics().arm(step.arm).estimate());
             return Ok(Change::Continuous);
         }
-        let round =
-            Round { set: self.learner.set(), rule: &self.rule, context: context.values(), reward, step, recorded };
+        let round = TriggerInput {
+            set: self.learner.set(),
+            rule: &self.rule,
+            context: context.values(),
+            reward,
+            step,
+            recorded,
+        };
         self.watch.follow(&round, &mut self.workspace);
         let watched = if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() };
         let played = Some(step.arm);

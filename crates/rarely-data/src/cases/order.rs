@@ -1,6 +1,6 @@
 //! Times that must not go backwards.
 
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use super::error::CasesError;
 use crate::{Place, Problem, Record, number};
@@ -75,9 +75,9 @@ impl Order {
 fn read(record: &Record<'_>, wanted: usize, text: &mut String) -> Result<Time, Problem> {
     text.clear();
     match record.value(wanted) {
-        Value::Missing => return Err(Problem::NotTime { found: "nothing".to_owned() }),
-        Value::Number(number) => text.push_str(&number.to_string()),
-        Value::Text(words) => text.push_str(words),
+        FieldValue::Missing => return Err(Problem::NotTime { found: "nothing".to_owned() }),
+        FieldValue::Number(number) => text.push_str(&number.to_string()),
+        FieldValue::Text(words) => text.push_str(words),
     }
     match record.number(wanted) {
         Some(number) => Ok(Time::Number(number)),

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 
 use super::{Encoding, Sources};
 use crate::{DataError, LogError, Rejection, Table};
@@ -34,7 +34,7 @@ pub struct People {
 /// # Panics
 /// If `most` is zero.
 pub fn read_people(
-    document: &Document,
+    document: &PolicyDocument,
     paths: &[PathBuf],
     reject_limit: u64,
     most: usize,
@@ -52,7 +52,7 @@ pub fn read_people(
 /// # Panics
 /// If `most` is zero.
 pub fn people_of_table(
-    document: &Document,
+    document: &PolicyDocument,
     table: Arc<dyn Table>,
     reject_limit: u64,
     most: usize,

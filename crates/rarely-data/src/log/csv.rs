@@ -9,7 +9,7 @@ mod slots;
 use std::path::{Path, PathBuf};
 use std::str;
 
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use self::cuts::Cuts;
 use self::quoted::{End, Unquoted};
@@ -176,7 +176,7 @@ impl Fields<'_> {
 
 impl Values for Fields<'_> {
     #[inline]
-    fn value(&self, wanted: usize) -> Value<'_> {
+    fn value(&self, wanted: usize) -> FieldValue<'_> {
         // Wanted fields were checked.
         trimmed(str::from_utf8(self.reader.slots[wanted].field(self.bytes)).unwrap_or_default())
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use memchr::memchr;
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::input::Input;
@@ -112,11 +112,11 @@ impl Fields<'_> {
 
 impl Values for Fields<'_> {
     #[inline]
-    fn value(&self, wanted: usize) -> Value<'_> {
+    fn value(&self, wanted: usize) -> FieldValue<'_> {
         let object = &self.reader.object;
         match object.slots[self.reader.slot_of[wanted]] {
-            Slot::Absent | Slot::Null => Value::Missing,
-            Slot::Number(value) => Value::Number(value),
+            Slot::Absent | Slot::Null => FieldValue::Missing,
+            Slot::Number(value) => FieldValue::Number(value),
             Slot::Text(from, to) => trimmed(&object.text[from..to]),
         }
     }
@@ -124,9 +124,9 @@ impl Values for Fields<'_> {
     #[inline]
     fn number(&self, wanted: usize) -> Option<f64> {
         match self.value(wanted) {
-            Value::Number(number) => Some(number),
-            Value::Text(text) => number::finite(text.as_bytes()),
-            Value::Missing => None,
+            FieldValue::Number(number) => Some(number),
+            FieldValue::Text(text) => number::finite(text.as_bytes()),
+            FieldValue::Missing => None,
         }
     }
 

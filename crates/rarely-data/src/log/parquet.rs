@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use self::column::{Column, Kind};
 use super::{FileError, LogError, Problem, Rejection, Values, find_columns};
@@ -181,7 +181,7 @@ impl Reader {
 
 impl Values for Fields<'_> {
     #[inline]
-    fn value(&self, wanted: usize) -> Value<'_> {
+    fn value(&self, wanted: usize) -> FieldValue<'_> {
         self.reader.columns[wanted].value(self.reader.at)
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use super::{FileError, Values, find_columns, trimmed};
 use crate::{DataError, Place, number};
@@ -26,7 +26,7 @@ pub trait Table: Send + Sync {
     fn check(&self, column: usize) -> Result<(), String>;
 
     /// A value of a column that was checked.
-    fn value(&self, row: u64, column: usize) -> Value<'_>;
+    fn value(&self, row: u64, column: usize) -> FieldValue<'_>;
 }
 
 /// A table being read.
@@ -98,9 +98,9 @@ fn of_table(error: DataError) -> DataError {
 
 impl Values for Fields<'_> {
     #[inline]
-    fn value(&self, wanted: usize) -> Value<'_> {
+    fn value(&self, wanted: usize) -> FieldValue<'_> {
         match self.reader.table.value(self.row, self.reader.columns[wanted]) {
-            Value::Text(text) => trimmed(text),
+            FieldValue::Text(text) => trimmed(text),
             value => value,
         }
     }
@@ -108,9 +108,9 @@ impl Values for Fields<'_> {
     #[inline]
     fn number(&self, wanted: usize) -> Option<f64> {
         match self.reader.table.value(self.row, self.reader.columns[wanted]) {
-            Value::Number(number) => Some(number).filter(|number| number.is_finite()),
-            Value::Text(text) => number::finite(text.as_bytes()),
-            Value::Missing => None,
+            FieldValue::Number(number) => Some(number).filter(|number| number.is_finite()),
+            FieldValue::Text(text) => number::finite(text.as_bytes()),
+            FieldValue::Missing => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use parquet::basic::Compression;
 use proptest::prelude::*;
 use rarely_data::{Case, Cases, Columns, DataError};
-use rarely_policy::{Document, Value};
+use rarely_policy::{FieldValue, PolicyDocument};
 
 use crate::support::{Column, file, parquet};
 
@@ -45,7 +45,7 @@ fn row() -> impl Strategy<Value = Row> {
 }
 
 /// With the name that the number has: a schema in Parquet's own words takes no blank in it.
-fn document(number: &str) -> Document {
+fn document(number: &str) -> PolicyDocument {
     let levels: Vec<String> = LEVELS.iter().map(|level| format!("{level:?}")).collect();
     let text = format!(
         r#"
@@ -69,7 +69,7 @@ fn document(number: &str) -> Document {
         "#,
         levels.join(", "),
     );
-    Document::parse(&text, "agreement.toml").expect("a document")
+    PolicyDocument::parse(&text, "agreement.toml").expect("a document")
 }
 
 fn option(row: &Row) -> &'static str {
@@ -137,7 +137,7 @@ fn parquet_of(rows: &[Row], rows_in_group: usize) -> Vec<u8> {
 
 type Read = (Vec<(Vec<u64>, usize, u64, u64)>, Vec<String>);
 
-fn read(document: &Document, name: &str, content: &[u8]) -> Result<Read, DataError> {
+fn read(document: &PolicyDocument, name: &str, content: &[u8]) -> Result<Read, DataError> {
     let (_folder, path) = file(name, content);
     let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
     let mut cases = Cases::open(document, &columns, &[path], u64::MAX)?;
@@ -151,14 +151,14 @@ fn read(document: &Document, name: &str, content: &[u8]) -> Result<Read, DataErr
 }
 
 /// The context of a row on the encoder's own way.
-fn by_the_encoder(document: &Document, row: &Row) -> Vec<u64> {
+fn by_the_encoder(document: &PolicyDocument, row: &Row) -> Vec<u64> {
     let encoder = document.encoder();
     let mut context = encoder.blank();
-    let number = row.number.map_or(Value::Missing, Value::Number);
-    let level = level(row).map_or(Value::Missing, Value::Text);
+    let number = row.number.map_or(FieldValue::Missing, FieldValue::Number);
+    let level = level(row).map_or(FieldValue::Missing, FieldValue::Text);
     let flag = if row.flag { "true" } else { "false" };
     for (feature, value) in
-        [number, Value::Number(f64::from(row.whole)), level, Value::Text(flag)].into_iter().enumerate()
+        [number, FieldValue::Number(f64::from(row.whole)), level, FieldValue::Text(flag)].into_iter().enumerate()
     {
         encoder.feature(feature, value, &mut context).expect("a row that was accepted");
     }

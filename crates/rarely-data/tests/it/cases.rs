@@ -230,7 +230,7 @@ fn numbers_and_words_of_other_formats() {
         [rule]
         threshold = { feature = "systolic", cuts = [140], options = ["0", "1"] }
     "#;
-    let document = rarely_policy::Document::parse(policy, "numbered.toml").expect("a document");
+    let document = rarely_policy::PolicyDocument::parse(policy, "numbered.toml").expect("a document");
     let content = parquet(
         &schema,
         &[

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use parquet::basic::{Compression, ZstdLevel};
 use rarely_data::{DataError, Log, LogError};
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use crate::support::{Column, file, parquet};
 
@@ -37,9 +37,9 @@ fn read(path: &Path) -> Result<(u64, u64), DataError> {
                 rows += 1;
                 for wanted in 0..wanted.len() {
                     let part = match record.value(wanted) {
-                        Value::Missing => 1,
-                        Value::Number(number) => number.to_bits(),
-                        Value::Text(text) => {
+                        FieldValue::Missing => 1,
+                        FieldValue::Number(number) => number.to_bits(),
+                        FieldValue::Text(text) => {
                             text.bytes().fold(2, |sum: u64, byte| sum.wrapping_mul(31) + u64::from(byte))
                         }
                     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use parquet::basic::{Compression, ZstdLevel};
 use proptest::prelude::*;
 use rarely_data::{DataError, Log, LogError};
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use crate::support::{Column, file, message, parquet};
 
@@ -28,9 +28,9 @@ fn rows(path: &Path, wanted: &[&str]) -> Result<Vec<String>, DataError> {
             Ok(Some(record)) => {
                 assert_eq!(record.row(), rows.len() as u64);
                 let shown = (0..wanted.len()).map(|wanted| match record.value(wanted) {
-                    Value::Missing => "–".to_owned(),
-                    Value::Number(number) => number.to_string(),
-                    Value::Text(text) => format!("{text:?}"),
+                    FieldValue::Missing => "–".to_owned(),
+                    FieldValue::Number(number) => number.to_string(),
+                    FieldValue::Text(text) => format!("{text:?}"),
                 });
                 shown.collect::<Vec<_>>().join(" ")
             }
@@ -378,7 +378,7 @@ proptest! {
                 Err(LogError::Row(_)) => prop_assert_ne!(expected.len(), 2),
                 Ok(Some(record)) => {
                     for (wanted, expected) in [&expected[1], &expected[0]].into_iter().enumerate() {
-                        let value = if expected.is_empty() { Value::Missing } else { Value::Text(expected.as_str()) };
+                        let value = if expected.is_empty() { FieldValue::Missing } else { FieldValue::Text(expected.as_str()) };
                         prop_assert_eq!(record.value(wanted), value);
                         prop_assert_eq!(record.number(wanted), expected.parse().ok().filter(|number: &f64| number.is_finite()));
                     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rarely_data::{Case, Cases, DataError, Table, Ticks, people_of_table, read_people};
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use crate::support::{cases, columns, document, file};
 
@@ -37,11 +37,11 @@ impl Table for Small {
         if self.columns[column].is_empty() && self.rows() > 0 { Err("lists".to_owned()) } else { Ok(()) }
     }
 
-    fn value(&self, row: u64, column: usize) -> Value<'_> {
+    fn value(&self, row: u64, column: usize) -> FieldValue<'_> {
         match &self.columns[column][usize::try_from(row).expect("few rows")] {
-            Cell::Missing => Value::Missing,
-            Cell::Number(number) => Value::Number(*number),
-            Cell::Words(words) => Value::Text(words),
+            Cell::Missing => FieldValue::Missing,
+            Cell::Number(number) => FieldValue::Number(*number),
+            Cell::Words(words) => FieldValue::Text(words),
         }
     }
 }

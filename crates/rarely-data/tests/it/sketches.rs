@@ -2,16 +2,19 @@
 
 use parquet::basic::Compression;
 use rarely_data::sketch;
-use rarely_policy::{ColumnKind, ColumnSketch};
+use rarely_policy::{ColumnSketch, ColumnValues};
 
 use crate::support::{Column, file, message, parquet};
 
 fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
-    ColumnSketch { name: name.to_owned(), kind: ColumnKind::Numbers { low, high } }
+    ColumnSketch { name: name.to_owned(), kind: ColumnValues::Numbers { low, high } }
 }
 
 fn words(name: &str, words: &[&str]) -> ColumnSketch {
-    ColumnSketch { name: name.to_owned(), kind: ColumnKind::Words(words.iter().map(|&word| word.to_owned()).collect()) }
+    ColumnSketch {
+        name: name.to_owned(),
+        kind: ColumnValues::Words(words.iter().map(|&word| word.to_owned()).collect()),
+    }
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn too_many_words_are_cut_off() {
     let rows: String = (0..500).map(|row| format!("name {row},{row}\n")).collect();
     let (_folder, path) = file("log.csv", format!("name,row\n{rows}"));
     let found = sketch(&path).expect("a sketch");
-    assert!(matches!(&found[0].kind, ColumnKind::Words(words) if words.len() == 51));
+    assert!(matches!(&found[0].kind, ColumnValues::Words(words) if words.len() == 51));
     assert_eq!(found[1], numbers("row", 0.0, 499.0));
     let text = rarely_policy::draft("named", &found, "none", "row");
     assert!(text.contains("the column \"name\" is left out: it has too many different words"), "{text}");

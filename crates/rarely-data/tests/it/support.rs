@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use rarely_data::{Case, Cases, Columns, Counterfactuals, DataError};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use tempfile::TempDir;
 
 /// The folder of the published IHDP files: `$RARELY_DATA/ihdp`, or `../shared/data/ihdp` beside the workspace. Where there is
@@ -109,8 +109,8 @@ pub(crate) const POLICY: &str = r#"
 "#;
 
 /// The document of [`POLICY`].
-pub(crate) fn document() -> Document {
-    Document::parse(POLICY, "pressure.toml").expect("a document")
+pub(crate) fn document() -> PolicyDocument {
+    PolicyDocument::parse(POLICY, "pressure.toml").expect("a document")
 }
 
 /// Its columns, with or without a propensity and a time.

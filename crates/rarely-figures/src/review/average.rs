@@ -1,6 +1,6 @@
 //! What each option is estimated to do for the average person.
 
-use rarely_policy::Kind;
+use rarely_policy::FeatureKind;
 use rarely_review::Ground;
 
 use crate::figure::{Axis, Figure, Legend, Mark, Panel, Point};
@@ -67,10 +67,10 @@ fn words(ground: &Ground<'_>, mean: &[f64]) -> String {
     let parts = document.features().iter().enumerate().flat_map(|(index, feature)| {
         let at = document.offset(index);
         match &feature.kind {
-            Kind::Numeric { low, high, unit } => {
+            FeatureKind::Numeric { low, high, unit } => {
                 vec![format!("{} {}", feature.column, with_unit(low + mean[at] * (high - low), unit.as_deref()))]
             }
-            Kind::Levels(levels) => {
+            FeatureKind::Levels(levels) => {
                 let shares = levels[1..].iter().zip(&mean[at..]);
                 shares.map(|(level, share)| format!("{} = {level} {:.0} %", feature.column, 100.0 * share)).collect()
             }

@@ -1,7 +1,7 @@
 //! What a proposal gains: over everyone, and by band.
 
 use rarely_core::Interval;
-use rarely_policy::{Better, Document};
+use rarely_policy::{Better, PolicyDocument};
 use rarely_review::{BandChange, Proposal};
 
 use crate::figure::{Axis, Bar, Figure, Legend, Mark, Panel};
@@ -15,7 +15,7 @@ const MOST_BANDS: usize = 40;
 const FARTHEST: f64 = 4.0;
 
 /// The gain of everyone and of every band in which somebody changes.
-pub(super) fn picture(document: &Document, proposal: &Proposal) -> Picture {
+pub(super) fn picture(document: &PolicyDocument, proposal: &Proposal) -> Picture {
     let mut bands: Vec<(usize, &BandChange)> =
         proposal.who.bands.iter().filter(|band| band.changed > 0).enumerate().collect();
     let left_out = bands.len().saturating_sub(MOST_BANDS);

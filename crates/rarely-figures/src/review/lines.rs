@@ -2,7 +2,7 @@
 //! proposed, and where the data allow them.
 
 use rarely_core::{Context, Parameters, Thresholds};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Ground, PairBoundary, Review};
 
 use crate::figure::{Axis, Figure, Legend, Mark, Panel};
@@ -56,7 +56,7 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review, numeric: usize, leve
     }
 }
 
-fn slices(document: &Document, numeric: usize, levels: Option<usize>) -> Vec<Slice> {
+fn slices(document: &PolicyDocument, numeric: usize, levels: Option<usize>) -> Vec<Slice> {
     let mut base = vec![0.0; document.shape().dimension()];
     base[0] = 1.0;
     let coordinate = document.offset(numeric);
@@ -160,7 +160,7 @@ impl Scene<'_> {
     }
 
     /// The rules to show, by name.
-    fn rules(&self) -> Vec<(&'static str, &Rule)> {
+    fn rules(&self) -> Vec<(&'static str, &WrittenRule)> {
         let proposed = self.review.proposal.as_ref().map(|proposal| ("proposed", &proposal.rule));
         [("in force", self.ground.document.rule())].into_iter().chain(proposed).collect()
     }
@@ -213,7 +213,7 @@ impl Scene<'_> {
         pairs.collect()
     }
 
-    fn places(&self, rule: &Rule) -> Vec<f64> {
+    fn places(&self, rule: &WrittenRule) -> Vec<f64> {
         let stretches = self.slice.along(&rule.parameters(self.ground.document));
         stretches.iter().skip(1).map(|stretch| self.raw(stretch.from)).collect()
     }
@@ -243,7 +243,7 @@ impl Scene<'_> {
         marks
     }
 
-    fn strip(&self, rule: &Rule, ends: (f64, f64)) -> Vec<Mark> {
+    fn strip(&self, rule: &WrittenRule, ends: (f64, f64)) -> Vec<Mark> {
         let stretches = self.slice.along(&rule.parameters(self.ground.document));
         let area = |stretch: &Stretch| Mark::Area {
             name: String::new(),

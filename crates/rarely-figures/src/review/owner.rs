@@ -1,7 +1,7 @@
 //! Numbers with the owner's names and units.
 
 use rarely_core::{Arm, Interval, Rule as Decide};
-use rarely_policy::{Better, Document, Feature, Rule, number};
+use rarely_policy::{Better, Feature, PolicyDocument, WrittenRule, number};
 use rarely_review::Ground;
 
 /// Digits of a number beside a picture.
@@ -19,19 +19,19 @@ pub(super) fn with_unit(value: f64, unit: Option<&str>) -> String {
 }
 
 /// `wellbeing (higher is better)`.
-pub(super) fn outcome(document: &Document) -> String {
+pub(super) fn outcome(document: &PolicyDocument) -> String {
     let better = if document.outcome().better == Better::Lower { "lower" } else { "higher" };
     format!("{} ({better} is better)", document.outcome().column)
 }
 
 /// An interval of rewards as one of outcomes.
-pub(super) fn of_outcome(document: &Document, interval: Interval) -> Interval {
+pub(super) fn of_outcome(document: &PolicyDocument, interval: Interval) -> Interval {
     let sign = document.outcome_sign();
     let ends = [sign * interval.lower, sign * interval.upper];
     Interval { estimate: sign * interval.estimate, lower: ends[0].min(ends[1]), upper: ends[0].max(ends[1]) }
 }
 
 /// What a rule gives to each of the people.
-pub(super) fn given(ground: &Ground<'_>, rule: &Rule) -> Vec<Arm> {
+pub(super) fn given(ground: &Ground<'_>, rule: &WrittenRule) -> Vec<Arm> {
     Decide::new(rule.parameters(ground.document)).choose_many(ground.contexts()).expect("checked with the ground")
 }

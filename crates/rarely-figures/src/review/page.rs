@@ -4,7 +4,7 @@ mod model;
 
 use rarely_core::Interval;
 use rarely_policy::number::short;
-use rarely_policy::{Document, difference};
+use rarely_policy::{PolicyDocument, difference};
 use rarely_review::words::{self, percent};
 use rarely_review::{Ground, Proposal, Remedy, Review, Verdict};
 
@@ -46,7 +46,7 @@ pub fn page(ground: &Ground<'_>, review: &Review, pictures: &[Picture], sources:
 }
 
 struct Report<'a> {
-    document: &'a Document,
+    document: &'a PolicyDocument,
     review: &'a Review,
     pictures: &'a [Picture],
     page: &'a mut Page,
@@ -318,7 +318,7 @@ fn settle(remedy: &Remedy) -> String {
 }
 
 /// The probability with which everything holds.
-fn surety(document: &Document) -> String {
+fn surety(document: &PolicyDocument) -> String {
     format!("{} %", short(100.0 * (1.0 - document.evidence().error_probability)))
 }
 

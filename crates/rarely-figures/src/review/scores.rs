@@ -1,7 +1,7 @@
 //! Many features: the people along the score by which a rule divides them, with its cuts and where the data allow them.
 
 use rarely_core::{Arm, Thresholds};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Ground, Review, Running};
 
 use crate::figure::{Axis, Figure, Legend, Mark, Panel};
@@ -96,14 +96,14 @@ fn tracks(ground: &Ground<'_>, review: &Review) -> Vec<Track> {
 }
 
 impl Track {
-    fn of(document: &Document, rule: &Rule, running: Running) -> Self {
+    fn of(document: &PolicyDocument, rule: &WrittenRule, running: Running) -> Self {
         let (label, unit) = match rule {
-            Rule::Threshold(threshold) => {
+            WrittenRule::Threshold(threshold) => {
                 let feature = document.feature(&threshold.feature).map(|(_, feature)| feature);
                 (feature.map_or_else(|| threshold.feature.clone(), axis), feature.and_then(|feature| feature.unit()))
             }
-            Rule::Score(_) => (rule.words(document).swap_remove(0), None),
-            Rule::Linear(_) => {
+            WrittenRule::Score(_) => (rule.words(document).swap_remove(0), None),
+            WrittenRule::Linear(_) => {
                 let options = document.options();
                 (format!("score of {} less score of {}", options[1], options[0]), None)
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rarely_policy::number::short;
-use rarely_policy::{Document, difference};
+use rarely_policy::{PolicyDocument, difference};
 use rarely_review::words::{self, percent, range};
 use rarely_review::{Check, Ground, Proposal, Review, SAMPLE_SIZE};
 
@@ -61,7 +61,7 @@ fn section(text: &mut String, heading: &str, lines: impl IntoIterator<Item = Str
     }
 }
 
-fn proposed(document: &Document, proposal: &Proposal, width: Option<u16>) -> String {
+fn proposed(document: &PolicyDocument, proposal: &Proposal, width: Option<u16>) -> String {
     let mut text = String::new();
     let mut lines = vec![format!("because {}", proposal.cause)];
     lines.extend(proposal.note.clone());
@@ -101,7 +101,7 @@ fn proposed(document: &Document, proposal: &Proposal, width: Option<u16>) -> Str
     text
 }
 
-fn who(document: &Document, proposal: &Proposal, width: Option<u16>) -> String {
+fn who(document: &PolicyDocument, proposal: &Proposal, width: Option<u16>) -> String {
     let mut table = Table::new(&["  band", "people", "change", "from → to", "gain a case"], &[3, 4]);
     for band in proposal.who.bands.iter().filter(|band| band.changed > 0) {
         let moves = band
@@ -120,7 +120,7 @@ fn who(document: &Document, proposal: &Proposal, width: Option<u16>) -> String {
     table.text(width)
 }
 
-fn gaps(document: &Document, found: &Review) -> Vec<String> {
+fn gaps(document: &PolicyDocument, found: &Review) -> Vec<String> {
     let names = document.options();
     let mut lines = Vec::new();
     for stuck in &found.gaps.stuck {
@@ -165,7 +165,7 @@ fn gaps(document: &Document, found: &Review) -> Vec<String> {
     lines
 }
 
-fn check(document: &Document, check: &Check) -> String {
+fn check(document: &PolicyDocument, check: &Check) -> String {
     let unit = words::unit(document);
     let with_unit = |value: f64| if unit.is_empty() { short(value) } else { format!("{} {unit}", short(value)) };
     let line = match check {
@@ -200,13 +200,13 @@ fn check(document: &Document, check: &Check) -> String {
 }
 
 /// What a gain is counted in.
-fn gained(document: &Document) -> String {
+fn gained(document: &PolicyDocument) -> String {
     let outcome = document.outcome();
     let better = if document.outcome_sign() < 0.0 { "less " } else { "" };
     format!("{better}{}", outcome.column)
 }
 
-fn assumptions(document: &Document) -> Vec<String> {
+fn assumptions(document: &PolicyDocument) -> Vec<String> {
     let evidence = document.evidence();
     let noise = if evidence.noise.is_none() { " (half the outcome's range)" } else { "" };
     let bound =

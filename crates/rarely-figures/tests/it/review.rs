@@ -3,13 +3,13 @@
 use rarely_core::{Arm, Rng, Rule, Thresholds};
 use rarely_figures::review::{Picture, pictures};
 use rarely_figures::{Direction, Figure, Mark};
-use rarely_policy::{Document, Kind};
+use rarely_policy::{FeatureKind, PolicyDocument};
 use rarely_review::{Ground, Review, Tally, Verdict, review};
 
 /// A document, what is true of it, and how its log was made.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    pub(crate) document: Document,
+    pub(crate) document: PolicyDocument,
     /// The options' parameters of the reward, in context coordinates.
     truth: Vec<Vec<f64>>,
     rows: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Case {
 
 impl Case {
     fn new(name: &'static str, text: &str, truth: &[&[f64]], rows: u64) -> Self {
-        let document = Document::parse(text, name).expect("a document");
+        let document = PolicyDocument::parse(text, name).expect("a document");
         let truth = truth.iter().map(|option| option.to_vec()).collect();
         Self { name, document, truth, rows, by_lot: true }
     }
@@ -49,12 +49,12 @@ impl Case {
 }
 
 /// Numbers about the middle of their range, levels drawn alike.
-fn person(document: &Document, rng: &mut Rng) -> Vec<f64> {
+fn person(document: &PolicyDocument, rng: &mut Rng) -> Vec<f64> {
     let mut context: Vec<f64> = document.has_intercept().then_some(1.0).into_iter().collect();
     for feature in document.features() {
         match &feature.kind {
-            Kind::Numeric { .. } => context.push(0.5 * (rng.uniform() + rng.uniform())),
-            Kind::Levels(levels) => {
+            FeatureKind::Numeric { .. } => context.push(0.5 * (rng.uniform() + rng.uniform())),
+            FeatureKind::Levels(levels) => {
                 let level = rng.below(levels.len());
                 context.extend((1..levels.len()).map(|at| f64::from(u8::from(at == level))));
             }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use rarely_core::Digest;
-use rarely_policy::{Approval, Document};
+use rarely_policy::{Approval, PolicyDocument};
 use rarely_store::Subject;
 
 use super::{ChangeError, Engine, Happened, Slot, draft};
@@ -20,7 +20,7 @@ impl Engine {
     /// # Errors
     /// [`ChangeError`] if the document is wrong or its name is taken.
     pub fn register(&self, actor: &str, text: &str, seed: u64) -> Result<Arc<Slot>, ChangeError> {
-        let document = Document::parse(text, "document")?;
+        let document = PolicyDocument::parse(text, "document")?;
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let name = document.policy();
         if let Some(slot) = self.policy(name) {

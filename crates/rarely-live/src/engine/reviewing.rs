@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use rarely_policy::{Approval, Document, difference};
+use rarely_policy::{Approval, PolicyDocument, difference};
 use rarely_review::{Answer, Examined, Ground, Proposal, Review, Verdict, complete, examine, review, words};
 use rarely_store::Subject;
 
@@ -35,7 +35,7 @@ pub struct Outcome {
 
 /// The state of a policy that a review is about.
 struct Look {
-    document: Document,
+    document: PolicyDocument,
     learned: Learned,
     version: u64,
     basis: u64,
@@ -267,7 +267,7 @@ fn by_the_plan() -> Signature {
 }
 
 /// Who changes, by the bands in which somebody does.
-fn affected(document: &Document, proposal: &Proposal) -> Vec<Affected> {
+fn affected(document: &PolicyDocument, proposal: &Proposal) -> Vec<Affected> {
     let names = document.options();
     let bands = proposal.who.bands.iter().filter(|band| band.changed > 0);
     bands
@@ -285,7 +285,7 @@ fn affected(document: &Document, proposal: &Proposal) -> Vec<Affected> {
         .collect()
 }
 
-fn assumptions(document: &Document) -> Vec<Assumption> {
+fn assumptions(document: &PolicyDocument) -> Vec<Assumption> {
     let all = words::assumptions(document).into_iter();
     all.map(|(name, value, meaning)| Assumption { name: name.to_owned(), value, meaning }).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 
 use crate::decider::Decider;
 use crate::record::Reader;
@@ -16,7 +16,7 @@ pub struct Slot {
     /// Its name.
     pub name: String,
     /// Options and features, which no version changes.
-    pub document: Document,
+    pub document: PolicyDocument,
     /// Reads its records.
     pub reader: Arc<Reader>,
     /// Everything that happened.

@@ -2,39 +2,43 @@
 
 use indexmap::IndexMap;
 
-use super::Bound;
-use crate::document::Document;
-use crate::document::locate::{Step, keys};
+use super::RuleBound;
+use crate::document::PolicyDocument;
+use crate::document::locate::{PathStep, keys};
 use crate::names::{count, did_you_mean, shown};
 use crate::number::{plainly, written};
-use crate::rule::{Fault, INTERCEPT, Rule, Threshold, cut_name};
+use crate::rule::{DocumentFault, INTERCEPT, ThresholdRule, WrittenRule, cut_name};
 
 /// The name that stands for every cut.
 const EVERY_CUT: &str = "cut";
 
 /// Ranges of two finite numbers that ascend.
-pub(super) fn check(written: &IndexMap<String, Vec<f64>>) -> Result<Vec<Bound>, Fault> {
+pub(super) fn check(written: &IndexMap<String, Vec<f64>>) -> Result<Vec<RuleBound>, DocumentFault> {
     let mut bounds = Vec::with_capacity(written.len());
     for (name, range) in written {
         let place = keys(&["control", "bounds", name]);
         let &[low, high] = range.as_slice() else {
             let problem = format!("bounds of {}", count(range.len(), "number"));
-            return Err(Fault::new(place, problem, "write two: the lowest and the highest, \"cut 1\" = [120, 160]"));
+            return Err(DocumentFault::new(
+                place,
+                problem,
+                "write two: the lowest and the highest, \"cut 1\" = [120, 160]",
+            ));
         };
         if let Some(at) = [low, high].iter().position(|end| !end.is_finite()) {
             let problem = format!("the bounds end at {}", plainly(range[at]));
-            return Err(Fault::new([place, vec![Step::At(at)]].concat(), problem, "write a finite number"));
+            return Err(DocumentFault::new([place, vec![PathStep::At(at)]].concat(), problem, "write a finite number"));
         }
         if low > high {
             let problem = format!("the bounds [{}, {}] descend", plainly(low), plainly(high));
-            return Err(Fault::new(place, problem, "write the lowest value first and the highest second"));
+            return Err(DocumentFault::new(place, problem, "write the lowest value first and the highest second"));
         }
-        bounds.push(Bound { name: name.clone(), low, high });
+        bounds.push(RuleBound { name: name.clone(), low, high });
     }
     Ok(bounds)
 }
 
-impl Document {
+impl PolicyDocument {
     /// Why a rule is outside the bounds of the plan, in words; nothing if it is within.
     ///
     /// Bounds are about the numbers of the rule in force: a rule of another form, of another feature, or with other options beside a
@@ -43,32 +47,32 @@ impl Document {
     /// ```
     /// # let text = include_str!("../../tests/it/issue.toml");
     /// let text = format!("{text}\n[control]\nbounds = {{ \"cut 1\" = [120, 160] }}\n");
-    /// let document = rarely_policy::Document::parse(&text, "policy.toml")?;
+    /// let document = rarely_policy::PolicyDocument::parse(&text, "policy.toml")?;
     /// let rule = document.rule().with_numbers(&[172.0]);
     /// assert_eq!(document.outside_bounds(&rule), ["cut 1 would be 172, outside the agreed 120 to 160"]);
     /// # Ok::<(), rarely_policy::DocumentError>(())
     /// ```
-    pub fn outside_bounds(&self, rule: &Rule) -> Vec<String> {
+    pub fn outside_bounds(&self, rule: &WrittenRule) -> Vec<String> {
         self.control().bounds.iter().flat_map(|bound| self.outside(bound, rule)).collect()
     }
 
     /// Whether every bound is about a number that the rule in force has or could have, within which it lies.
-    pub(crate) fn check_bounds(&self) -> Result<(), Fault> {
+    pub(crate) fn check_bounds(&self) -> Result<(), DocumentFault> {
         let known = self.bounded_names();
         for bound in &self.control().bounds {
             let name = &bound.name;
-            let path = |step: fn(String) -> Step| [keys(&["control", "bounds"]), vec![step(name.clone())]].concat();
+            let path = |step: fn(String) -> PathStep| [keys(&["control", "bounds"]), vec![step(name.clone())]].concat();
             if !known.contains(name) {
                 let problem = format!("the rule has no number called {}", shown(name));
                 let remedy = did_you_mean(name, "its numbers are", known.iter().map(String::as_str));
-                return Err(Fault::new(path(Step::Key), problem, remedy));
+                return Err(DocumentFault::new(path(PathStep::Key), problem, remedy));
             }
             let numbers = self.rule().named_numbers();
             if let Some((name, number)) =
                 bounded(bound, self.rule(), &numbers).find(|(_, number)| !bound.contains(*number))
             {
                 let problem = format!("{name} of the rule in force is {}, outside {}", written(number), bound.range());
-                return Err(Fault::new(path(Step::In), problem, "widen the bounds, or change the rule"));
+                return Err(DocumentFault::new(path(PathStep::In), problem, "widen the bounds, or change the rule"));
             }
         }
         Ok(())
@@ -80,9 +84,9 @@ impl Document {
         let mut names: Vec<String> = rule.named_numbers().into_iter().map(|(name, _)| name).collect();
         let features = || self.coordinates().into_iter().filter(|name| name != INTERCEPT);
         let possible: Vec<String> = match rule {
-            Rule::Threshold(_) => vec![EVERY_CUT.to_owned()],
-            Rule::Score(_) => features().chain([EVERY_CUT.to_owned()]).collect(),
-            Rule::Linear(_) => {
+            WrittenRule::Threshold(_) => vec![EVERY_CUT.to_owned()],
+            WrittenRule::Score(_) => features().chain([EVERY_CUT.to_owned()]).collect(),
+            WrittenRule::Linear(_) => {
                 let of = |option: &String| {
                     let names = std::iter::once(INTERCEPT.to_owned()).chain(features());
                     names.map(move |name| format!("{option}: {name}")).collect::<Vec<_>>()
@@ -98,12 +102,12 @@ impl Document {
         names
     }
 
-    fn outside(&self, bound: &Bound, rule: &Rule) -> Vec<String> {
+    fn outside(&self, bound: &RuleBound, rule: &WrittenRule) -> Vec<String> {
         let name = &bound.name;
         let (mine, theirs) = (kind(self.rule()), kind(rule));
         if mine != theirs {
             let reason = match rule {
-                Rule::Linear(_) if is_cut(bound, self.rule()) => {
+                WrittenRule::Linear(_) if is_cut(bound, self.rule()) => {
                     format!("the plan bounds {name}, which the proposed rule does not have")
                 }
                 _ => format!("the plan bounds {name} of {mine}, but the proposed rule is {theirs}"),
@@ -121,7 +125,7 @@ impl Document {
     }
 
     /// Why a bounded cut is not the one that the plan is about: it is not there, or between other options.
-    fn other_options(&self, bound: &Bound, rule: &Rule) -> Option<String> {
+    fn other_options(&self, bound: &RuleBound, rule: &WrittenRule) -> Option<String> {
         let (mine, theirs) = (self.rule().options(), rule.options());
         for at in 0..self.rule().cuts().len() {
             let name = cut_name(at);
@@ -145,22 +149,22 @@ impl Document {
 }
 
 /// What a rule's numbers are about.
-fn kind(rule: &Rule) -> String {
+fn kind(rule: &WrittenRule) -> String {
     match rule {
-        Rule::Threshold(Threshold { feature, .. }) => format!("a threshold on {feature}"),
-        Rule::Score(_) => "a score".to_owned(),
-        Rule::Linear(_) => "a linear rule".to_owned(),
+        WrittenRule::Threshold(ThresholdRule { feature, .. }) => format!("a threshold on {feature}"),
+        WrittenRule::Score(_) => "a score".to_owned(),
+        WrittenRule::Linear(_) => "a linear rule".to_owned(),
     }
 }
 
-fn is_cut(bound: &Bound, rule: &Rule) -> bool {
+fn is_cut(bound: &RuleBound, rule: &WrittenRule) -> bool {
     bound.name == EVERY_CUT || (0..rule.cuts().len()).any(|at| bound.name == cut_name(at))
 }
 
 /// The numbers of a rule that a bound is about, by name; a coefficient that is not named is 0.
 fn bounded<'a>(
-    bound: &'a Bound,
-    rule: &Rule,
+    bound: &'a RuleBound,
+    rule: &WrittenRule,
     numbers: &'a [(String, f64)],
 ) -> impl Iterator<Item = (&'a str, f64)> + 'a {
     let first_cut = numbers.len() - rule.cuts().len();

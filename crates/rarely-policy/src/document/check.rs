@@ -7,13 +7,13 @@ use rarely_core::{
     Penalty, SettingsError, Shape, Share,
 };
 
-use crate::document::locate::{Path, Step, keys};
-use crate::document::written::{Written, WrittenChange, WrittenEvidence, WrittenFeature, WrittenOutcome};
-use crate::document::{Change, Document, Evidence, Outcome};
-use crate::feature::{Feature, Kind};
+use crate::document::locate::{Path, PathStep, keys};
+use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlFeature, TomlOutcome};
+use crate::document::{ChangeSettings, EvidenceSettings, OutcomeColumn, PolicyDocument};
+use crate::feature::{Feature, FeatureKind};
 use crate::names::{count, did_you_mean, shown};
 use crate::number::plainly;
-use crate::rule::{Fault, INTERCEPT};
+use crate::rule::{DocumentFault, INTERCEPT};
 
 /// Largest magnitude of an end of a feature's range.
 const MAX_RANGE_END: f64 = 1e12;
@@ -22,10 +22,10 @@ const LEAST_WIDTH: f64 = 1e-9;
 /// Ends below this count as this large.
 const LEAST_SIZE: f64 = 1e-3;
 
-impl Document {
-    pub(crate) fn check(written: Written) -> Result<Self, Fault> {
+impl PolicyDocument {
+    pub(crate) fn check(written: TomlDocument) -> Result<Self, DocumentFault> {
         if written.policy.trim().is_empty() {
-            return Err(Fault::new(keys(&["policy"]), "the policy has no name", "give it one"));
+            return Err(DocumentFault::new(keys(&["policy"]), "the policy has no name", "give it one"));
         }
         check_options(&written.options)?;
         check_column(&written.option_column, keys(&["option_column"]))?;
@@ -36,12 +36,12 @@ impl Document {
             let problem = format!("the features make {dimension} context coordinates");
             let remedy =
                 format!("a policy has 1 to {MAX_DIMENSION}: give it features or an intercept, or fewer levels");
-            Fault::new(keys(&["features"]), problem, remedy)
+            DocumentFault::new(keys(&["features"]), problem, remedy)
         })?;
         let evidence = check_evidence(&written.evidence, &outcome)?;
         let change = check_change(&written.change)?;
         let control = written.control.check()?;
-        let Written { policy, options, option_column, intercept, rule, .. } = written;
+        let TomlDocument { policy, options, option_column, intercept, rule, .. } = written;
         let document = Self {
             policy,
             options,
@@ -62,30 +62,38 @@ impl Document {
     }
 }
 
-fn check_options(options: &[String]) -> Result<(), Fault> {
+fn check_options(options: &[String]) -> Result<(), DocumentFault> {
     let path = keys(&["options"]);
     if !(2..=MAX_ARMS).contains(&options.len()) {
         let verb = if options.len() == 1 { "is" } else { "are" };
         let problem = format!("there {verb} {}", count(options.len(), "option"));
-        return Err(Fault::new(path, problem, format!("a policy chooses between 2 and {MAX_ARMS}; name them here")));
+        return Err(DocumentFault::new(
+            path,
+            problem,
+            format!("a policy chooses between 2 and {MAX_ARMS}; name them here"),
+        ));
     }
     check_names(options, "option", &path)
 }
 
 /// Names must be there, differ, and be found again after blanks around them are taken off.
-fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), Fault> {
+fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), DocumentFault> {
     let mut seen = HashSet::new();
     for (at, name) in names.iter().enumerate() {
-        let place = [path.as_slice(), &[Step::At(at)]].concat();
+        let place = [path.as_slice(), &[PathStep::At(at)]].concat();
         if name.trim().is_empty() {
-            return Err(Fault::new(place, format!("{} {what} without a name", article(what)), "name it"));
+            return Err(DocumentFault::new(place, format!("{} {what} without a name", article(what)), "name it"));
         }
         if name.trim() != name {
             let problem = format!("the {what} {} has blanks around it", shown(name));
-            return Err(Fault::new(place, problem, "take them off: blanks in the data are taken off too"));
+            return Err(DocumentFault::new(place, problem, "take them off: blanks in the data are taken off too"));
         }
         if !seen.insert(name) {
-            return Err(Fault::new(place, format!("the {what} {} is named twice", shown(name)), "name it once"));
+            return Err(DocumentFault::new(
+                place,
+                format!("the {what} {} is named twice", shown(name)),
+                "name it once",
+            ));
         }
     }
     Ok(())
@@ -95,35 +103,39 @@ fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-fn check_column(name: &str, path: Path) -> Result<(), Fault> {
+fn check_column(name: &str, path: Path) -> Result<(), DocumentFault> {
     if name.trim().is_empty() {
-        return Err(Fault::new(path, "a column without a name", "name the column as the data do"));
+        return Err(DocumentFault::new(path, "a column without a name", "name the column as the data do"));
     }
     Ok(())
 }
 
-fn check_outcome(written: &WrittenOutcome) -> Result<Outcome, Fault> {
+fn check_outcome(written: &TomlOutcome) -> Result<OutcomeColumn, DocumentFault> {
     check_column(&written.column, keys(&["outcome", "column"]))?;
     let path = keys(&["outcome", "range"]);
     let range = written.range.as_deref().map(|range| check_range(range, MAX_REWARD, &path)).transpose()?;
-    Ok(Outcome { column: written.column.clone(), range, better: written.better })
+    Ok(OutcomeColumn { column: written.column.clone(), range, better: written.better })
 }
 
-fn check_range(range: &[f64], limit: f64, path: &Path) -> Result<(f64, f64), Fault> {
+fn check_range(range: &[f64], limit: f64, path: &Path) -> Result<(f64, f64), DocumentFault> {
     let &[low, high] = range else {
         let problem = format!("a range of {}", count(range.len(), "number"));
-        return Err(Fault::new(path.clone(), problem, "write two: the lowest and the highest, range = [80, 220]"));
+        return Err(DocumentFault::new(
+            path.clone(),
+            problem,
+            "write two: the lowest and the highest, range = [80, 220]",
+        ));
     };
     for (at, end) in [low, high].into_iter().enumerate() {
         if !(end.abs() <= limit) {
-            let place = [path.as_slice(), &[Step::At(at)]].concat();
+            let place = [path.as_slice(), &[PathStep::At(at)]].concat();
             let remedy = format!("write a finite number of at most {limit:e}; if it is larger, use a larger unit");
-            return Err(Fault::new(place, format!("the range ends at {}", plainly(end)), remedy));
+            return Err(DocumentFault::new(place, format!("the range ends at {}", plainly(end)), remedy));
         }
     }
     if let Some((problem, remedy)) = range_problem(low, high) {
         let problem = format!("the range [{}, {}] {problem}", plainly(low), plainly(high));
-        return Err(Fault::new(path.clone(), problem, remedy));
+        return Err(DocumentFault::new(path.clone(), problem, remedy));
     }
     Ok((low, high))
 }
@@ -142,23 +154,23 @@ pub(crate) fn range_problem(low: f64, high: f64) -> Option<(&'static str, &'stat
     }
 }
 
-fn check_features(written: &Written) -> Result<Vec<Feature>, Fault> {
+fn check_features(written: &TomlDocument) -> Result<Vec<Feature>, DocumentFault> {
     let mut features: Vec<Feature> = Vec::new();
     let clash = |column: &str, path: Path, role: &str| {
         let remedy = "every column has one role: name another column, or leave one of them out";
-        Fault::new(path, format!("the column {} is also {role}", shown(column)), remedy)
+        DocumentFault::new(path, format!("the column {} is also {role}", shown(column)), remedy)
     };
     if written.option_column == written.outcome.column {
         return Err(clash(&written.outcome.column, keys(&["outcome", "column"]), "the option column"));
     }
     for (at, feature) in written.features.iter().enumerate() {
-        let path = vec![Step::In("features".to_owned()), Step::At(at)];
-        let place = |key: &str| [path.as_slice(), &[Step::In(key.to_owned())]].concat();
+        let path = vec![PathStep::In("features".to_owned()), PathStep::At(at)];
+        let place = |key: &str| [path.as_slice(), &[PathStep::In(key.to_owned())]].concat();
         let column = &feature.column;
         check_column(column, place("column"))?;
         if column == INTERCEPT {
             let remedy = "rename the column, here and in the data: a rule's constant is called that";
-            return Err(Fault::new(place("column"), "a feature called \"intercept\"", remedy));
+            return Err(DocumentFault::new(place("column"), "a feature called \"intercept\"", remedy));
         }
         let roles = [(&written.outcome.column, "the outcome"), (&written.option_column, "the option column")];
         if let Some((_, role)) = roles.into_iter().find(|(other, _)| *other == column) {
@@ -172,42 +184,46 @@ fn check_features(written: &Written) -> Result<Vec<Feature>, Fault> {
     Ok(features)
 }
 
-fn check_feature(written: &WrittenFeature, path: &Path) -> Result<Feature, Fault> {
-    let place = |key: &str| [path.as_slice(), &[Step::In(key.to_owned())]].concat();
+fn check_feature(written: &TomlFeature, path: &Path) -> Result<Feature, DocumentFault> {
+    let place = |key: &str| [path.as_slice(), &[PathStep::In(key.to_owned())]].concat();
     let column = written.column.clone();
     let kind = match (&written.range, &written.levels) {
         (Some(range), None) => {
             let (low, high) = check_range(range, MAX_RANGE_END, &place("range"))?;
             let unit = written.unit.clone().filter(|unit| !unit.trim().is_empty());
-            Kind::Numeric { low, high, unit }
+            FeatureKind::Numeric { low, high, unit }
         }
         (None, Some(levels)) => {
             if levels.len() < 2 {
                 let problem = format!("{} has {}", shown(&column), count(levels.len(), "level"));
                 let remedy = "name at least two, or leave the feature out: it is the same for everyone";
-                return Err(Fault::new(place("levels"), problem, remedy));
+                return Err(DocumentFault::new(place("levels"), problem, remedy));
             }
             check_names(levels, "level", &place("levels"))?;
             if written.unit.is_some() {
                 let problem = format!("{} has levels, so it can have no unit", shown(&column));
-                return Err(Fault::new(place("unit"), problem, "leave the unit out"));
+                return Err(DocumentFault::new(place("unit"), problem, "leave the unit out"));
             }
-            Kind::Levels(levels.clone())
+            FeatureKind::Levels(levels.clone())
         }
         (Some(_), Some(_)) => {
             let problem = format!("{} has both a range and levels", shown(&column));
-            return Err(Fault::new(place("levels"), problem, "numbers have a range, words have levels: keep one"));
+            return Err(DocumentFault::new(
+                place("levels"),
+                problem,
+                "numbers have a range, words have levels: keep one",
+            ));
         }
         (None, None) => {
             let problem = format!("{} has neither a range nor levels", shown(&column));
             let remedy = "give range = [lowest, highest] for numbers, levels = [\"no\", \"yes\"] for words";
-            return Err(Fault::new(place("column"), problem, remedy));
+            return Err(DocumentFault::new(place("column"), problem, remedy));
         }
     };
     Ok(Feature { column, kind })
 }
 
-fn check_evidence(written: &WrittenEvidence, outcome: &Outcome) -> Result<Evidence, Fault> {
+fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<EvidenceSettings, DocumentFault> {
     let path = |key: &str| keys(&["evidence", key]);
     if outcome.range.is_none() {
         let unresolved = [
@@ -218,7 +234,7 @@ fn check_evidence(written: &WrittenEvidence, outcome: &Outcome) -> Result<Eviden
             let problem =
                 format!("{key} = \"{word}\" (which is also the default) needs the outcome's range, which is not given");
             let remedy = format!("add range = [lowest, highest] to the outcome, or give {key}, {meaning}, as a number");
-            return Err(Fault::new(keys(&["outcome"]), problem, remedy));
+            return Err(DocumentFault::new(keys(&["outcome"]), problem, remedy));
         }
     }
     let noise = written.noise.number.or(outcome.range.map(|(low, high)| 0.5 * (high - low)));
@@ -226,7 +242,7 @@ fn check_evidence(written: &WrittenEvidence, outcome: &Outcome) -> Result<Eviden
     written.norm_bound.number.map(|bound| in_range(NormBound::new(bound), path("norm_bound"))).transpose()?;
     in_range(Penalty::new(written.penalty), path("penalty"))?;
     in_range(ErrorProbability::new(written.error_probability), path("error_probability"))?;
-    Ok(Evidence {
+    Ok(EvidenceSettings {
         noise: written.noise.number,
         norm_bound: written.norm_bound.number,
         penalty: written.penalty,
@@ -234,7 +250,7 @@ fn check_evidence(written: &WrittenEvidence, outcome: &Outcome) -> Result<Eviden
     })
 }
 
-fn check_change(written: &WrittenChange) -> Result<Change, Fault> {
+fn check_change(written: &TomlChange) -> Result<ChangeSettings, DocumentFault> {
     let path = |key: &str| keys(&["change", key]);
     let switching = || Algorithm::all().filter(|algorithm| algorithm.is_switching()).map(Algorithm::name);
     let algorithm = match written.algorithm.parse::<Algorithm>() {
@@ -243,13 +259,13 @@ fn check_change(written: &WrittenChange) -> Result<Change, Fault> {
             let problem = format!("the algorithm {algorithm} holds no rule");
             let remedy =
                 format!("choose one that holds a rule and switches it: {}", switching().collect::<Vec<_>>().join(", "));
-            return Err(Fault::new(path("algorithm"), problem, remedy));
+            return Err(DocumentFault::new(path("algorithm"), problem, remedy));
         }
         Err(_) => {
             let known: Vec<&str> = switching().collect();
             let problem = format!("no algorithm is called {}", shown(&written.algorithm));
             let remedy = did_you_mean(&written.algorithm, "those that hold a rule and switch it are", known);
-            return Err(Fault::new(path("algorithm"), problem, remedy));
+            return Err(DocumentFault::new(path("algorithm"), problem, remedy));
         }
     };
     let explore = in_range(written.explore.parse::<Exploration>(), path("explore"))?;
@@ -259,19 +275,19 @@ fn check_change(written: &WrittenChange) -> Result<Change, Fault> {
     {
         value.map(|value| in_range(Share::named(name, value), path(key))).transpose()?;
     }
-    let WrittenChange { minimum_gain, tolerance, excluded_share, digits, .. } = *written;
-    Ok(Change { algorithm, minimum_gain, explore, tolerance, excluded_share, digits })
+    let TomlChange { minimum_gain, tolerance, excluded_share, digits, .. } = *written;
+    Ok(ChangeSettings { algorithm, minimum_gain, explore, tolerance, excluded_share, digits })
 }
 
 /// What the core says of a number, at its place in the document.
-fn in_range<T>(result: Result<T, SettingsError>, path: Path) -> Result<T, Fault> {
+fn in_range<T>(result: Result<T, SettingsError>, path: Path) -> Result<T, DocumentFault> {
     result.map_err(|error| match &error {
         SettingsError::OutOfRange { remedy, .. } => {
             let told = error.to_string();
             let problem =
                 told.strip_suffix(remedy).map_or(told.as_str(), |problem| problem.trim_end_matches([':', ' ']));
-            Fault::new(path, problem, *remedy)
+            DocumentFault::new(path, problem, *remedy)
         }
-        other => Fault::new(path, other.to_string(), "write one of these"),
+        other => DocumentFault::new(path, other.to_string(), "write one of these"),
     })
 }

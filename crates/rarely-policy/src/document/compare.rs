@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::control::{Bound, Control};
-use crate::document::{Better, Document, Outcome};
+use crate::control::{Control, RuleBound};
+use crate::document::{Better, OutcomeColumn, PolicyDocument};
 use crate::duration;
-use crate::feature::{Feature, Kind};
+use crate::feature::{Feature, FeatureKind};
 use crate::names::list;
 use crate::number::plainly;
 use crate::rule;
 
-impl Document {
+impl PolicyDocument {
     /// A digest, in hexadecimal, of what learned sums depend on: options, outcome, features, intercept and penalty. The rule, the
     /// other assumptions and when to change may differ: the same sums serve all of them.
     pub fn fingerprint(&self) -> String {
@@ -52,10 +52,10 @@ impl Document {
 
     fn parts(&self) -> [(&'static str, Value); 5] {
         let feature = |feature: &Feature| match &feature.kind {
-            Kind::Numeric { low, high, unit } => {
+            FeatureKind::Numeric { low, high, unit } => {
                 json!({ "column": feature.column, "range": [low, high], "unit": unit })
             }
-            Kind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
+            FeatureKind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
         };
         let outcome = &self.outcome;
         [
@@ -80,16 +80,20 @@ impl Document {
             let Some((_, old)) = self.feature(&feature.column) else { continue };
             let name = &feature.column;
             match (&old.kind, &feature.kind) {
-                (Kind::Levels(was), Kind::Levels(is)) => {
+                (FeatureKind::Levels(was), FeatureKind::Levels(is)) => {
                     lines.extend(changed_names(&format!("level of {name}"), was, is));
                 }
-                (Kind::Numeric { .. }, Kind::Numeric { .. }) => {
+                (FeatureKind::Numeric { .. }, FeatureKind::Numeric { .. }) => {
                     lines.extend(changed(&format!("range of {name}"), &range(old.range()), &range(feature.range())));
                     let unit = |feature: &Feature| feature.unit().unwrap_or("none").to_owned();
                     lines.extend(changed(&format!("unit of {name}"), &unit(old), &unit(feature)));
                 }
-                (Kind::Levels(_), Kind::Numeric { .. }) => lines.push(format!("{name} is a number, was words")),
-                (Kind::Numeric { .. }, Kind::Levels(_)) => lines.push(format!("{name} is words, was a number")),
+                (FeatureKind::Levels(_), FeatureKind::Numeric { .. }) => {
+                    lines.push(format!("{name} is a number, was words"))
+                }
+                (FeatureKind::Numeric { .. }, FeatureKind::Levels(_)) => {
+                    lines.push(format!("{name} is words, was a number"))
+                }
             }
         }
         lines
@@ -140,15 +144,15 @@ impl Document {
             changed("outcome window", &time(was.outcome_window_ms), &time(is.outcome_window_ms)),
         ];
         let names = is.bounds.iter().chain(was.bounds.iter().filter(|bound| is.bound(&bound.name).is_none()));
-        let bounds = names.filter_map(|Bound { name, .. }| {
-            let [was, is] = [was, is].map(|control| control.bound(name).map_or("none".to_owned(), Bound::range));
+        let bounds = names.filter_map(|RuleBound { name, .. }| {
+            let [was, is] = [was, is].map(|control| control.bound(name).map_or("none".to_owned(), RuleBound::range));
             changed(&format!("bounds of {name}:"), &was, &is)
         });
         lines.into_iter().flatten().chain(bounds).collect()
     }
 }
 
-impl Outcome {
+impl OutcomeColumn {
     fn changed(&self, new: &Self) -> Vec<String> {
         let better = |outcome: &Self| if outcome.better == Better::Higher { "higher" } else { "lower" };
         let lines = [

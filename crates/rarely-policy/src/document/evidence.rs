@@ -1,9 +1,9 @@
 //! The assumptions, worked out.
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::number::short;
 
-impl Document {
+impl PolicyDocument {
     /// `σ`: as written, or half the outcome's range, for which outcomes in that range are sub-gaussian (Hoeffding).
     pub fn noise(&self) -> f64 {
         match (self.evidence.noise, self.outcome.range) {
@@ -13,7 +13,7 @@ impl Document {
         }
     }
 
-    /// `L`: as written, or what [`Document::norm_bound_reason`] explains.
+    /// `L`: as written, or what [`PolicyDocument::norm_bound_reason`] explains.
     pub fn norm_bound(&self) -> f64 {
         match (self.evidence.norm_bound, self.outcome.range) {
             (Some(bound), _) => bound,

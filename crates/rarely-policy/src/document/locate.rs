@@ -6,7 +6,7 @@ use toml_edit::{Document as Tree, Item, Table, TableLike, Value};
 
 /// One step from the top of a document to a place in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// Into the value of a key.
     In(String),
     /// To the key itself.
@@ -16,15 +16,15 @@ pub(crate) enum Step {
 }
 
 /// A path through the document, e.g. `rule.threshold.cuts[0]`.
-pub(crate) type Path = Vec<Step>;
+pub(crate) type Path = Vec<PathStep>;
 
 /// A path of keys.
 pub(crate) fn keys(names: &[&str]) -> Path {
-    names.iter().map(|name| Step::In((*name).to_owned())).collect()
+    names.iter().map(|name| PathStep::In((*name).to_owned())).collect()
 }
 
 /// The bytes at which a path ends; as far as it leads, if it leads beyond what is there.
-pub(crate) fn span(text: &str, path: &[Step]) -> Range<usize> {
+pub(crate) fn span(text: &str, path: &[PathStep]) -> Range<usize> {
     let Ok(tree) = Tree::parse(text) else { return 0..0 };
     let mut place = Place::Table(tree.as_table());
     let mut found = None;
@@ -56,15 +56,15 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn step(self, step: &Step) -> Option<(Self, Option<Range<usize>>)> {
+    fn step(self, step: &PathStep) -> Option<(Self, Option<Range<usize>>)> {
         match step {
-            Step::In(name) => {
+            PathStep::In(name) => {
                 let (key, item) = self.table()?.get_key_value(name)?;
                 // A table that is only implied by its parts has no place of its own.
                 Some((Place::Item(item), item.span().or_else(|| key.span())))
             }
-            Step::Key(name) => Some((Place::End, self.table()?.get_key_value(name)?.0.span())),
-            Step::At(index) => match self {
+            PathStep::Key(name) => Some((Place::End, self.table()?.get_key_value(name)?.0.span())),
+            PathStep::At(index) => match self {
                 Place::Item(Item::ArrayOfTables(tables)) => {
                     let table = tables.get(*index)?;
                     Some((Place::Table(table), table.span()))

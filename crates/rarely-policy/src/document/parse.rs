@@ -4,24 +4,24 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::document::locate::{line_and_column, span};
-use crate::document::written::Written;
+use crate::document::toml::TomlDocument;
 use crate::error::{DocumentError, Mistake};
 use crate::names::{did_you_mean, shown};
-use crate::rule::Fault;
+use crate::rule::DocumentFault;
 
-impl Document {
+impl PolicyDocument {
     /// Reads a document from its text; `file` is what errors call it.
     ///
     /// # Errors
     /// [`DocumentError::Wrong`] with file, line, column, the value found and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, DocumentError> {
-        let written: Written = toml_edit::de::from_str(text).map_err(|error| {
+        let written: TomlDocument = toml_edit::de::from_str(text).map_err(|error| {
             let (problem, remedy) = explained(error.message());
             mistake(text, file, error.span().unwrap_or(0..0), problem, remedy)
         })?;
-        Self::check(written).map_err(|fault: Fault| {
+        Self::check(written).map_err(|fault: DocumentFault| {
             let range = span(text, &fault.path);
             mistake(text, file, range, fault.problem, fault.remedy)
         })
@@ -30,7 +30,7 @@ impl Document {
     /// Reads a document from a file.
     ///
     /// # Errors
-    /// As [`Document::parse`], and if the file cannot be read or is not UTF-8.
+    /// As [`PolicyDocument::parse`], and if the file cannot be read or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         let bytes = fs::read(path).map_err(|source| DocumentError::Io { file: path.to_owned(), source })?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
@@ -104,13 +104,13 @@ fn wanted(expected: &str) -> &str {
         "u64" => "a whole number, not below 0",
         "a sequence" => "a list in square brackets",
         "a map" => "a table",
-        "struct WrittenOutcome" => "{ column = \"name\", range = [0, 1] }",
-        "struct WrittenFeature" => "[[features]], and under it column and range or levels",
-        "struct WrittenEvidence" | "struct WrittenChange" | "struct WrittenControl" => {
+        "struct TomlOutcome" => "{ column = \"name\", range = [0, 1] }",
+        "struct TomlFeature" => "[[features]], and under it column and range or levels",
+        "struct TomlEvidence" | "struct TomlChange" | "struct TomlControl" => {
             "a table, such as [evidence], [change] or [control], with its keys under it"
         }
-        "struct Threshold" => "{ feature = \"name\", cuts = [140], options = [\"lower\", \"upper\"] }",
-        "struct Score" => "{ coefficients = { name = 1 }, cuts = [140], options = [\"lower\", \"upper\"] }",
+        "struct ThresholdRule" => "{ feature = \"name\", cuts = [140], options = [\"lower\", \"upper\"] }",
+        "struct ScoreRule" => "{ coefficients = { name = 1 }, cuts = [140], options = [\"lower\", \"upper\"] }",
         other if other.starts_with("struct ") => "a table with its keys",
         other => other,
     }

@@ -2,15 +2,15 @@
 
 use rarely_core::Parameters;
 
-use crate::document::Document;
-use crate::feature::Kind;
+use crate::document::PolicyDocument;
+use crate::feature::FeatureKind;
 use crate::number::{short, snap};
 use crate::rule::INTERCEPT;
 
 /// What a few roundings can do to a number, beside the size of the terms.
 pub(crate) const ROUNDING: f64 = 1e-14;
 
-impl Document {
+impl PolicyDocument {
     /// The raw value of a numeric feature from its coordinate; `None` for a feature with levels.
     pub fn raw_value(&self, feature: usize, coordinate: f64) -> Option<f64> {
         let (low, high) = self.features[feature].range()?;
@@ -25,11 +25,11 @@ impl Document {
         let decoded = self.features.iter().enumerate().map(|(index, feature)| {
             let at = self.offset(index);
             let shown = match &feature.kind {
-                Kind::Numeric { unit, .. } => {
+                FeatureKind::Numeric { unit, .. } => {
                     let value = short(self.raw_value(index, context[at]).unwrap_or_default());
                     unit.as_ref().map_or(value.clone(), |unit| format!("{value} {unit}"))
                 }
-                Kind::Levels(levels) => {
+                FeatureKind::Levels(levels) => {
                     let place = context[at..at + levels.len() - 1].iter().position(|&coordinate| coordinate > 0.5);
                     levels[place.map_or(0, |place| place + 1)].clone()
                 }
@@ -41,7 +41,7 @@ impl Document {
 
     /// Each option's coefficients in the units of the document: `intercept`, a feature's column, `column = level`.
     ///
-    /// Rewards, not outcomes: where lower outcomes are better, [`Document::outcome_sign`] turns them round.
+    /// Rewards, not outcomes: where lower outcomes are better, [`PolicyDocument::outcome_sign`] turns them round.
     ///
     /// # Panics
     /// If the parameters are of another shape.

@@ -1,6 +1,6 @@
 //! Which columns are probably the option and the outcome.
 
-use super::{ColumnKind, ColumnSketch};
+use super::{ColumnSketch, ColumnValues};
 
 /// Most options that a column may have to be guessed as the option column.
 const MOST_OPTIONS: usize = 20;
@@ -59,12 +59,12 @@ const BAD_NAMES: [&str; 12] = [
 pub fn guess_roles(columns: &[ColumnSketch]) -> (Option<&str>, Option<&str>) {
     let options = || columns.iter().filter(|column| may_be_option(&column.kind));
     let option = by_name(&options(), &OPTION_NAMES).or_else(|| {
-        let mut words = options().filter(|column| matches!(column.kind, ColumnKind::Words(_)));
+        let mut words = options().filter(|column| matches!(column.kind, ColumnValues::Words(_)));
         words.next().filter(|_| words.next().is_none())
     });
     let numbers = || {
         let others = columns.iter().filter(move |column| option.is_none_or(|option| option.name != column.name));
-        others.filter(|column| matches!(column.kind, ColumnKind::Numbers { .. }))
+        others.filter(|column| matches!(column.kind, ColumnValues::Numbers { .. }))
     };
     let outcome = by_name(&numbers(), &OUTCOME_NAMES).or_else(|| numbers().next_back());
     (option.map(|column| column.name.as_str()), outcome.map(|column| column.name.as_str()))
@@ -75,10 +75,10 @@ pub(super) fn sounds_bad(name: &str) -> bool {
     words(name).any(|word| BAD_NAMES.contains(&word.trim_end_matches('s')) || BAD_NAMES.contains(&word.as_str()))
 }
 
-fn may_be_option(kind: &ColumnKind) -> bool {
+fn may_be_option(kind: &ColumnValues) -> bool {
     match kind {
-        ColumnKind::Words(words) => (2..=MOST_OPTIONS).contains(&words.len()),
-        ColumnKind::Numbers { low, high } => {
+        ColumnValues::Words(words) => (2..=MOST_OPTIONS).contains(&words.len()),
+        ColumnValues::Numbers { low, high } => {
             low.fract() == 0.0 && high.fract() == 0.0 && low < high && high - low < MOST_OPTIONS as f64
         }
     }

@@ -5,29 +5,29 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use rarely_core::MAX_PARAMETER;
 
-use crate::document::Document;
-use crate::document::locate::{Path, Step, keys};
-use crate::feature::{Feature, Kind};
+use crate::document::PolicyDocument;
+use crate::document::locate::{Path, PathStep, keys};
+use crate::feature::{Feature, FeatureKind};
 use crate::names::{count, did_you_mean, list, shown};
 use crate::number::plainly;
-use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
+use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
 /// Something wrong, and the path to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct DocumentFault {
     pub(crate) path: Path,
     pub(crate) problem: String,
     pub(crate) remedy: String,
 }
 
-impl Fault {
+impl DocumentFault {
     pub(crate) fn new(path: Path, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { path, problem: problem.into(), remedy: remedy.into() }
     }
 }
 
-impl Rule {
-    pub(crate) fn check(&self, document: &Document) -> Result<(), Fault> {
+impl WrittenRule {
+    pub(crate) fn check(&self, document: &PolicyDocument) -> Result<(), DocumentFault> {
         match self {
             Self::Threshold(threshold) => threshold.check(document)?,
             Self::Score(score) => score.check(document)?,
@@ -37,38 +37,38 @@ impl Rule {
         match parameters.values().iter().find(|value| !(value.abs() <= MAX_PARAMETER)) {
             Some(value) => {
                 let problem = format!("the rule makes a parameter of {value:e}, beyond {MAX_PARAMETER:e}");
-                Err(Fault::new(keys(&["rule"]), problem, "write smaller numbers, or scale all of them alike"))
+                Err(DocumentFault::new(keys(&["rule"]), problem, "write smaller numbers, or scale all of them alike"))
             }
             None => Ok(()),
         }
     }
 }
 
-impl Threshold {
-    fn check(&self, document: &Document) -> Result<(), Fault> {
+impl ThresholdRule {
+    fn check(&self, document: &PolicyDocument) -> Result<(), DocumentFault> {
         let path = |key: &str| keys(&["rule", "threshold", key]);
         let Some((_, feature)) = document.feature(&self.feature) else {
             return Err(unknown_feature(document, &self.feature, path("feature")));
         };
         let Some((low, high)) = feature.range() else {
             let problem = format!("{} has levels, so it can have no threshold", shown(&self.feature));
-            return Err(Fault::new(path("feature"), problem, "use a numeric feature, or the score form"));
+            return Err(DocumentFault::new(path("feature"), problem, "use a numeric feature, or the score form"));
         };
         check_cuts(document, "threshold", &self.cuts, &self.options)?;
         match self.cuts.iter().position(|cut| !(low <= *cut && *cut <= high)) {
             Some(at) => {
                 let (cut, low, high) = (plainly(self.cuts[at]), plainly(low), plainly(high));
                 let problem = format!("the cut {cut} is outside the range {low}–{high} of {}", self.feature);
-                let place = [path("cuts"), vec![Step::At(at)]].concat();
-                Err(Fault::new(place, problem, "move the cut, or widen the range of the feature"))
+                let place = [path("cuts"), vec![PathStep::At(at)]].concat();
+                Err(DocumentFault::new(place, problem, "move the cut, or widen the range of the feature"))
             }
             None => Ok(()),
         }
     }
 }
 
-impl Score {
-    fn check(&self, document: &Document) -> Result<(), Fault> {
+impl ScoreRule {
+    fn check(&self, document: &PolicyDocument) -> Result<(), DocumentFault> {
         let path = keys(&["rule", "score", "coefficients"]);
         check_coefficients(document, &self.coefficients, &path)?;
         check_cuts(document, "score", &self.cuts, &self.options)?;
@@ -76,27 +76,31 @@ impl Score {
         if all_zero && !self.cuts.is_empty() {
             let remedy =
                 "give some feature a coefficient; or leave the cuts empty and name one option, which everyone gets";
-            return Err(Fault::new(path, "every coefficient is 0, so the score is the same for everyone", remedy));
+            return Err(DocumentFault::new(
+                path,
+                "every coefficient is 0, so the score is the same for everyone",
+                remedy,
+            ));
         }
         Ok(())
     }
 }
 
-impl Linear {
-    fn check(&self, document: &Document) -> Result<(), Fault> {
+impl LinearRule {
+    fn check(&self, document: &PolicyDocument) -> Result<(), DocumentFault> {
         let path = keys(&["rule", "linear"]);
         let options = || document.options().iter().map(String::as_str);
         for (option, coefficients) in &self.scores {
             if !document.options().contains(option) {
-                let place = [path.clone(), vec![Step::Key(option.clone())]].concat();
+                let place = [path.clone(), vec![PathStep::Key(option.clone())]].concat();
                 return Err(unknown_option(document, option, place));
             }
-            let place = [path.clone(), vec![Step::In(option.clone())]].concat();
+            let place = [path.clone(), vec![PathStep::In(option.clone())]].concat();
             check_coefficients(document, coefficients, &place)?;
         }
         if let Some(missing) = options().find(|option| !self.scores.contains_key(*option)) {
             let problem = format!("the option {} has no score", shown(missing));
-            return Err(Fault::new(path, problem, format!("give every option one: {}", list(options()))));
+            return Err(DocumentFault::new(path, problem, format!("give every option one: {}", list(options()))));
         }
         if document.has_intercept() {
             return Ok(());
@@ -117,8 +121,8 @@ impl Linear {
                     shown(option),
                     plainly(constants[at].0),
                 );
-                let place = [path, vec![Step::In(option.clone())]].concat();
-                Err(Fault::new(
+                let place = [path, vec![PathStep::In(option.clone())]].concat();
+                Err(DocumentFault::new(
                     place,
                     problem,
                     "set intercept = true in the document, or choose intercepts that make them equal",
@@ -129,12 +133,12 @@ impl Linear {
     }
 }
 
-fn check_cuts(document: &Document, form: &str, cuts: &[f64], options: &[String]) -> Result<(), Fault> {
+fn check_cuts(document: &PolicyDocument, form: &str, cuts: &[f64], options: &[String]) -> Result<(), DocumentFault> {
     let path = |key: &str| keys(&["rule", form, key]);
-    let at = |key: &str, index: usize| [path(key), vec![Step::At(index)]].concat();
+    let at = |key: &str, index: usize| [path(key), vec![PathStep::At(index)]].concat();
     if !document.has_intercept() {
         let problem = format!("a {form} needs an intercept, and the document says intercept = false");
-        return Err(Fault::new(
+        return Err(DocumentFault::new(
             keys(&["intercept"]),
             problem,
             "set intercept = true, or write the rule in the linear form",
@@ -145,7 +149,7 @@ fn check_cuts(document: &Document, form: &str, cuts: &[f64], options: &[String])
         if index > 0 && *cut <= cuts[index - 1] {
             let problem =
                 format!("the cut {} does not lie above the cut {} before it", plainly(*cut), plainly(cuts[index - 1]));
-            return Err(Fault::new(at("cuts", index), problem, "write the cuts in ascending order, each once"));
+            return Err(DocumentFault::new(at("cuts", index), problem, "write the cuts in ascending order, each once"));
         }
     }
     let mut seen = HashSet::new();
@@ -155,67 +159,75 @@ fn check_cuts(document: &Document, form: &str, cuts: &[f64], options: &[String])
         }
         if !seen.insert(option) {
             let problem = format!("the option {} stands twice in the rule", shown(option));
-            return Err(Fault::new(at("options", index), problem, "name each option once; an option has one interval"));
+            return Err(DocumentFault::new(
+                at("options", index),
+                problem,
+                "name each option once; an option has one interval",
+            ));
         }
     }
     if options.len() != cuts.len() + 1 {
         let problem = format!("{} for {}", count(options.len(), "option"), count(cuts.len(), "cut"));
-        return Err(Fault::new(path("options"), problem, "there is one option more than there are cuts"));
+        return Err(DocumentFault::new(path("options"), problem, "there is one option more than there are cuts"));
     }
     Ok(())
 }
 
 fn check_coefficients(
-    document: &Document,
+    document: &PolicyDocument,
     coefficients: &IndexMap<String, Coefficient>,
     path: &Path,
-) -> Result<(), Fault> {
+) -> Result<(), DocumentFault> {
     for (name, coefficient) in coefficients {
-        let place = |step: fn(String) -> Step| [path.as_slice(), &[step(name.clone())]].concat();
-        let is_score = path.last() == Some(&Step::In("coefficients".to_owned()));
+        let place = |step: fn(String) -> PathStep| [path.as_slice(), &[step(name.clone())]].concat();
+        let is_score = path.last() == Some(&PathStep::In("coefficients".to_owned()));
         if name == INTERCEPT && !is_score {
             match coefficient {
-                Coefficient::Slope(number) => check_number(*number, place(Step::In))?,
+                Coefficient::Slope(number) => check_number(*number, place(PathStep::In))?,
                 Coefficient::Levels(_) => {
-                    return Err(Fault::new(place(Step::In), "the intercept is a table", "write one number"));
+                    return Err(DocumentFault::new(
+                        place(PathStep::In),
+                        "the intercept is a table",
+                        "write one number",
+                    ));
                 }
             }
             continue;
         }
         let Some((_, feature)) = document.feature(name) else {
-            return Err(unknown_feature(document, name, place(Step::Key)));
+            return Err(unknown_feature(document, name, place(PathStep::Key)));
         };
-        check_coefficient(feature, coefficient, &place(Step::In))?;
+        check_coefficient(feature, coefficient, &place(PathStep::In))?;
     }
     Ok(())
 }
 
-fn check_coefficient(feature: &Feature, coefficient: &Coefficient, path: &Path) -> Result<(), Fault> {
+fn check_coefficient(feature: &Feature, coefficient: &Coefficient, path: &Path) -> Result<(), DocumentFault> {
     match (&feature.kind, coefficient) {
-        (Kind::Numeric { .. }, Coefficient::Slope(number)) => check_number(*number, path.clone()),
-        (Kind::Numeric { .. }, Coefficient::Levels(_)) => {
+        (FeatureKind::Numeric { .. }, Coefficient::Slope(number)) => check_number(*number, path.clone()),
+        (FeatureKind::Numeric { .. }, Coefficient::Levels(_)) => {
             let problem = format!("{} is numeric, but has coefficients by level", shown(&feature.column));
-            Err(Fault::new(path.clone(), problem, "write one number: what one unit adds"))
+            Err(DocumentFault::new(path.clone(), problem, "write one number: what one unit adds"))
         }
-        (Kind::Levels(levels), Coefficient::Slope(_)) => {
+        (FeatureKind::Levels(levels), Coefficient::Slope(_)) => {
             let problem = format!("{} has levels, but one coefficient for all of them", shown(&feature.column));
             let remedy = format!("write a number for a level: {} = {{ {} = 15 }}", feature.column, levels[1]);
-            Err(Fault::new(path.clone(), problem, remedy))
+            Err(DocumentFault::new(path.clone(), problem, remedy))
         }
-        (Kind::Levels(levels), Coefficient::Levels(numbers)) => {
+        (FeatureKind::Levels(levels), Coefficient::Levels(numbers)) => {
             for (level, number) in numbers {
-                let place = |step: fn(String) -> Step| [path.as_slice(), &[step(level.clone())]].concat();
+                let place = |step: fn(String) -> PathStep| [path.as_slice(), &[step(level.clone())]].concat();
                 if !levels.contains(level) {
                     let problem = format!("{} has no level {}", shown(&feature.column), shown(level));
                     let remedy = did_you_mean(level, "its levels are", levels.iter().map(String::as_str));
-                    return Err(Fault::new(place(Step::Key), problem, remedy));
+                    return Err(DocumentFault::new(place(PathStep::Key), problem, remedy));
                 }
-                check_number(*number, place(Step::In))?;
+                check_number(*number, place(PathStep::In))?;
                 if level == &levels[0] && *number != 0.0 {
                     let problem = format!("{} is the reference level of {}", shown(level), shown(&feature.column));
                     let remedy = "its coefficient is 0: subtract it from those of the other levels, and from the cuts or \
                                   add it to the intercept";
-                    return Err(Fault::new(place(Step::In), problem, remedy));
+                    return Err(DocumentFault::new(place(PathStep::In), problem, remedy));
                 }
             }
             Ok(())
@@ -223,21 +235,21 @@ fn check_coefficient(feature: &Feature, coefficient: &Coefficient, path: &Path) 
     }
 }
 
-fn check_number(number: f64, path: Path) -> Result<(), Fault> {
+fn check_number(number: f64, path: Path) -> Result<(), DocumentFault> {
     if number.abs() <= MAX_PARAMETER {
         return Ok(());
     }
     let remedy = format!("write a finite number of at most {MAX_PARAMETER:e} in magnitude");
-    Err(Fault::new(path, format!("found {}", plainly(number)), remedy))
+    Err(DocumentFault::new(path, format!("found {}", plainly(number)), remedy))
 }
 
-fn unknown_feature(document: &Document, name: &str, path: Path) -> Fault {
+fn unknown_feature(document: &PolicyDocument, name: &str, path: Path) -> DocumentFault {
     let columns = document.features().iter().map(|feature| feature.column.as_str());
     let remedy = did_you_mean(name, "the features are", columns);
-    Fault::new(path, format!("the document has no feature {}", shown(name)), remedy)
+    DocumentFault::new(path, format!("the document has no feature {}", shown(name)), remedy)
 }
 
-fn unknown_option(document: &Document, name: &str, path: Path) -> Fault {
+fn unknown_option(document: &PolicyDocument, name: &str, path: Path) -> DocumentFault {
     let remedy = did_you_mean(name, "the options are", document.options().iter().map(String::as_str));
-    Fault::new(path, format!("the document has no option {}", shown(name)), remedy)
+    DocumentFault::new(path, format!("the document has no option {}", shown(name)), remedy)
 }

@@ -8,16 +8,16 @@ use self::lines::Lines;
 use indexmap::IndexMap;
 use rarely_core::Parameters;
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::document::raw::ROUNDING;
-use crate::feature::Kind;
-use crate::rule::ladder::{HAIR, Scaled};
-use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
+use crate::feature::FeatureKind;
+use crate::rule::ladder::{HAIR, ScaledSum};
+use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
 /// Coefficients that differ by less than this, beside the largest difference, are the same.
 const SAME: f64 = 1e-9;
 
-impl Rule {
+impl WrittenRule {
     /// The rule in the form of `like` that decides as the parameters do; `None` if that form cannot say it.
     ///
     /// - linear: always;
@@ -29,10 +29,10 @@ impl Rule {
     ///
     /// # Panics
     /// If the parameters are of another shape than the document, or `like` is a score of what the document does not have.
-    pub fn from_parameters(document: &Document, parameters: &Parameters, like: &Self) -> Option<Self> {
+    pub fn from_parameters(document: &PolicyDocument, parameters: &Parameters, like: &Self) -> Option<Self> {
         assert_eq!(parameters.shape(), document.shape(), "parameters of this document");
         let rule = match like {
-            Self::Linear(like) => return Some(Self::Linear(Linear::from_parameters(document, parameters, like))),
+            Self::Linear(like) => return Some(Self::Linear(LinearRule::from_parameters(document, parameters, like))),
             Self::Threshold(_) | Self::Score(_) if !document.has_intercept() => return None,
             Self::Threshold(like) => Self::Threshold(threshold(document, parameters, like)?),
             Self::Score(like) => Self::Score(score(document, parameters, like)?),
@@ -41,8 +41,8 @@ impl Rule {
     }
 }
 
-impl Linear {
-    fn from_parameters(document: &Document, parameters: &Parameters, like: &Self) -> Self {
+impl LinearRule {
+    fn from_parameters(document: &PolicyDocument, parameters: &Parameters, like: &Self) -> Self {
         let scores = document.options().iter().zip(parameters.iter()).map(|(option, vector)| {
             let raw = document.raw_vector(vector, ROUNDING);
             let nothing = IndexMap::new();
@@ -58,9 +58,9 @@ impl Linear {
     }
 }
 
-fn threshold(document: &Document, parameters: &Parameters, like: &Threshold) -> Option<Threshold> {
+fn threshold(document: &PolicyDocument, parameters: &Parameters, like: &ThresholdRule) -> Option<ThresholdRule> {
     let mut lines = Lines::of(document, parameters)?;
-    let everyone = |arm: usize| Threshold {
+    let everyone = |arm: usize| ThresholdRule {
         feature: like.feature.clone(),
         cuts: Vec::new(),
         options: vec![document.options()[arm].clone()],
@@ -76,19 +76,19 @@ fn threshold(document: &Document, parameters: &Parameters, like: &Threshold) -> 
         return Some(everyone(arms[0]));
     }
     let cuts = cuts.into_iter().map(|cut| cut.clamp(low, high)).collect();
-    Some(Threshold { feature: feature.column.clone(), cuts, options: named(document, &arms) })
+    Some(ThresholdRule { feature: feature.column.clone(), cuts, options: named(document, &arms) })
 }
 
-fn score(document: &Document, parameters: &Parameters, like: &Score) -> Option<Score> {
+fn score(document: &PolicyDocument, parameters: &Parameters, like: &ScoreRule) -> Option<ScoreRule> {
     let mut lines = Lines::of(document, parameters)?;
-    let everyone = |arm: usize| Score {
+    let everyone = |arm: usize| ScoreRule {
         coefficients: like.coefficients.clone(),
         cuts: Vec::new(),
         options: vec![document.options()[arm].clone()],
     };
     let Some(main) = lines.main_coordinate() else { return Some(everyone(lines.highest())) };
     let raw = document.raw_vector(&lines.direction, 0.0).slopes;
-    let old = document.raw_vector(&Scaled::of(document, &like.coefficients).direction, ROUNDING).slopes;
+    let old = document.raw_vector(&ScaledSum::of(document, &like.coefficients).direction, ROUNDING).slopes;
     let reference = reference(document, like)
         .find(|&at| old[at - 1] != 0.0 && lines.direction[at].abs() > SAME * lines.direction[main].abs());
     lines.rescale(match reference {
@@ -101,11 +101,11 @@ fn score(document: &Document, parameters: &Parameters, like: &Score) -> Option<S
     if cuts.is_empty() {
         return Some(everyone(arms[0]));
     }
-    Some(Score { coefficients, cuts, options: named(document, &arms) })
+    Some(ScoreRule { coefficients, cuts, options: named(document, &arms) })
 }
 
 /// The coordinates that an old score names, in its order.
-fn reference<'a>(document: &'a Document, like: &'a Score) -> impl Iterator<Item = usize> + 'a {
+fn reference<'a>(document: &'a PolicyDocument, like: &'a ScoreRule) -> impl Iterator<Item = usize> + 'a {
     like.coefficients.iter().flat_map(move |(name, coefficient)| {
         let at = document.feature(name).map_or(0, |(index, _)| document.offset(index));
         let levels = document.feature(name).and_then(|(_, feature)| feature.levels()).unwrap_or_default();
@@ -122,7 +122,7 @@ fn reference<'a>(document: &'a Document, like: &'a Score) -> impl Iterator<Item 
 
 /// Raw slopes as a document writes them: those that the old rule names in its order, then the others that are not 0.
 fn coefficients(
-    document: &Document,
+    document: &PolicyDocument,
     slopes: &[f64],
     like: &IndexMap<String, Coefficient>,
 ) -> IndexMap<String, Coefficient> {
@@ -133,11 +133,11 @@ fn coefficients(
         let at = document.offset(index) - first;
         let named = like.get(&feature.column);
         match &feature.kind {
-            Kind::Numeric { .. } if slopes[at] != 0.0 || named.is_some() => {
+            FeatureKind::Numeric { .. } if slopes[at] != 0.0 || named.is_some() => {
                 found.entry(feature.column.clone()).or_insert(Coefficient::Slope(slopes[at]));
             }
-            Kind::Numeric { .. } => {}
-            Kind::Levels(levels) => {
+            FeatureKind::Numeric { .. } => {}
+            FeatureKind::Levels(levels) => {
                 let old_levels = match named {
                     Some(Coefficient::Levels(levels)) => Some(levels),
                     _ => None,
@@ -158,6 +158,6 @@ fn coefficients(
     found
 }
 
-fn named(document: &Document, arms: &[usize]) -> Vec<String> {
+fn named(document: &PolicyDocument, arms: &[usize]) -> Vec<String> {
     arms.iter().map(|&arm| document.options()[arm].clone()).collect()
 }

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use rarely_core::{Parameters, Shape};
 
-use crate::document::Document;
-use crate::feature::Kind;
+use crate::document::PolicyDocument;
+use crate::feature::FeatureKind;
 use crate::rule::{Coefficient, INTERCEPT};
 
 /// How far, beside the size of the terms of a score, a cut is lowered inside.
@@ -27,7 +27,7 @@ pub struct Ladder {
 }
 
 /// A weighted sum in context coordinates.
-pub(crate) struct Scaled {
+pub(crate) struct ScaledSum {
     /// What each coordinate adds; the intercept's is 0.
     pub(crate) direction: Vec<f64>,
     /// The sum where every feature is at its lowest.
@@ -38,12 +38,12 @@ pub(crate) struct Scaled {
 
 impl Ladder {
     pub(crate) fn of(
-        document: &Document,
+        document: &PolicyDocument,
         coefficients: &IndexMap<String, Coefficient>,
         cuts: &[f64],
         options: &[String],
     ) -> Self {
-        let scaled = Scaled::of(document, coefficients);
+        let scaled = ScaledSum::of(document, coefficients);
         let arm = |option: &String| document.options().iter().position(|known| known == option);
         Self {
             cuts: cuts.iter().map(|cut| (cut - scaled.constant) - HAIR * (cut.abs() + scaled.size)).collect(),
@@ -83,8 +83,8 @@ impl Ladder {
     }
 }
 
-impl Scaled {
-    pub(crate) fn of(document: &Document, coefficients: &IndexMap<String, Coefficient>) -> Self {
+impl ScaledSum {
+    pub(crate) fn of(document: &PolicyDocument, coefficients: &IndexMap<String, Coefficient>) -> Self {
         let mut scaled = Self { direction: vec![0.0; document.shape().dimension()], constant: 0.0, size: 0.0 };
         for (name, coefficient) in coefficients {
             if name == INTERCEPT {
@@ -93,12 +93,12 @@ impl Scaled {
             let (index, feature) = document.feature(name).expect("a feature of the document");
             let at = document.offset(index);
             match (&feature.kind, coefficient) {
-                (Kind::Numeric { low, high, .. }, Coefficient::Slope(slope)) => {
+                (FeatureKind::Numeric { low, high, .. }, Coefficient::Slope(slope)) => {
                     scaled.direction[at] = slope * (high - low);
                     scaled.constant += slope * low;
                     scaled.size += slope.abs() * low.abs().max(high.abs());
                 }
-                (Kind::Levels(levels), Coefficient::Levels(numbers)) => {
+                (FeatureKind::Levels(levels), Coefficient::Levels(numbers)) => {
                     for (place, level) in levels.iter().enumerate().skip(1) {
                         scaled.direction[at + place - 1] = numbers.get(level).copied().unwrap_or(0.0);
                     }

@@ -2,17 +2,17 @@
 
 use rarely_core::Parameters;
 
-use crate::document::Document;
-use crate::rule::ladder::Scaled;
-use crate::rule::{Coefficient, INTERCEPT, Linear};
+use crate::document::PolicyDocument;
+use crate::rule::ladder::ScaledSum;
+use crate::rule::{Coefficient, INTERCEPT, LinearRule};
 
-impl Linear {
+impl LinearRule {
     /// `intercept' = intercept + Σ coefficient·low`, `coefficient' = coefficient·(high − low)`.
-    pub(crate) fn parameters(&self, document: &Document) -> Parameters {
+    pub(crate) fn parameters(&self, document: &PolicyDocument) -> Parameters {
         let shape = document.shape();
         let mut values = Vec::with_capacity(shape.parameters());
         for option in document.options() {
-            let scaled = Scaled::of(document, &self.scores[option]);
+            let scaled = ScaledSum::of(document, &self.scores[option]);
             let start = values.len();
             values.extend(scaled.direction);
             if document.has_intercept() {
@@ -23,8 +23,8 @@ impl Linear {
     }
 
     /// An option's score where every feature is lowest, and the size of the terms that make it.
-    pub(crate) fn constant(&self, document: &Document, option: &str) -> (f64, f64) {
-        let scaled = Scaled::of(document, &self.scores[option]);
+    pub(crate) fn constant(&self, document: &PolicyDocument, option: &str) -> (f64, f64) {
+        let scaled = ScaledSum::of(document, &self.scores[option]);
         let intercept = self.intercept(option);
         (intercept + scaled.constant, intercept.abs() + scaled.size)
     }

@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 
-use crate::rule::{Coefficient, Linear, Rule, Score, Threshold};
+use crate::rule::{Coefficient, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
-impl Rule {
+impl WrittenRule {
     /// Its numbers, in a fixed order: a score's coefficients as they are written, then the cuts; a linear rule's numbers as they
     /// are written.
     pub fn numbers(&self) -> Vec<f64> {
@@ -13,12 +13,12 @@ impl Rule {
         numbers
     }
 
-    /// Its numbers with their names, in the order of [`Rule::numbers`]: `cut 1`, `cut 2`; a score's `usage`, `business = yes`; a
+    /// Its numbers with their names, in the order of [`WrittenRule::numbers`]: `cut 1`, `cut 2`; a score's `usage`, `business = yes`; a
     /// linear rule's `treat: intercept`, `treat: systolic`, `treat: diabetic = yes`.
     ///
     /// ```
     /// # let text = include_str!("../../tests/it/issue.toml");
-    /// let document = rarely_policy::Document::parse(text, "policy.toml")?;
+    /// let document = rarely_policy::PolicyDocument::parse(text, "policy.toml")?;
     /// assert_eq!(document.rule().named_numbers(), [("cut 1".to_owned(), 140.0)]);
     /// # Ok::<(), rarely_policy::DocumentError>(())
     /// ```
@@ -26,10 +26,10 @@ impl Rule {
         let cuts = self.cuts().iter().enumerate().map(|(at, cut)| (cut_name(at), *cut));
         match self {
             Self::Threshold(_) => cuts.collect(),
-            Self::Score(Score { coefficients, .. }) => {
+            Self::Score(ScoreRule { coefficients, .. }) => {
                 named_coefficients("", coefficients).into_iter().chain(cuts).collect()
             }
-            Self::Linear(Linear { scores }) => scores
+            Self::Linear(LinearRule { scores }) => scores
                 .iter()
                 .flat_map(|(option, coefficients)| named_coefficients(&format!("{option}: "), coefficients))
                 .collect(),
@@ -39,13 +39,13 @@ impl Rule {
     /// Its cuts; a linear rule has none.
     pub(crate) fn cuts(&self) -> &[f64] {
         match self {
-            Self::Threshold(Threshold { cuts, .. }) | Self::Score(Score { cuts, .. }) => cuts,
+            Self::Threshold(ThresholdRule { cuts, .. }) | Self::Score(ScoreRule { cuts, .. }) => cuts,
             Self::Linear(_) => &[],
         }
     }
 
-    /// The same rule with other numbers, in the order of [`Rule::numbers`]. Whether they fit a document is for
-    /// [`crate::Document::check_rule`] to say: rounding may make two cuts one.
+    /// The same rule with other numbers, in the order of [`WrittenRule::numbers`]. Whether they fit a document is for
+    /// [`crate::PolicyDocument::check_rule`] to say: rounding may make two cuts one.
     ///
     /// # Panics
     /// If there are not as many numbers as the rule has.
@@ -60,12 +60,12 @@ impl Rule {
 
     fn visit(&mut self, mut each: impl FnMut(&mut f64)) {
         match self {
-            Self::Threshold(Threshold { cuts, .. }) => cuts.iter_mut().for_each(each),
-            Self::Score(Score { coefficients, cuts, .. }) => {
+            Self::Threshold(ThresholdRule { cuts, .. }) => cuts.iter_mut().for_each(each),
+            Self::Score(ScoreRule { coefficients, cuts, .. }) => {
                 visit_coefficients(coefficients, &mut each);
                 cuts.iter_mut().for_each(each);
             }
-            Self::Linear(Linear { scores }) => {
+            Self::Linear(LinearRule { scores }) => {
                 scores.values_mut().for_each(|coefficients| visit_coefficients(coefficients, &mut each));
             }
         }

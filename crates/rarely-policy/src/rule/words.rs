@@ -2,17 +2,19 @@
 
 use indexmap::IndexMap;
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::number::written;
 use crate::rule::numbers::named_coefficients;
-use crate::rule::{Coefficient, INTERCEPT, Linear, Rule, Score, Threshold};
+use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
-impl Rule {
+impl WrittenRule {
     /// The rule in words, a line for each option, with a line for the score before them where there is one.
-    pub fn words(&self, document: &Document) -> Vec<String> {
+    pub fn words(&self, document: &PolicyDocument) -> Vec<String> {
         match self {
-            Self::Threshold(Threshold { feature, cuts, options }) => intervals(cuts, options, &unit(document, feature)),
-            Self::Score(Score { coefficients, cuts, options }) => {
+            Self::Threshold(ThresholdRule { feature, cuts, options }) => {
+                intervals(cuts, options, &unit(document, feature))
+            }
+            Self::Score(ScoreRule { coefficients, cuts, options }) => {
                 let score = format!("score = {}", sum(None, coefficients));
                 let intervals = intervals(cuts, options, "");
                 if cuts.is_empty() { intervals } else { std::iter::once(score).chain(intervals).collect() }
@@ -27,7 +29,7 @@ impl Rule {
     }
 }
 
-impl Linear {
+impl LinearRule {
     fn line(&self, option: &str) -> String {
         let Some(coefficients) = self.scores.get(option) else { return "0".to_owned() };
         let intercept = coefficients.get(INTERCEPT).and_then(|intercept| intercept.numbers().next());
@@ -38,21 +40,23 @@ impl Linear {
 }
 
 /// What changed between two rules, in words; nothing if they say the same.
-pub fn difference(old: (&Document, &Rule), new: (&Document, &Rule)) -> Vec<String> {
+pub fn difference(old: (&PolicyDocument, &WrittenRule), new: (&PolicyDocument, &WrittenRule)) -> Vec<String> {
     if old.1 == new.1 {
         return Vec::new();
     }
     match (old.1, new.1) {
-        (Rule::Threshold(was), Rule::Threshold(is)) if was.feature == is.feature && was.options == is.options => {
+        (WrittenRule::Threshold(was), WrittenRule::Threshold(is))
+            if was.feature == is.feature && was.options == is.options =>
+        {
             let units = (unit(old.0, &was.feature), unit(new.0, &is.feature));
             moved_cuts(&is.options, (&was.cuts, &is.cuts), "", (&units.0, &units.1))
         }
-        (Rule::Score(was), Rule::Score(is)) if was.options == is.options => {
+        (WrittenRule::Score(was), WrittenRule::Score(is)) if was.options == is.options => {
             let mut words = moved_coefficients("", &was.coefficients, &is.coefficients);
             words.extend(moved_cuts(&is.options, (&was.cuts, &is.cuts), "score ", ("", "")));
             words
         }
-        (Rule::Linear(was), Rule::Linear(is)) => {
+        (WrittenRule::Linear(was), WrittenRule::Linear(is)) => {
             let nothing = IndexMap::new();
             let lines = new.0.options().iter().flat_map(|option| {
                 let [was, is] = [was, is].map(|rule| rule.scores.get(option).unwrap_or(&nothing));
@@ -91,7 +95,7 @@ fn moved_coefficients(
     moved.collect()
 }
 
-fn unit(document: &Document, feature: &str) -> String {
+fn unit(document: &PolicyDocument, feature: &str) -> String {
     let unit = document.feature(feature).and_then(|(_, feature)| feature.unit());
     unit.map(|unit| format!(" {unit}")).unwrap_or_default()
 }

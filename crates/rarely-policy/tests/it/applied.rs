@@ -1,6 +1,6 @@
 //! A rule put into a document's text.
 
-use rarely_policy::{Document, Rule, apply};
+use rarely_policy::{PolicyDocument, WrittenRule, apply};
 
 use crate::support::{ISSUE, RULES, issue};
 
@@ -8,15 +8,15 @@ use crate::support::{ISSUE, RULES, issue};
 fn a_rule_is_put_into_the_text_and_nothing_else_changes() {
     let document = issue();
     for rule in RULES {
-        let rule: Rule = serde_json::from_str(rule).unwrap();
+        let rule: WrittenRule = serde_json::from_str(rule).unwrap();
         let text = apply(ISSUE, &rule).unwrap();
-        assert_eq!(Document::parse(&text, "policy.toml").unwrap(), document.with_rule(rule).unwrap());
+        assert_eq!(PolicyDocument::parse(&text, "policy.toml").unwrap(), document.with_rule(rule).unwrap());
         let kept = |text: &str| text.split("[rule]").next().unwrap().to_owned();
         assert_eq!(kept(&text), kept(ISSUE));
         assert!(text.contains("[rule]                           # the rule in force: one of three forms\n"), "{text}");
         assert!(text.ends_with("# linear = { watch = {...}, treat = {...} }\n"), "{text}");
     }
-    let score: Rule = serde_json::from_str(RULES[2]).unwrap();
+    let score: WrittenRule = serde_json::from_str(RULES[2]).unwrap();
     assert!(apply(ISSUE, &score).unwrap().contains(
         "\nscore = { coefficients = { systolic = 1, diabetic = { yes = 15.5 } }, cuts = [140], options = [\"watch\", \"treat\"] }\n"
     ));
@@ -44,11 +44,11 @@ fn a_rule_replaces_every_way_of_writing_it() {
             .to_owned(),
     ];
     for text in ways {
-        let document = Document::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let document = PolicyDocument::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
         for rule in RULES {
-            let rule: Rule = serde_json::from_str(rule).unwrap();
+            let rule: WrittenRule = serde_json::from_str(rule).unwrap();
             let text = apply(&text, &rule).unwrap();
-            let read = Document::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let read = PolicyDocument::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
             assert_eq!(read, document.with_rule(rule).unwrap(), "{text}");
             assert!(text.contains("# one-hot, first level is the reference"), "{text}");
         }
@@ -57,7 +57,7 @@ fn a_rule_replaces_every_way_of_writing_it() {
 
 #[test]
 fn a_rule_that_does_not_fit_is_not_put_into_the_text() {
-    let rule: Rule = serde_json::from_str(&RULES[0].replace("131.5", "331.5")).unwrap();
+    let rule: WrittenRule = serde_json::from_str(&RULES[0].replace("131.5", "331.5")).unwrap();
     let told = apply(ISSUE, &rule).unwrap_err().to_string();
     insta::assert_snapshot!(told);
     assert!(apply("policy = 3", &rule).is_err());
@@ -67,7 +67,7 @@ fn a_rule_that_does_not_fit_is_not_put_into_the_text() {
 fn line_ends_stay_as_they_are() {
     let text = ISSUE.replace('\n', "\r\n");
     for rule in RULES {
-        let rule: Rule = serde_json::from_str(rule).unwrap();
+        let rule: WrittenRule = serde_json::from_str(rule).unwrap();
         let applied = apply(&text, &rule).unwrap();
         assert_eq!(applied.matches('\n').count(), applied.matches("\r\n").count());
         assert_eq!(applied.replace("\r\n", "\n"), apply(ISSUE, &rule).unwrap());

@@ -1,7 +1,9 @@
 //! The plan that was agreed beforehand.
 
 use proptest::prelude::*;
-use rarely_policy::{Approval, Bound, Control, Digits, Document, DocumentError, Rule, apply, duration, schema};
+use rarely_policy::{
+    Approval, Control, Digits, DocumentError, PolicyDocument, RuleBound, WrittenRule, apply, duration, schema,
+};
 
 use crate::support::{ISSUE, RULES, SHORTEST, issue};
 
@@ -21,18 +23,18 @@ bounds = { "cut 1" = [120, 160] }      # mmHg
 const DAY: u64 = 86_400_000;
 
 /// The issue's document with this plan.
-fn planned(plan: &str) -> Document {
+fn planned(plan: &str) -> PolicyDocument {
     let text = format!("{ISSUE}\n{plan}");
-    Document::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+    PolicyDocument::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The issue's document with another rule and these bounds.
-fn bounded(rule: &str, bounds: &str) -> Result<Document, DocumentError> {
+fn bounded(rule: &str, bounds: &str) -> Result<PolicyDocument, DocumentError> {
     let text = apply(ISSUE, &serde_json::from_str(rule).unwrap()).unwrap();
-    Document::parse(&format!("{text}\n[control]\nbounds = {{ {bounds} }}\n"), "policy.toml")
+    PolicyDocument::parse(&format!("{text}\n[control]\nbounds = {{ {bounds} }}\n"), "policy.toml")
 }
 
-fn rule(json: &str) -> Rule {
+fn rule(json: &str) -> WrittenRule {
     serde_json::from_str(json).unwrap()
 }
 
@@ -46,7 +48,7 @@ fn a_plan_is_read() {
         maximum_changes: Some(3),
         proposal_expires_ms: 14 * DAY,
         outcome_window_ms: Some(42 * DAY),
-        bounds: vec![Bound { name: "cut 1".to_owned(), low: 120.0, high: 160.0 }],
+        bounds: vec![RuleBound { name: "cut 1".to_owned(), low: 120.0, high: 160.0 }],
     };
     assert_eq!(*planned(PLAN).control(), expected);
 }
@@ -65,7 +67,7 @@ fn what_is_not_planned_has_a_default() {
     };
     assert_eq!(*issue().control(), expected);
     assert_eq!(*planned("[control]\n").control(), expected);
-    assert_eq!(*Document::parse(SHORTEST, "short.toml").unwrap().control(), expected);
+    assert_eq!(*PolicyDocument::parse(SHORTEST, "short.toml").unwrap().control(), expected);
     assert_eq!(issue().change().digits, Digits::Fewest);
     assert_eq!(issue().outside_bounds(&rule(RULES[3])), Vec::<String>::new());
 }
@@ -85,7 +87,8 @@ fn sums_do_not_depend_on_it_and_differences_name_it() {
     assert_eq!(new.fingerprint(), old.fingerprint());
     assert_eq!(old.differs(&new), None);
     assert!(new.difference(&new).is_empty());
-    let digits = Document::parse(&ISSUE.replace("minimum_gain = 0.0", "digits = \"all\""), "policy.toml").unwrap();
+    let digits =
+        PolicyDocument::parse(&ISSUE.replace("minimum_gain = 0.0", "digits = \"all\""), "policy.toml").unwrap();
     assert_eq!(digits.change().digits, Digits::All);
     let told = [old.difference(&new), new.difference(&old), old.difference(&digits)].map(|lines| lines.join("\n"));
     insta::assert_snapshot!(told.join("\n\n"));
@@ -95,11 +98,11 @@ fn sums_do_not_depend_on_it_and_differences_name_it() {
 fn a_rule_put_into_the_text_leaves_it_alone() {
     let (before, after) = ISSUE.split_once("[rule]").unwrap();
     let text = format!("{before}{}\n[rule]{after}", PLAN.trim_start());
-    let document = Document::parse(&text, "policy.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     let moved = document.rule().with_numbers(&[131.5]);
     let applied = apply(&text, &moved).unwrap();
     assert!(applied.contains(PLAN.trim_start()), "{applied}");
-    assert_eq!(Document::parse(&applied, "policy.toml").unwrap(), document.with_rule(moved).unwrap());
+    assert_eq!(PolicyDocument::parse(&applied, "policy.toml").unwrap(), document.with_rule(moved).unwrap());
     let beyond = apply(&text, &document.rule().with_numbers(&[172.0])).unwrap_err();
     assert_eq!(
         beyond.to_string(),
@@ -135,7 +138,7 @@ fn bounds_of_scores_and_of_every_cut() {
         "score = { coefficients = { systolic = 1 }, cuts = [140, 180], options = [\"watch\", \"treat\", \"refer\"] }",
     );
     let text = format!("{text}\n[control]\nbounds = {{ cut = [120, 190], \"diabetic = yes\" = [-5, 20] }}\n");
-    let document = Document::parse(&text, "policy.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     let score = |coefficients: &str, cuts: &str| {
         let options = if cuts.contains(',') { r#"["watch", "treat", "refer"]"# } else { r#"["watch", "treat"]"# };
         let json =
@@ -185,7 +188,7 @@ fn numbers_have_names_in_their_order() {
 
 #[test]
 fn plans_that_are_wrong() {
-    let told = |plan: &str| match Document::parse(&format!("{ISSUE}\n{plan}\n"), "policy.toml") {
+    let told = |plan: &str| match PolicyDocument::parse(&format!("{ISSUE}\n{plan}\n"), "policy.toml") {
         Ok(_) => panic!("accepted: {plan}"),
         Err(DocumentError::Wrong(mistake)) => format!("{plan}\n  {mistake}\n  found {}", mistake.found),
         Err(error) => error.to_string(),
@@ -222,7 +225,7 @@ fn plans_that_are_wrong() {
         lines.push(told(&format!("[control]\n{line}")));
     }
     let digits = ISSUE.replace("minimum_gain = 0.0", "digits = \"al\"");
-    lines.push(Document::parse(&digits, "policy.toml").unwrap_err().to_string());
+    lines.push(PolicyDocument::parse(&digits, "policy.toml").unwrap_err().to_string());
     insta::assert_snapshot!(lines.join("\n"));
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use rarely_core::{Algorithm, Shape};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 
 use crate::support::{ISSUE, SHORTEST, document, issue};
 
@@ -21,7 +21,7 @@ fn the_issue_s_example() {
 
 #[test]
 fn what_is_not_written_has_a_default() {
-    let document = Document::parse(SHORTEST, "short.toml").unwrap();
+    let document = PolicyDocument::parse(SHORTEST, "short.toml").unwrap();
     assert_eq!(document.option_column(), "option");
     assert!(document.has_intercept());
     assert_eq!((document.noise(), document.evidence().penalty), (2.0, 0.01));
@@ -33,7 +33,7 @@ fn what_is_not_written_has_a_default() {
 #[test]
 fn the_norm_bound_says_where_it_comes_from() {
     let text = ISSUE.replace("norm_bound = 5.0", "").replace("\"no\", \"yes\"", "\"no\", \"yes\", \"unknown\"");
-    let document = Document::parse(&text, "policy.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     assert_eq!(document.norm_bound(), 6.0_f64.sqrt());
     insta::assert_snapshot!(document.norm_bound_reason());
 }
@@ -62,7 +62,7 @@ proptest! {
              [rule]\nscore = {{ coefficients = {{}}, cuts = [], options = [\"a\"] }}",
             &["a", "b", "c"][..arms], low + width,
         );
-        let document = Document::parse(&text, "test.toml").unwrap();
+        let document = PolicyDocument::parse(&text, "test.toml").unwrap();
         let mut draws = draws.into_iter().cycle();
         let mut squared = 0.0;
         for _ in 0..arms {
@@ -99,7 +99,7 @@ fn fingerprints_are_of_what_sums_depend_on() {
         ("\"none\" ", "\"pilot:6\" "),
         ("hypertension", "h"),
     ] {
-        let other = Document::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
+        let other = PolicyDocument::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
         assert_eq!(other.fingerprint(), old.fingerprint(), "{to}");
         assert_eq!(old.differs(&other), None);
         assert_eq!(old.difference(&other).len(), 1, "{to}");
@@ -118,7 +118,7 @@ fn fingerprints_are_of_what_sums_depend_on() {
         ("levels = [\"no\", \"yes\"]", "range = [0, 1]"),
         ("penalty = 0.01 ", "penalty = 0.1 "),
     ] {
-        let other = Document::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
+        let other = PolicyDocument::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
         assert_ne!(other.fingerprint(), old.fingerprint(), "{to}");
         told.push(old.differs(&other).unwrap());
     }
@@ -141,7 +141,7 @@ fn what_changed_between_two_documents() {
     ] {
         text = text.replace(from, to);
     }
-    let new = Document::parse(&text, "policy.toml").unwrap();
+    let new = PolicyDocument::parse(&text, "policy.toml").unwrap();
     insta::assert_snapshot!(old.difference(&new).join("\n"));
     assert!(old.difference(&old).is_empty());
 }

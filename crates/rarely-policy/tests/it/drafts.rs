@@ -1,16 +1,16 @@
 //! Drafts from the columns of a file.
 
 use proptest::prelude::*;
-use rarely_policy::{ColumnKind, ColumnSketch, Document, draft, guess_roles};
+use rarely_policy::{ColumnSketch, ColumnValues, PolicyDocument, draft, guess_roles};
 
 fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
-    ColumnSketch { name: name.to_owned(), kind: ColumnKind::Numbers { low, high } }
+    ColumnSketch { name: name.to_owned(), kind: ColumnValues::Numbers { low, high } }
 }
 
 fn words(name: &str, words: &[&str]) -> ColumnSketch {
     ColumnSketch {
         name: name.to_owned(),
-        kind: ColumnKind::Words(words.iter().map(|word| (*word).to_owned()).collect()),
+        kind: ColumnValues::Words(words.iter().map(|word| (*word).to_owned()).collect()),
     }
 }
 
@@ -26,7 +26,7 @@ fn a_draft_is_a_document() {
     ];
     assert_eq!(guess_roles(&columns), (Some("treatment"), Some("wellbeing")));
     let text = draft("hypertension", &columns, "treatment", "wellbeing");
-    let document = Document::parse(&text, "draft.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "draft.toml").unwrap();
     assert_eq!(document.features()[0].range(), Some((80.0, 220.0)));
     assert_eq!(document.outcome().range, Some((0.0, 1.0)));
     assert_eq!(document.rule().words(&document), ["everyone gets watch"]);
@@ -43,7 +43,7 @@ fn roles_are_guessed() {
     ];
     assert_eq!(guess_roles(&all), (Some("variant_shown"), Some("total_cost")));
     let text = draft("ads", &all, "variant_shown", "total_cost");
-    let document = Document::parse(&text, "draft.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "draft.toml").unwrap();
     assert_eq!(document.options(), ["0", "1", "2"]);
     assert_eq!(document.outcome_sign(), -1.0);
     assert_eq!(
@@ -58,10 +58,10 @@ proptest! {
     fn every_draft_can_be_read(
         policy in any::<String>(),
         columns in prop::collection::vec((any::<String>(), prop_oneof![
-            (any::<f64>(), any::<f64>()).prop_map(|(low, high)| ColumnKind::Numbers { low, high }),
-            (-1e3..1e3_f64, 0.0..1e3_f64).prop_map(|(low, width)| ColumnKind::Numbers { low, high: low + width }),
-            prop::collection::vec(any::<String>(), 0..5).prop_map(ColumnKind::Words),
-            (0..300_usize).prop_map(|count| ColumnKind::Words((0..count).map(|word| word.to_string()).collect())),
+            (any::<f64>(), any::<f64>()).prop_map(|(low, high)| ColumnValues::Numbers { low, high }),
+            (-1e3..1e3_f64, 0.0..1e3_f64).prop_map(|(low, width)| ColumnValues::Numbers { low, high: low + width }),
+            prop::collection::vec(any::<String>(), 0..5).prop_map(ColumnValues::Words),
+            (0..300_usize).prop_map(|count| ColumnValues::Words((0..count).map(|word| word.to_string()).collect())),
         ]), 0..8),
     ) {
         let columns: Vec<ColumnSketch> = columns.into_iter().map(|(name, kind)| ColumnSketch { name, kind }).collect();
@@ -69,7 +69,7 @@ proptest! {
         let (option, outcome) = (option.unwrap_or("option"), outcome.unwrap_or("outcome"));
         prop_assume!(option != outcome && !option.trim().is_empty() && !outcome.trim().is_empty());
         let text = draft(&policy, &columns, option, outcome);
-        if let Err(error) = Document::parse(&text, "draft.toml") {
+        if let Err(error) = PolicyDocument::parse(&text, "draft.toml") {
             return Err(TestCaseError::fail(format!("{error}\n{text}")));
         }
     }

@@ -1,7 +1,7 @@
 //! Records into contexts and back.
 
 use rarely_core::Arm;
-use rarely_policy::{Document, Encoder, Value};
+use rarely_policy::{Encoder, FieldValue, PolicyDocument};
 
 use crate::support::{ISSUE, document, issue};
 
@@ -14,33 +14,33 @@ fn the_issue_s_columns() {
     let mut context = encoder.blank();
     assert_eq!(context, [1.0, 0.0, 0.0]);
     for (value, coordinate) in [
-        (Value::Number(80.0), 0.0),
-        (Value::Text("220"), 1.0),
-        (Value::Text(" 150.0\t"), 0.5),
-        (Value::Text("1.15e2"), 0.25),
+        (FieldValue::Number(80.0), 0.0),
+        (FieldValue::Text("220"), 1.0),
+        (FieldValue::Text(" 150.0\t"), 0.5),
+        (FieldValue::Text("1.15e2"), 0.25),
     ] {
         encoder.feature(0, value, &mut context).unwrap();
         assert_eq!(context, [1.0, coordinate, 0.0]);
     }
-    encoder.feature(1, Value::Text(" yes "), &mut context).unwrap();
+    encoder.feature(1, FieldValue::Text(" yes "), &mut context).unwrap();
     assert_eq!(context, [1.0, 0.25, 1.0]);
     let shown = [("systolic".to_owned(), "115 mmHg".to_owned()), ("diabetic".to_owned(), "yes".to_owned())];
     assert_eq!(document.decode(&context), shown);
-    encoder.feature(1, Value::Text("no"), &mut context).unwrap();
+    encoder.feature(1, FieldValue::Text("no"), &mut context).unwrap();
     assert_eq!(context, [1.0, 0.25, 0.0]);
     assert_eq!(document.decode(&context)[1].1, "no");
-    assert_eq!(encoder.option(Value::Text("treat")), Ok(Arm::new(1)));
-    assert_eq!(encoder.outcome(Value::Text("0.25")), Ok(0.25));
-    assert_eq!(Encoder::propensity(Value::Text("0.5")), Ok(0.5));
-    assert_eq!(Encoder::propensity(Value::Number(1.0)), Ok(1.0));
+    assert_eq!(encoder.option(FieldValue::Text("treat")), Ok(Arm::new(1)));
+    assert_eq!(encoder.outcome(FieldValue::Text("0.25")), Ok(0.25));
+    assert_eq!(Encoder::propensity(FieldValue::Text("0.5")), Ok(0.5));
+    assert_eq!(Encoder::propensity(FieldValue::Number(1.0)), Ok(1.0));
 }
 
 #[test]
 fn lower_outcomes_are_turned_round() {
     let text = ISSUE.replace("range = [0.0, 1.0] }", "range = [0.0, 1.0], better = \"lower\" }");
-    let document = Document::parse(&text, "policy.toml").unwrap();
+    let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     assert_eq!(document.outcome_sign(), -1.0);
-    assert_eq!(document.encoder().outcome(Value::Number(0.25)), Ok(-0.25));
+    assert_eq!(document.encoder().outcome(FieldValue::Number(0.25)), Ok(-0.25));
 }
 
 #[test]
@@ -50,15 +50,15 @@ fn numbers_may_be_words_and_words_numbers() {
     let document =
         document(&["0", "1"], true, &features, "score = { coefficients = {}, cuts = [], options = [\"0\"] }");
     let encoder = document.encoder();
-    assert_eq!(encoder.option(Value::Number(1.0)), Ok(Arm::new(1)));
-    assert_eq!(encoder.option(Value::Text("1")), Ok(Arm::new(1)));
-    assert!(encoder.option(Value::Text("1.0")).is_err());
+    assert_eq!(encoder.option(FieldValue::Number(1.0)), Ok(Arm::new(1)));
+    assert_eq!(encoder.option(FieldValue::Text("1")), Ok(Arm::new(1)));
+    assert!(encoder.option(FieldValue::Text("1.0")).is_err());
     for (at, name) in names.iter().enumerate() {
         let mut expected = encoder.blank();
         if at > 0 {
             expected[at] = 1.0;
         }
-        for value in [Value::Text(name), Value::Number(at as f64)] {
+        for value in [FieldValue::Text(name), FieldValue::Number(at as f64)] {
             let mut context = encoder.blank();
             context[1..].fill(9.0);
             encoder.feature(0, value, &mut context).unwrap();
@@ -70,9 +70,9 @@ fn numbers_may_be_words_and_words_numbers() {
 #[test]
 fn an_outcome_without_a_range_has_the_core_s_limit() {
     let text = ISSUE.replace(", range = [0.0, 1.0] }", " }");
-    let encoder = Document::parse(&text, "policy.toml").unwrap().encoder();
-    assert_eq!(encoder.outcome(Value::Text("-1e12")), Ok(-1e12));
-    let told = encoder.outcome(Value::Text("2e12")).unwrap_err().to_string();
+    let encoder = PolicyDocument::parse(&text, "policy.toml").unwrap().encoder();
+    assert_eq!(encoder.outcome(FieldValue::Text("-1e12")), Ok(-1e12));
+    let told = encoder.outcome(FieldValue::Text("2e12")).unwrap_err().to_string();
     assert_eq!(
         told,
         "wellbeing is 2e12, beyond the limit of 1e12; correct the value, or express the column in a larger unit"
@@ -84,12 +84,12 @@ fn nothing_is_allocated_for_good_values() {
     let encoder = issue().encoder();
     let mut context = encoder.blank();
     let counted = allocation_counter::measure(|| {
-        encoder.feature(0, Value::Text("150.25"), &mut context).unwrap();
-        encoder.feature(0, Value::Text("150.1234567890123456"), &mut context).unwrap();
-        encoder.feature(1, Value::Text("yes"), &mut context).unwrap();
-        encoder.option(Value::Text("treat")).unwrap();
-        encoder.outcome(Value::Text("0.5")).unwrap();
-        Encoder::propensity(Value::Text("0.5")).unwrap();
+        encoder.feature(0, FieldValue::Text("150.25"), &mut context).unwrap();
+        encoder.feature(0, FieldValue::Text("150.1234567890123456"), &mut context).unwrap();
+        encoder.feature(1, FieldValue::Text("yes"), &mut context).unwrap();
+        encoder.option(FieldValue::Text("treat")).unwrap();
+        encoder.outcome(FieldValue::Text("0.5")).unwrap();
+        Encoder::propensity(FieldValue::Text("0.5")).unwrap();
     });
     assert_eq!(counted.count_total, 0);
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use rarely_core::Parameters;
-use rarely_policy::{Document, DocumentError, Rule, Value, number};
+use rarely_policy::{DocumentError, FieldValue, PolicyDocument, WrittenRule, number};
 
 use crate::support::{ISSUE, decimal, document, lead, person, plays};
 
@@ -12,12 +12,12 @@ const OPTIONS: [&str; 4] = ["a", "b", "c", "d"];
 const FEATURES: &str = "[[features]]\ncolumn = \"x\"\nrange = [-20, 180]\n[[features]]\ncolumn = \"y\"\nrange = [0.5, 3]\n\
                         [[features]]\ncolumn = \"z\"\nlevels = [\"p\", \"q\", \"r\"]";
 
-fn world(arms: usize, rule: &str) -> Document {
+fn world(arms: usize, rule: &str) -> PolicyDocument {
     document(&OPTIONS[..arms], true, FEATURES, rule)
 }
 
 /// Two rules decide alike, away from ties.
-fn decide_alike(document: &Document, one: &Parameters, other: &Parameters, people: &[[f64; 3]]) {
+fn decide_alike(document: &PolicyDocument, one: &Parameters, other: &Parameters, people: &[[f64; 3]]) {
     for draws in people {
         let context = person(document, draws);
         if lead(one, &context) > 1e-6 {
@@ -57,7 +57,7 @@ proptest! {
         let cuts: Vec<f64> = cuts.into_iter().map(|cut| format!("{cut}e-9").parse().unwrap()).collect();
         let options: Vec<&str> = OPTIONS.iter().cycle().skip(turn).take(cuts.len() + 1).copied().collect();
         let document = world(4, &format!("threshold = {{ feature = \"x\", cuts = {cuts:?}, options = {options:?} }}"));
-        let back = Rule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
+        let back = WrittenRule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
         prop_assert_eq!(back.as_ref(), Some(document.rule()));
     }
 
@@ -76,12 +76,12 @@ proptest! {
         let rule = format!("score = {{ coefficients = {{ x = {x:?}, y = {y:?}, z = {{ q = {q:?}, r = {r:?} }} }}, cuts = {cuts:?}, options = {options:?} }}");
         prop_assume!(cuts.windows(2).all(|pair| pair[0] < pair[1]));
         let document = world(4, &rule);
-        let back = Rule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
+        let back = WrittenRule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
         prop_assert_eq!(back.as_ref(), Some(document.rule()));
         // Whatever the steps.
         let ladder = document.rule().ladder(&document).unwrap();
         let stepped = ladder.parameters(document.shape(), &steps[..cuts.len()]);
-        let back = Rule::from_parameters(&document, &stepped, document.rule());
+        let back = WrittenRule::from_parameters(&document, &stepped, document.rule());
         prop_assert_eq!(back.as_ref(), Some(document.rule()));
     }
 
@@ -90,7 +90,7 @@ proptest! {
         let line = |of: &[f64]| format!("{{ intercept = {:?}, x = {:?}, y = {:?}, z = {{ q = {:?}, r = {:?} }} }}", of[0], of[1], of[2], of[3], of[4]);
         let rule = format!("linear = {{ a = {}, b = {}, c = {} }}", line(&numbers[..5]), line(&numbers[5..10]), line(&numbers[10..]));
         let document = world(3, &rule);
-        let back = Rule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
+        let back = WrittenRule::from_parameters(&document, &document.rule().parameters(&document), document.rule());
         prop_assert_eq!(back.as_ref(), Some(document.rule()));
         prop_assert_eq!(back.unwrap().numbers(), numbers);
     }
@@ -100,9 +100,9 @@ proptest! {
         let like = "score = { coefficients = { x = -2, z = { q = 3 } }, cuts = [4], options = [\"b\", \"a\"] }";
         let document = world(2, like);
         let parameters = Parameters::new(document.shape(), values).unwrap();
-        let rule = Rule::from_parameters(&document, &parameters, document.rule()).expect("two options are always a score");
+        let rule = WrittenRule::from_parameters(&document, &parameters, document.rule()).expect("two options are always a score");
         decide_alike(&document, &parameters, &rule.parameters(&document), &people);
-        if let Rule::Score(score) = &rule {
+        if let WrittenRule::Score(score) = &rule {
             prop_assert!(score.cuts.is_empty() || score.coefficients["x"] == rarely_policy::Coefficient::Slope(-2.0));
         }
     }
@@ -112,7 +112,7 @@ proptest! {
         let document = world(4, "threshold = { feature = \"y\", cuts = [1], options = [\"b\", \"a\"] }");
         let values = lines.iter().flat_map(|(height, slope)| [*height, *slope, common, common, -common]).collect();
         let parameters = Parameters::new(document.shape(), values).unwrap();
-        let rule = Rule::from_parameters(&document, &parameters, document.rule()).expect("one number decides");
+        let rule = WrittenRule::from_parameters(&document, &parameters, document.rule()).expect("one number decides");
         decide_alike(&document, &parameters, &rule.parameters(&document), &people);
     }
 
@@ -124,7 +124,7 @@ proptest! {
         values[5] -= 7.0;
         values[15] -= 7.0;
         let parameters = Parameters::new(document.shape(), values).unwrap();
-        let rule = Rule::from_parameters(&document, &parameters, document.rule()).expect("two options in play");
+        let rule = WrittenRule::from_parameters(&document, &parameters, document.rule()).expect("two options in play");
         decide_alike(&document, &parameters, &rule.parameters(&document), &people);
     }
 
@@ -132,7 +132,7 @@ proptest! {
     fn whatever_comes_back_decides_alike(values in prop::collection::vec(-2.0..2.0_f64, 15), people in people()) {
         let document = world(3, "score = { coefficients = { x = 1 }, cuts = [4], options = [\"b\", \"a\"] }");
         let parameters = Parameters::new(document.shape(), values).unwrap();
-        if let Some(rule) = Rule::from_parameters(&document, &parameters, document.rule()) {
+        if let Some(rule) = WrittenRule::from_parameters(&document, &parameters, document.rule()) {
             decide_alike(&document, &parameters, &rule.parameters(&document), &people);
         }
     }
@@ -143,7 +143,7 @@ proptest! {
         let values = values[..document.shape().parameters().min(12)].to_vec();
         let values = if intercept { [values, vec![1.0, -1.0, 0.5]].concat() } else { values };
         let parameters = Parameters::new(document.shape(), values).unwrap();
-        let rule = Rule::from_parameters(&document, &parameters, document.rule()).unwrap();
+        let rule = WrittenRule::from_parameters(&document, &parameters, document.rule()).unwrap();
         document.check_rule(&rule).unwrap();
         decide_alike(&document, &parameters, &rule.parameters(&document), &people);
     }
@@ -183,9 +183,9 @@ proptest! {
             let encoder = document.encoder();
             let mut context = encoder.blank();
             for (at, value) in values.iter().enumerate() {
-                encoder.feature(at, Value::Text(value), &mut context).unwrap();
+                encoder.feature(at, FieldValue::Text(value), &mut context).unwrap();
             }
-            encoder.feature(values.len(), Value::Text("yes"), &mut context).unwrap();
+            encoder.feature(values.len(), FieldValue::Text("yes"), &mut context).unwrap();
             let ladder = document.rule().ladder(&document).unwrap();
             for steps in [[1.0, 1.0], steps] {
                 let parameters = ladder.parameters(document.shape(), &steps);
@@ -198,7 +198,7 @@ proptest! {
     fn values_come_back_from_their_coordinates(value in decimal(9)) {
         let document = document(&OPTIONS, true, "[[features]]\ncolumn = \"x\"\nrange = [-12000, 17000]", "score = { coefficients = {}, cuts = [], options = [\"a\"] }");
         let mut context = document.encoder().blank();
-        document.encoder().feature(0, Value::Number(value), &mut context).unwrap();
+        document.encoder().feature(0, FieldValue::Number(value), &mut context).unwrap();
         prop_assert_eq!(document.raw_value(0, context[1]), Some(value));
     }
 
@@ -213,7 +213,7 @@ proptest! {
         let start = (start * characters.len() as f64) as usize;
         let end = (start + length).min(characters.len());
         let text: String = characters[..start].iter().copied().chain(piece.chars()).chain(characters[end..].iter().copied()).collect();
-        match Document::parse(&text, "policy.toml") {
+        match PolicyDocument::parse(&text, "policy.toml") {
             Ok(document) => {
                 document.settings().unwrap().build().unwrap();
                 prop_assert!(!document.rule().words(&document).is_empty());

@@ -1,6 +1,6 @@
 //! What documents and values that are wrong are told.
 
-use rarely_policy::{Document, DocumentError, Encoder, Value};
+use rarely_policy::{DocumentError, Encoder, FieldValue, PolicyDocument};
 
 use crate::support::{ISSUE, issue};
 
@@ -11,7 +11,7 @@ fn told(old: &str, new: &str) -> String {
 }
 
 fn told_of(text: &str) -> String {
-    match Document::parse(text, "policy.toml") {
+    match PolicyDocument::parse(text, "policy.toml") {
         Ok(_) => panic!("accepted:\n{text}"),
         Err(DocumentError::Wrong(mistake)) => format!("{mistake}\n  found {}", mistake.found),
         Err(error) => error.to_string(),
@@ -161,20 +161,20 @@ fn without_an_intercept() {
     let linear = text.replace(THRESHOLD, "linear = { watch = {}, treat = { systolic = 1 } }");
     insta::assert_snapshot!([told_of(&text), told_of(&linear)].join("\n"));
     let balanced = text.replace(THRESHOLD, "linear = { watch = {}, treat = { intercept = -80, systolic = 1 } }");
-    assert!(Document::parse(&balanced, "policy.toml").is_ok());
+    assert!(PolicyDocument::parse(&balanced, "policy.toml").is_ok());
 }
 
 #[test]
 fn files() {
     let folder = std::env::temp_dir();
-    let missing = Document::read(&folder.join("no such policy.toml")).unwrap_err().to_string();
+    let missing = PolicyDocument::read(&folder.join("no such policy.toml")).unwrap_err().to_string();
     assert!(
         missing.ends_with("no such policy.toml: cannot be read; check the path and that you may read it"),
         "{missing}"
     );
     let path = folder.join(format!("rarely-policy-not-text-{}.toml", std::process::id()));
     std::fs::write(&path, b"policy = \"a\"\noptions = [\"\xff\"]\n").unwrap();
-    let told = Document::read(&path).unwrap_err().to_string();
+    let told = PolicyDocument::read(&path).unwrap_err().to_string();
     std::fs::remove_file(&path).unwrap();
     assert!(told.ends_with(", line 2: the file is not UTF-8 text; save it as UTF-8"), "{told}");
 }
@@ -185,30 +185,38 @@ fn values() {
     let mut context = encoder.blank();
     let mut told = Vec::new();
     for value in [
-        Value::Missing,
-        Value::Text(""),
-        Value::Text("  "),
-        Value::Text("n/a"),
-        Value::Text("nan"),
-        Value::Text("1e999"),
-        Value::Text("a very long text that does not belong into a column of numbers at all"),
-        Value::Number(f64::NAN),
-        Value::Number(f64::INFINITY),
-        Value::Number(240.5),
-        Value::Text("79.9"),
+        FieldValue::Missing,
+        FieldValue::Text(""),
+        FieldValue::Text("  "),
+        FieldValue::Text("n/a"),
+        FieldValue::Text("nan"),
+        FieldValue::Text("1e999"),
+        FieldValue::Text("a very long text that does not belong into a column of numbers at all"),
+        FieldValue::Number(f64::NAN),
+        FieldValue::Number(f64::INFINITY),
+        FieldValue::Number(240.5),
+        FieldValue::Text("79.9"),
     ] {
         told.push(encoder.feature(0, value, &mut context).unwrap_err().to_string());
     }
-    for value in [Value::Missing, Value::Text("Yes"), Value::Text("jes"), Value::Text("unknown"), Value::Number(1.0)] {
+    for value in [
+        FieldValue::Missing,
+        FieldValue::Text("Yes"),
+        FieldValue::Text("jes"),
+        FieldValue::Text("unknown"),
+        FieldValue::Number(1.0),
+    ] {
         told.push(encoder.feature(1, value, &mut context).unwrap_err().to_string());
     }
-    for value in [Value::Text(" "), Value::Text("traet"), Value::Text("surgery"), Value::Number(0.5)] {
+    for value in
+        [FieldValue::Text(" "), FieldValue::Text("traet"), FieldValue::Text("surgery"), FieldValue::Number(0.5)]
+    {
         told.push(encoder.option(value).unwrap_err().to_string());
     }
-    for value in [Value::Missing, Value::Text("good"), Value::Number(1.5)] {
+    for value in [FieldValue::Missing, FieldValue::Text("good"), FieldValue::Number(1.5)] {
         told.push(encoder.outcome(value).unwrap_err().to_string());
     }
-    for value in [Value::Missing, Value::Text("0"), Value::Number(1.5), Value::Text("x")] {
+    for value in [FieldValue::Missing, FieldValue::Text("0"), FieldValue::Number(1.5), FieldValue::Text("x")] {
         told.push(Encoder::propensity(value).unwrap_err().to_string());
     }
     assert_eq!(context, encoder.blank(), "a wrong value changes nothing");

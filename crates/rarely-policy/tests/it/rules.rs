@@ -1,6 +1,6 @@
 //! Rules into parameters and back, by example.
 
-use rarely_policy::{Rule, Value, difference};
+use rarely_policy::{FieldValue, WrittenRule, difference};
 
 use crate::support::{document, issue, json, plays};
 
@@ -13,11 +13,11 @@ fn the_issue_s_rule_is_the_same_after_a_round_trip() {
     let document = issue();
     let rule = document.rule();
     let parameters = rule.parameters(&document);
-    assert_eq!(Rule::from_parameters(&document, &parameters, rule).as_ref(), Some(rule));
+    assert_eq!(WrittenRule::from_parameters(&document, &parameters, rule).as_ref(), Some(rule));
     assert_eq!(rule.words(&document), ["watch below 140 mmHg", "treat from 140 mmHg"]);
     let written = r#"{"threshold":{"feature":"systolic","cuts":[140],"options":["watch","treat"]}}"#;
     assert_eq!(json(rule), written);
-    assert_eq!(&serde_json::from_str::<Rule>(written).unwrap(), rule);
+    assert_eq!(&serde_json::from_str::<WrittenRule>(written).unwrap(), rule);
 }
 
 /// A value equal to a cut gets the upper option, whichever of the two has the lower arm.
@@ -30,12 +30,12 @@ fn whole_numbers_at_whole_cuts_get_the_upper_option() {
                 let rule = format!("threshold = {{ feature = \"x\", cuts = [{cut}], options = {order:?} }}");
                 let document = document(&["a", "b", "never"], true, &features, &rule);
                 let parameters = document.rule().parameters(&document);
-                let back = Rule::from_parameters(&document, &parameters, document.rule());
+                let back = WrittenRule::from_parameters(&document, &parameters, document.rule());
                 assert_eq!(back.as_ref(), Some(document.rule()), "{low} to {high}");
                 let encoder = document.encoder();
                 let mut context = encoder.blank();
                 for value in (cut - 2).max(low)..=(cut + 2).min(high) {
-                    encoder.feature(0, Value::Number(f64::from(value)), &mut context).unwrap();
+                    encoder.feature(0, FieldValue::Number(f64::from(value)), &mut context).unwrap();
                     let expected = order[usize::from(value >= cut)];
                     assert_eq!(
                         plays(&document, &parameters, &context),
@@ -63,9 +63,9 @@ fn tenths_at_cuts_of_scores_get_the_upper_option() {
         for x in -33..=179 {
             for y in 1..=97 {
                 for (z, level) in [(0, "no"), (1, "yes")] {
-                    encoder.feature(0, Value::Text(&format!("{x}e-1")), &mut context).unwrap();
-                    encoder.feature(1, Value::Number(f64::from(y) / 10.0), &mut context).unwrap();
-                    encoder.feature(2, Value::Text(level), &mut context).unwrap();
+                    encoder.feature(0, FieldValue::Text(&format!("{x}e-1")), &mut context).unwrap();
+                    encoder.feature(1, FieldValue::Number(f64::from(y) / 10.0), &mut context).unwrap();
+                    encoder.feature(2, FieldValue::Text(level), &mut context).unwrap();
                     // In hundredths, exactly.
                     let score = x - 7 * y + 30 * z;
                     assert_eq!(
@@ -102,7 +102,7 @@ fn a_linear_rule_in_words() {
     ];
     assert_eq!(document.rule().words(&document), words);
     let parameters = document.rule().parameters(&document);
-    assert_eq!(Rule::from_parameters(&document, &parameters, document.rule()).as_ref(), Some(document.rule()));
+    assert_eq!(WrittenRule::from_parameters(&document, &parameters, document.rule()).as_ref(), Some(document.rule()));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn everyone_gets_it() {
     for x in [0.0, 0.5, 1.0] {
         assert_eq!(plays(&document, &parameters, &[1.0, x]), "treat");
     }
-    assert_eq!(Rule::from_parameters(&document, &parameters, document.rule()).as_ref(), Some(document.rule()));
+    assert_eq!(WrittenRule::from_parameters(&document, &parameters, document.rule()).as_ref(), Some(document.rule()));
     assert_eq!(document.rule().words(&document), ["everyone gets treat"]);
 }
 

@@ -1,8 +1,8 @@
 //! Documents and people for the tests.
 
 use proptest::prelude::*;
-use rarely_core::{Context, Parameters, Rule as Linear};
-use rarely_policy::{Document, Kind, Rule};
+use rarely_core::{Context, Parameters, Rule as LinearRule};
+use rarely_policy::{FeatureKind, PolicyDocument, WrittenRule};
 
 /// The document of the issue.
 pub(crate) const ISSUE: &str = include_str!("issue.toml");
@@ -24,22 +24,22 @@ pub(crate) const RULES: [&str; 4] = [
 ];
 
 /// The document of the issue, read.
-pub(crate) fn issue() -> Document {
-    Document::parse(ISSUE, "policy.toml").expect("the issue's example")
+pub(crate) fn issue() -> PolicyDocument {
+    PolicyDocument::parse(ISSUE, "policy.toml").expect("the issue's example")
 }
 
 /// A document with these features and this rule.
-pub(crate) fn document(options: &[&str], intercept: bool, features: &str, rule: &str) -> Document {
+pub(crate) fn document(options: &[&str], intercept: bool, features: &str, rule: &str) -> PolicyDocument {
     let text = format!(
         "policy = \"test\"\noptions = {options:?}\noutcome = {{ column = \"result\", range = [0, 1] }}\n\
          intercept = {intercept}\n{features}\n[rule]\n{rule}\n"
     );
-    Document::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+    PolicyDocument::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The option that parameters play.
-pub(crate) fn plays(document: &Document, parameters: &Parameters, context: &[f64]) -> String {
-    let arm = Linear::new(parameters.clone()).choose(Context::new(context).expect("a context")).expect("a shape");
+pub(crate) fn plays(document: &PolicyDocument, parameters: &Parameters, context: &[f64]) -> String {
+    let arm = LinearRule::new(parameters.clone()).choose(Context::new(context).expect("a context")).expect("a shape");
     document.options()[arm.index()].clone()
 }
 
@@ -52,13 +52,13 @@ pub(crate) fn lead(parameters: &Parameters, context: &[f64]) -> f64 {
 }
 
 /// The context of a person drawn from uniform numbers.
-pub(crate) fn person(document: &Document, draws: &[f64]) -> Vec<f64> {
+pub(crate) fn person(document: &PolicyDocument, draws: &[f64]) -> Vec<f64> {
     let mut context = document.encoder().blank();
     for (index, feature) in document.features().iter().enumerate() {
         let (at, draw) = (document.offset(index), draws[index % draws.len()]);
         match &feature.kind {
-            Kind::Numeric { .. } => context[at] = draw,
-            Kind::Levels(levels) => {
+            FeatureKind::Numeric { .. } => context[at] = draw,
+            FeatureKind::Levels(levels) => {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let level = (draw * levels.len() as f64) as usize;
                 if level > 0 {
@@ -71,7 +71,7 @@ pub(crate) fn person(document: &Document, draws: &[f64]) -> Vec<f64> {
 }
 
 /// A rule as its JSON.
-pub(crate) fn json(rule: &Rule) -> String {
+pub(crate) fn json(rule: &WrittenRule) -> String {
     serde_json::to_string(rule).expect("a rule is plain data")
 }
 

@@ -15,12 +15,12 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 use rarely_data::Ticks;
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 /// A chunk of a column.
 pub(super) trait Cells: Send + Sync {
     /// A value by its row in the chunk.
-    fn value(&self, row: usize) -> Value<'_>;
+    fn value(&self, row: usize) -> FieldValue<'_>;
 }
 
 /// An array as numbers or words, or what it holds instead.
@@ -67,29 +67,29 @@ pub(super) fn cells(array: &ArrayRef) -> Result<Box<dyn Cells>, String> {
 struct Nothing;
 
 impl Cells for Nothing {
-    fn value(&self, _row: usize) -> Value<'_> {
-        Value::Missing
+    fn value(&self, _row: usize) -> FieldValue<'_> {
+        FieldValue::Missing
     }
 }
 
 impl Cells for BooleanArray {
-    fn value(&self, row: usize) -> Value<'_> {
+    fn value(&self, row: usize) -> FieldValue<'_> {
         if self.is_null(row) {
-            return Value::Missing;
+            return FieldValue::Missing;
         }
-        Value::Text(if self.value(row) { "true" } else { "false" })
+        FieldValue::Text(if self.value(row) { "true" } else { "false" })
     }
 }
 
 impl<Offset: OffsetSizeTrait> Cells for GenericStringArray<Offset> {
-    fn value(&self, row: usize) -> Value<'_> {
-        if self.is_null(row) { Value::Missing } else { Value::Text(self.value(row)) }
+    fn value(&self, row: usize) -> FieldValue<'_> {
+        if self.is_null(row) { FieldValue::Missing } else { FieldValue::Text(self.value(row)) }
     }
 }
 
 impl Cells for StringViewArray {
-    fn value(&self, row: usize) -> Value<'_> {
-        if self.is_null(row) { Value::Missing } else { Value::Text(self.value(row)) }
+    fn value(&self, row: usize) -> FieldValue<'_> {
+        if self.is_null(row) { FieldValue::Missing } else { FieldValue::Text(self.value(row)) }
     }
 }
 
@@ -104,8 +104,12 @@ fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef, number: fn(T::Native) -> f64
 }
 
 impl<T: ArrowPrimitiveType> Cells for Numbers<T> {
-    fn value(&self, row: usize) -> Value<'_> {
-        if self.array.is_null(row) { Value::Missing } else { Value::Number((self.number)(self.array.value(row))) }
+    fn value(&self, row: usize) -> FieldValue<'_> {
+        if self.array.is_null(row) {
+            FieldValue::Missing
+        } else {
+            FieldValue::Number((self.number)(self.array.value(row)))
+        }
     }
 }
 
@@ -117,12 +121,12 @@ fn decimals<T: DecimalType>(array: &ArrayRef) -> Box<dyn Cells> {
 }
 
 impl<T: DecimalType> Cells for Decimals<T> {
-    fn value(&self, row: usize) -> Value<'_> {
+    fn value(&self, row: usize) -> FieldValue<'_> {
         if self.0.is_null(row) {
-            return Value::Missing;
+            return FieldValue::Missing;
         }
         // Through its digits, so that the nearest number is found.
-        Value::Number(self.0.value_as_string(row).parse().unwrap_or(f64::NAN))
+        FieldValue::Number(self.0.value_as_string(row).parse().unwrap_or(f64::NAN))
     }
 }
 
@@ -164,13 +168,13 @@ fn timestamps(array: &ArrayRef, unit: TimeUnit, universal: bool) -> Box<dyn Cell
 }
 
 impl Cells for Times {
-    fn value(&self, row: usize) -> Value<'_> {
+    fn value(&self, row: usize) -> FieldValue<'_> {
         let words = self.words.get_or_init(&self.write);
         match words.ends[row] {
-            (_, false) => Value::Missing,
+            (_, false) => FieldValue::Missing,
             (end, true) => {
                 let from = if row == 0 { 0 } else { words.ends[row - 1].0 };
-                Value::Text(&words.text[from..end])
+                FieldValue::Text(&words.text[from..end])
             }
         }
     }
@@ -189,7 +193,7 @@ fn indexed<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> Result<Box<dyn Cells>
 }
 
 impl<K: ArrowDictionaryKeyType> Cells for Indexed<K> {
-    fn value(&self, row: usize) -> Value<'_> {
-        self.keys.key(row).map_or(Value::Missing, |key| self.values.value(key))
+    fn value(&self, row: usize) -> FieldValue<'_> {
+        self.keys.key(row).map_or(FieldValue::Missing, |key| self.values.value(key))
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use rarely_figures::review::Picture;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_review::{Review, Verdict, words};
 
 /// The piece of a page.
-pub(super) fn html(document: &Document, found: &Review, picture: Option<&Picture>) -> String {
+pub(super) fn html(document: &PolicyDocument, found: &Review, picture: Option<&Picture>) -> String {
     let mut html = String::from(
         "<div style=\"font-family:Helvetica,Arial,sans-serif;font-size:14px;line-height:1.45;max-width:52em;background:#fff;\
          color:#222;padding:.8em 1em;border:1px solid #ddd;border-radius:6px\">",
@@ -55,7 +55,7 @@ pub(super) fn html(document: &Document, found: &Review, picture: Option<&Picture
 }
 
 /// The rule in force, and beside it the proposed one.
-fn rules(html: &mut String, document: &Document, found: &Review) {
+fn rules(html: &mut String, document: &PolicyDocument, found: &Review) {
     let mut columns = vec![("The rule in force", document.rule().words(document))];
     columns.extend(found.proposal.as_ref().map(|proposal| ("Proposed", proposal.rule.words(document))));
     let cell =

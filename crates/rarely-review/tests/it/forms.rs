@@ -1,11 +1,11 @@
 //! Proposals in the owner's form; rules with options that nobody gets; what rests on extrapolation; sums that merge.
 
 use rarely_core::{Algorithm, Arm, Rng};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review, words};
 
 /// Two numbers and a word; two or three options.
-fn document(options: &str, change: &str, rule: &str) -> Document {
+fn document(options: &str, change: &str, rule: &str) -> PolicyDocument {
     let text = format!(
         "policy = \"forms\"\noptions = {options}\noutcome = {{ column = \"y\", range = [-5.0, 5.0] }}\n\
          [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [0, 100]\n\
@@ -13,12 +13,12 @@ fn document(options: &str, change: &str, rule: &str) -> Document {
          [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n\
          [evidence]\nnoise = 0.1\nnorm_bound = 5.0\n[change]\n{change}\n[rule]\n{rule}\n"
     );
-    Document::parse(&text, "forms.toml").unwrap_or_else(|error| panic!("{error}"))
+    PolicyDocument::parse(&text, "forms.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A log of people drawn uniformly; `choose` says who gets what.
 fn log(
-    document: &Document,
+    document: &PolicyDocument,
     rows: u64,
     seed: u64,
     means: &[[f64; 4]],
@@ -39,7 +39,7 @@ fn by_lot(options: usize) -> impl Fn(&[f64], &mut Rng) -> usize {
     move |_, rng| rng.below(options)
 }
 
-fn reviewed(document: &Document, tally: &Tally) -> Review {
+fn reviewed(document: &PolicyDocument, tally: &Tally) -> Review {
     let ground = Ground::of(document, tally, None).expect("it fits");
     review(&ground, tally).expect("it runs")
 }
@@ -48,7 +48,7 @@ const TWO: &str = "[\"wait\", \"treat\"]";
 const THREE: &str = "[\"low\", \"middle\", \"high\"]";
 
 /// Applying the proposal and asking again must give keep.
-fn is_settled(document: &Document, tally: &Tally, found: &Review) -> bool {
+fn is_settled(document: &PolicyDocument, tally: &Tally, found: &Review) -> bool {
     let proposal = found.proposal.as_ref().expect("a proposal");
     let applied = document.with_rule(proposal.rule.clone()).expect("it fits");
     let ground = Ground::of(&applied, tally, None).expect("it fits");
@@ -63,7 +63,7 @@ fn a_threshold_on_one_of_several_features_stays_one() {
     let found = reviewed(&document, &tally);
     let proposal = found.proposal.as_ref().expect("the cut should be at 60");
     assert!(proposal.note.is_none());
-    let Rule::Threshold(threshold) = &proposal.rule else { panic!("{:?}", proposal.rule) };
+    let WrittenRule::Threshold(threshold) = &proposal.rule else { panic!("{:?}", proposal.rule) };
     assert!((50.0..=62.0).contains(&threshold.cuts[0]), "{threshold:?}");
     assert!(is_settled(&document, &tally, &found));
 }
@@ -76,7 +76,11 @@ fn where_no_threshold_is_plausible_a_score_is_proposed() {
     let found = reviewed(&document, &tally);
     let proposal = found.proposal.as_ref().expect("weight matters");
     assert!(proposal.note.as_ref().is_some_and(|note| note.contains("a score of all features")), "{:?}", proposal.note);
-    assert!(matches!(&proposal.rule, Rule::Score(score) if score.coefficients.len() == 3), "{:?}", proposal.rule);
+    assert!(
+        matches!(&proposal.rule, WrittenRule::Score(score) if score.coefficients.len() == 3),
+        "{:?}",
+        proposal.rule
+    );
     assert!(is_settled(&document, &tally, &found));
 }
 
@@ -90,7 +94,7 @@ fn a_score_for_three_options_stays_one() {
     let tally = log(&document, 30_000, 3, &means, by_lot(3));
     let found = reviewed(&document, &tally);
     let proposal = found.proposal.as_ref().expect("weight counts five times as much");
-    let Rule::Score(score) = &proposal.rule else { panic!("{:?}", proposal.rule) };
+    let WrittenRule::Score(score) = &proposal.rule else { panic!("{:?}", proposal.rule) };
     assert!(proposal.note.is_none());
     assert_eq!(score.options, ["low", "middle", "high"]);
     assert_eq!(score.coefficients.keys().collect::<Vec<_>>(), ["age", "weight"]);

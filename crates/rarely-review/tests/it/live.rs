@@ -2,20 +2,20 @@
 
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{
     Bandwidth, Examined, Ground, Jumps, Kernel, Proposal, Review, Tally, Verdict, examine, review, words,
 };
 
 /// One number and a word; the change as given.
-fn document(change: &str, rule: &str) -> Document {
+fn document(change: &str, rule: &str) -> PolicyDocument {
     let text = format!(
         "policy = \"live\"\noptions = [\"wait\", \"treat\"]\noutcome = {{ column = \"y\", range = [-5.0, 5.0] }}\n\
          [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [0, 100]\n\
          [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n\
          [evidence]\nnoise = 0.1\nnorm_bound = 5.0\n{change}\n[rule]\n{rule}\n"
     );
-    Document::parse(&text, "live.toml").unwrap_or_else(|error| panic!("{error}"))
+    PolicyDocument::parse(&text, "live.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn threshold(cut: f64) -> String {
@@ -32,7 +32,7 @@ fn drawn(rng: &mut Rng) -> Row {
     (person, Arm::new(arm), [0.6, person[1]][arm] + 0.1 * rng.normal())
 }
 
-fn summed(document: &Document, rows: &[Row]) -> Tally {
+fn summed(document: &PolicyDocument, rows: &[Row]) -> Tally {
     let mut tally = Tally::new(document);
     for (row, (person, arm, reward)) in rows.iter().enumerate() {
         tally.add(row as u64, person, *arm, *reward);
@@ -40,16 +40,16 @@ fn summed(document: &Document, rows: &[Row]) -> Tally {
     tally
 }
 
-fn judged(document: &Document, tally: &Tally) -> Examined {
+fn judged(document: &PolicyDocument, tally: &Tally) -> Examined {
     examine(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
 }
 
-fn reviewed(document: &Document, tally: &Tally) -> Review {
+fn reviewed(document: &PolicyDocument, tally: &Tally) -> Review {
     review(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
 }
 
 /// Written and read as a store does it.
-fn saved(tally: &Tally, document: &Document) -> Tally {
+fn saved(tally: &Tally, document: &PolicyDocument) -> Tally {
     let text = serde_json::to_string(tally).expect("a state is JSON");
     assert_eq!(text, serde_json::to_string(&tally.clone()).unwrap(), "same state, same bytes");
     let back: Tally = serde_json::from_str(&text).expect("a state comes back");
@@ -65,7 +65,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 
 /// Options' sums, statistics and jumps of two tallies agree.
 #[track_caller]
-fn alike(found: &Tally, expected: &Tally, document: &Document, tolerance: f64) {
+fn alike(found: &Tally, expected: &Tally, document: &PolicyDocument, tolerance: f64) {
     assert_eq!(found.rows(), expected.rows());
     for (found, expected) in found.options().iter().zip(expected.options()) {
         let (found_base, expected_base) = (found.base(), expected.base());
@@ -285,7 +285,7 @@ fn a_rule_of_another_document_is_not_followed() {
     let mut tally = Tally::new(&document("", &threshold(60.0)));
     let text = "policy = \"p\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
                 rule = { score = { coefficients = {}, cuts = [], options = [\"b\"] } }\n";
-    tally.follow(&Document::parse(text, "other.toml").unwrap());
+    tally.follow(&PolicyDocument::parse(text, "other.toml").unwrap());
 }
 
 #[test]
@@ -363,6 +363,6 @@ fn a_rule_is_not_rounded_out_of_its_bounds() {
     assert_eq!(outside.len(), 1);
 }
 
-fn digits(rule: &Rule) -> usize {
+fn digits(rule: &WrittenRule) -> usize {
     rule.numbers().iter().map(|number| number.to_string().len()).sum()
 }

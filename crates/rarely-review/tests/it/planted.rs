@@ -1,7 +1,7 @@
 //! Logs drawn from a known truth: what the review must find, in at least 1−δ of a thousand logs.
 
 use rarely_core::{Arm, Rng, Thresholds};
-use rarely_policy::{Document, Rule, Threshold};
+use rarely_policy::{PolicyDocument, ThresholdRule, WrittenRule};
 use rarely_review::{Ground, Review, Tally, Verdict, review};
 
 const NOISE: f64 = 0.1;
@@ -25,7 +25,7 @@ impl World {
         intercept + slope * x
     }
 
-    fn document(&self, cuts: &[f64]) -> Document {
+    fn document(&self, cuts: &[f64]) -> PolicyDocument {
         let text = format!(
             "policy = \"planted\"\noptions = {:?}\noutcome = {{ column = \"y\", range = [-2.0, 3.0] }}\n\
              [[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]\n\
@@ -33,11 +33,11 @@ impl World {
              [rule]\nthreshold = {{ feature = \"systolic\", cuts = {cuts:?}, options = {:?} }}\n",
             self.options, self.options
         );
-        Document::parse(&text, "planted.toml").expect("a document")
+        PolicyDocument::parse(&text, "planted.toml").expect("a document")
     }
 
     /// A log in which options are drawn by lot.
-    fn log(&self, document: &Document, rows: u64, seed: u64) -> Tally {
+    fn log(&self, document: &PolicyDocument, rows: u64, seed: u64) -> Tally {
         let mut rng = Rng::new(seed, 0);
         let mut tally = Tally::new(document);
         for row in 0..rows {
@@ -58,8 +58,8 @@ impl World {
     }
 
     /// The true gain of a proposal on the people it was certified on.
-    fn true_gain(&self, found: &Found, to: &Rule) -> f64 {
-        let decide = |rule: &Rule| {
+    fn true_gain(&self, found: &Found, to: &WrittenRule) -> f64 {
+        let decide = |rule: &WrittenRule| {
             let rule = rarely_core::Rule::new(rule.parameters(&found.document));
             rule.choose_many(rarely_core::Contexts::new(&found.people, 2).unwrap()).unwrap()
         };
@@ -72,14 +72,14 @@ impl World {
 }
 
 struct Found {
-    document: Document,
+    document: PolicyDocument,
     people: Vec<f64>,
     review: Review,
 }
 
-fn cuts(rule: &Rule) -> &[f64] {
+fn cuts(rule: &WrittenRule) -> &[f64] {
     match rule {
-        Rule::Threshold(Threshold { cuts, .. }) => cuts,
+        WrittenRule::Threshold(ThresholdRule { cuts, .. }) => cuts,
         other => panic!("a threshold stays a threshold: {other:?}"),
     }
 }

@@ -9,7 +9,7 @@ use rarely_core::{Context, Reason};
 use rarely_live::engine::Slot;
 use rarely_live::event::{Decided, Event};
 use rarely_live::{Engine, Field, Live, Version};
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
 use rarely_store::Entry;
 
@@ -133,7 +133,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn document(&self) -> &Document {
+    fn document(&self) -> &PolicyDocument {
         self.live.document()
     }
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_live::Role;
 use rarely_live::engine::{ChangeError, Slot};
-use rarely_policy::{Document, DocumentError};
+use rarely_policy::{DocumentError, PolicyDocument};
 use serde::Deserialize;
 
 use super::format::{age, count, plural};
@@ -77,7 +77,7 @@ async fn enter(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> R
         );
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, problem));
     }
-    let document = Document::parse(&text, "document").map_err(|error| mistake(&error))?;
+    let document = PolicyDocument::parse(&text, "document").map_err(|error| mistake(&error))?;
     let unfit = |problem: String| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, sentence(&problem));
     check_name(document.policy()).map_err(unfit)?;
     let mut seed = [0; 8];

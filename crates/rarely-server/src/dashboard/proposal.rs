@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use rarely_live::engine::Slot;
 use rarely_live::event::{Affected, Case, Event, Proposed};
 use rarely_live::{Live, Proposal, Role};
-use rarely_policy::{Document, difference};
+use rarely_policy::{PolicyDocument, difference};
 use rarely_review::words;
 
 use super::format::{age, count, percent, plural, time, value};
@@ -86,7 +86,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn document(&self) -> &Document {
+    fn document(&self) -> &PolicyDocument {
         self.live.document()
     }
 

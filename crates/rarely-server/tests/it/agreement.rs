@@ -1,7 +1,7 @@
 //! The server and the lab agree: the same rounds give the same versions.
 
 use rarely_core::Arm;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use rarely_review::Replay;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ async fn the_same_rounds_give_the_same_versions() {
     let control = "approval = \"automatic\"\nreview_every = 1\n[change]\ndigits = \"all\"\nexplore = \"equipoise:0.3\"";
     let text = document("clinic", control);
     service.register(&text).await;
-    let read = Document::parse(&text, "clinic").unwrap();
+    let read = PolicyDocument::parse(&text, "clinic").unwrap();
     let mut replay = Replay::new(&read, 1);
     for n in 0..ROUNDS {
         let (age, smoker) = person(n);

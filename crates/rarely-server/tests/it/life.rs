@@ -2,7 +2,7 @@
 
 use rarely_data::{Case, Cases, Columns};
 use rarely_live::Role;
-use rarely_policy::Document;
+use rarely_policy::PolicyDocument;
 use serde_json::{Value as Json, json};
 
 use crate::support::{BY_HAND, DAY_MS, Service, document, observations, outcome, person, record, signature};
@@ -47,7 +47,7 @@ async fn from_registration_to_rollback() {
     let signed = service.post(&service.admin, "/v1/policies/clinic/proposals/2/approve", &signature()).await.is(200);
     assert_eq!((&signed["policy"]["version"], &signed["proposal"]["status"]["is"]), (&json!(2), &json!("approved")));
     let second = service.get(&service.admin, "/v1/policies/clinic/versions/2").await.is(200);
-    let parsed = Document::parse(second["document"].as_str().unwrap(), "second").expect("a document");
+    let parsed = PolicyDocument::parse(second["document"].as_str().unwrap(), "second").expect("a document");
     assert_eq!(serde_json::to_value(parsed.rule()).unwrap(), second["rule"]);
     assert_eq!((&second["signers"][0]["name"], &second["origin"]["by"]), (&json!("admin"), &json!("proposal")));
 
@@ -238,7 +238,7 @@ async fn an_export_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.parquet");
     std::fs::write(&path, &file.body).unwrap();
-    let document = Document::parse(&text, "clinic").unwrap();
+    let document = PolicyDocument::parse(&text, "clinic").unwrap();
     let columns = Columns {
         option: document.option_column().to_owned(),
         propensity: Some("propensity".to_owned()),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rarely_data::{Case, Cases, Columns};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Ground, Tally};
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ fn files(vector: &Value, place: &Place, algorithm: &str) {
 }
 
 /// The gain of a change to a rule on the people of the log.
-fn exact_gain(place: &Place, to: &Rule) -> rarely_core::Gain {
-    let document = Document::read(&place.path("policy.toml")).expect("a document");
+fn exact_gain(place: &Place, to: &WrittenRule) -> rarely_core::Gain {
+    let document = PolicyDocument::read(&place.path("policy.toml")).expect("a document");
     let columns = Columns { option: "option".to_owned(), propensity: None, time: None };
     let mut cases = Cases::open(&document, &columns, &[place.path("log.csv")], 0).expect("a log");
     let (mut tally, mut case) = (Tally::new(&document), Case::new(&document));
@@ -116,7 +116,7 @@ fn the_test_vectors_as_logs() {
             }
             // The exact rule of boundary-greedy is the estimate.
             assert_eq!(answer["verdict"], "change", "vector {number}");
-            let exact: Rule = serde_json::from_value(answer["proposal"]["exact_rule"].clone()).expect("a rule");
+            let exact: WrittenRule = serde_json::from_value(answer["proposal"]["exact_rule"].clone()).expect("a rule");
             let found = exact_gain(&place, &exact);
             close(&json!(found.interval.estimate), &gain["estimate"], "gain");
             close(&json!(found.interval.lower), &gain["lower"], "lower end of the gain");

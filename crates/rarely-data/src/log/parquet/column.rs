@@ -5,7 +5,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
-use rarely_policy::Value;
+use rarely_policy::FieldValue;
 
 use super::super::trimmed;
 use crate::{Ticks, number};
@@ -136,12 +136,12 @@ impl Column {
 
     /// The value of an unpacked row.
     #[inline]
-    pub(super) fn value(&self, row: usize) -> Value<'_> {
+    pub(super) fn value(&self, row: usize) -> FieldValue<'_> {
         if self.levels.get(row) == Some(&0) {
-            return Value::Missing;
+            return FieldValue::Missing;
         }
         match self.kind {
-            Kind::Numbers | Kind::Unsigned => Value::Number(self.numbers[row]),
+            Kind::Numbers | Kind::Unsigned => FieldValue::Number(self.numbers[row]),
             Kind::Words | Kind::Time(_) => {
                 let from = if row == 0 { 0 } else { self.ends[row - 1] };
                 trimmed(&self.text[from..self.ends[row]])
@@ -162,8 +162,8 @@ impl Column {
     #[inline(never)]
     fn spelt(&self, row: usize) -> Option<f64> {
         match self.value(row) {
-            Value::Text(text) => number::finite(text.as_bytes()),
-            Value::Number(_) | Value::Missing => None,
+            FieldValue::Text(text) => number::finite(text.as_bytes()),
+            FieldValue::Number(_) | FieldValue::Missing => None,
         }
     }
 

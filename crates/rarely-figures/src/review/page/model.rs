@@ -1,7 +1,7 @@
 //! The part of the page about the model: whether straight lines fit, what they are, and what was assumed.
 
 use rarely_core::Interval;
-use rarely_policy::Kind;
+use rarely_policy::FeatureKind;
 use rarely_policy::number::short;
 use rarely_review::Check;
 use rarely_review::words::{self, percent};
@@ -116,11 +116,11 @@ impl Report<'_> {
         let mut names = vec![("constant".to_owned(), column.clone())];
         for feature in self.document.features() {
             match &feature.kind {
-                Kind::Numeric { unit, .. } => {
+                FeatureKind::Numeric { unit, .. } => {
                     let unit = unit.as_deref().unwrap_or("unit");
                     names.push((feature.column.clone(), format!("{column} for each {unit}")));
                 }
-                Kind::Levels(levels) => {
+                FeatureKind::Levels(levels) => {
                     let level = |level: &String| (format!("{} = {level}", feature.column), column.clone());
                     names.extend(levels[1..].iter().map(level));
                 }

@@ -4,11 +4,11 @@ use indexmap::IndexMap;
 use rarely_core::Parameters;
 
 use super::{SAME, play};
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::document::raw::ROUNDING;
 use crate::number::snap;
 use crate::rule::Coefficient;
-use crate::rule::ladder::{HAIR, Scaled};
+use crate::rule::ladder::{HAIR, ScaledSum};
 
 /// Options as lines over one direction: each scores `slope·u + height`, up to what is common to all, with `u = direction·s`.
 pub(super) struct Lines {
@@ -26,7 +26,7 @@ struct Line {
 
 impl Lines {
     /// All options if their differences are parallel, else those in play if there are at most two.
-    pub(super) fn of(document: &Document, parameters: &Parameters) -> Option<Self> {
+    pub(super) fn of(document: &PolicyDocument, parameters: &Parameters) -> Option<Self> {
         let all: Vec<usize> = (0..parameters.shape().arms()).collect();
         Self::parallel(parameters, &all)
             .or_else(|| Self::parallel(parameters, &play::at_most_two(document, parameters)?))
@@ -96,10 +96,10 @@ impl Lines {
     /// Where one arm passes to the next, in raw units of these coefficients, and the arms from below; only within reach.
     pub(super) fn steps(
         &self,
-        document: &Document,
+        document: &PolicyDocument,
         coefficients: &IndexMap<String, Coefficient>,
     ) -> (Vec<f64>, Vec<usize>) {
-        let scaled = Scaled::of(document, coefficients);
+        let scaled = ScaledSum::of(document, coefficients);
         let (low, high) = play::reach(document, &self.direction);
         // A cut at the very edge was lowered beyond it.
         let low = low - 4.0 * HAIR * scaled.size;
@@ -139,7 +139,7 @@ impl Lines {
 }
 
 /// A cut inside, which was lowered by a hair, in raw units and with the fewest digits within that hair.
-fn raised(u: f64, scaled: &Scaled) -> f64 {
+fn raised(u: f64, scaled: &ScaledSum) -> f64 {
     let cut = u + scaled.constant;
     let hair = HAIR * (cut.abs() + scaled.size);
     snap(cut + hair, 0.5 * hair)

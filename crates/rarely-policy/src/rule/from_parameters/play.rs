@@ -3,8 +3,8 @@
 use rarely_core::Parameters;
 
 use super::SAME;
-use crate::document::Document;
-use crate::feature::Kind;
+use crate::document::PolicyDocument;
+use crate::feature::FeatureKind;
 
 /// Halvings of the interval in which two options' best mixture is sought.
 const STEPS: usize = 100;
@@ -15,7 +15,7 @@ const SECTION: f64 = 0.618_033_988_749_894_9;
 ///
 /// An option `c` is never played beside `a` and `b` just if some mixture `w·a + (1−w)·b` is nowhere below `c` (minimax, over
 /// the convex hull of the contexts): the best mixture is sought, and its lowest point looked up feature by feature.
-pub(super) fn at_most_two(document: &Document, parameters: &Parameters) -> Option<Vec<usize>> {
+pub(super) fn at_most_two(document: &PolicyDocument, parameters: &Parameters) -> Option<Vec<usize>> {
     let arms = parameters.shape().arms();
     let size = spread(parameters);
     let first = leader(parameters, &document.encoder().blank());
@@ -32,13 +32,13 @@ pub(super) fn at_most_two(document: &Document, parameters: &Parameters) -> Optio
 }
 
 /// The lowest and the highest of `direction·s` over the contexts there can be.
-pub(super) fn reach(document: &Document, direction: &[f64]) -> (f64, f64) {
+pub(super) fn reach(document: &PolicyDocument, direction: &[f64]) -> (f64, f64) {
     let negative: Vec<f64> = direction.iter().map(|value| -value).collect();
     (lowest(document, direction).0, -lowest(document, &negative).0)
 }
 
 /// The lowest of `vector·s` over the contexts there can be, and where it is.
-fn lowest(document: &Document, vector: &[f64]) -> (f64, Vec<f64>) {
+fn lowest(document: &PolicyDocument, vector: &[f64]) -> (f64, Vec<f64>) {
     let mut context = vec![0.0; vector.len()];
     let mut value = 0.0;
     if document.has_intercept() {
@@ -48,8 +48,8 @@ fn lowest(document: &Document, vector: &[f64]) -> (f64, Vec<f64>) {
     for (index, feature) in document.features().iter().enumerate() {
         let at = document.offset(index);
         let count = match &feature.kind {
-            Kind::Numeric { .. } => 1,
-            Kind::Levels(levels) => levels.len() - 1,
+            FeatureKind::Numeric { .. } => 1,
+            FeatureKind::Levels(levels) => levels.len() - 1,
         };
         let own = &vector[at..at + count];
         let best = (0..count).min_by(|&i, &j| own[i].total_cmp(&own[j])).filter(|&place| own[place] < 0.0);
@@ -62,7 +62,7 @@ fn lowest(document: &Document, vector: &[f64]) -> (f64, Vec<f64>) {
 }
 
 /// `max_w min_s (w·a + (1−w)·b − c)·s`, concave in `w`.
-fn best_mixture(document: &Document, a: &[f64], b: &[f64], c: &[f64]) -> f64 {
+fn best_mixture(document: &PolicyDocument, a: &[f64], b: &[f64], c: &[f64]) -> f64 {
     let value = |w: f64| {
         let mixed: Vec<f64> = (0..a.len()).map(|at| w * a[at] + (1.0 - w) * b[at] - c[at]).collect();
         lowest(document, &mixed).0

@@ -8,7 +8,7 @@ use rarely_figures::review::pictures;
 use rarely_live::Engine;
 use rarely_live::engine::Slot;
 use rarely_live::event::Drawing;
-use rarely_policy::{Document, difference};
+use rarely_policy::{PolicyDocument, difference};
 use rarely_review::{Check, Remedy, Review, Thin, Verdict, words};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
@@ -138,7 +138,7 @@ impl Basis {
 }
 
 impl Shown {
-    fn of(document: &Document, review: &Review, pictures: Vec<rarely_figures::review::Picture>) -> Self {
+    fn of(document: &PolicyDocument, review: &Review, pictures: Vec<rarely_figures::review::Picture>) -> Self {
         let standing = &review.standing;
         let together = match (standing.jointly_plausible, standing.boundaries.iter().all(|pair| pair.plausible)) {
             (true, _) => None,
@@ -175,7 +175,7 @@ impl Shown {
     }
 }
 
-fn verdict(document: &Document, review: &Review) -> String {
+fn verdict(document: &PolicyDocument, review: &Review) -> String {
     match (review.verdict, &review.proposal) {
         (Verdict::Change, Some(proposal)) => {
             let changes = difference((document, document.rule()), (document, &proposal.rule));
@@ -190,7 +190,7 @@ fn verdict(document: &Document, review: &Review) -> String {
     }
 }
 
-fn settle(document: &Document, remedy: &Remedy) -> String {
+fn settle(document: &PolicyDocument, remedy: &Remedy) -> String {
     let further = |cases: u64| format!("{} further cases", count(cases));
     let cases = match (remedy.cases, remedy.cases_nine_tenths) {
         (Some(half), Some(most)) => format!(

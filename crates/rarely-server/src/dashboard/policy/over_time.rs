@@ -3,7 +3,7 @@
 use rarely_figures::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_live::event::{CutPoint, Drawing};
 use rarely_live::{Timed, Version};
-use rarely_policy::{Document, Rule};
+use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Running, words};
 
 const IN_FORCE: Style = Style::dashed(Colour::BLACK).wide(2.2);
@@ -15,7 +15,7 @@ const CHANGE: Style = Style::dotted(Colour::GREY);
 const NAMED: usize = 8;
 
 /// The picture, if there were two reviews on different numbers of outcomes.
-pub(super) fn picture(document: &Document, points: &[Timed], versions: &[Version]) -> Option<Drawing> {
+pub(super) fn picture(document: &PolicyDocument, points: &[Timed], versions: &[Version]) -> Option<Drawing> {
     let first = points.first()?.point.outcomes;
     let last = points.last()?.point.outcomes;
     if points.len() < 2 || first == last {
@@ -29,7 +29,7 @@ pub(super) fn picture(document: &Document, points: &[Timed], versions: &[Version
             .to_owned();
         (vec![strain(points)], caption)
     } else {
-        let another = if matches!(document.rule(), Rule::Score(_)) && versions.len() > 1 {
+        let another = if matches!(document.rule(), WrittenRule::Score(_)) && versions.len() > 1 {
             " A version may weigh the features otherwise; its cuts are then on a score of its own."
         } else {
             ""
@@ -64,7 +64,7 @@ fn pairs(points: &[Timed]) -> Vec<[String; 2]> {
     pairs.into_iter().filter(|(_, reviews)| *reviews > 1).map(|(pair, _)| pair).collect()
 }
 
-fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
+fn cut(document: &PolicyDocument, points: &[Timed], pair: &[String; 2]) -> Panel {
     let own = |timed: &Timed| timed.point.cuts.iter().find(|cut| cut.options == *pair).cloned();
     let found: Vec<(f64, CutPoint)> =
         points.iter().filter_map(|timed| Some((timed.point.outcomes as f64, own(timed)?))).collect();
@@ -90,7 +90,7 @@ fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
     }
     let unit = words::unit(document);
     let name = match document.rule() {
-        Rule::Threshold(threshold) => threshold.feature.as_str(),
+        WrittenRule::Threshold(threshold) => threshold.feature.as_str(),
         _ if document.features().len() == 1 => document.features()[0].column.as_str(),
         _ => "score",
     };
@@ -107,7 +107,7 @@ fn cut(document: &Document, points: &[Timed], pair: &[String; 2]) -> Panel {
 }
 
 /// From where to where a panel goes: all cuts in force and every end that the data give, within what the feature can be.
-fn ends(document: &Document, found: &[(f64, CutPoint)]) -> (f64, f64) {
+fn ends(document: &PolicyDocument, found: &[(f64, CutPoint)]) -> (f64, f64) {
     let cuts = found.iter().map(|(_, cut)| cut.at);
     let given = found.iter().flat_map(|(_, cut)| [cut.low, cut.high]).flatten();
     let (least, most) = possible(document).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
@@ -124,9 +124,9 @@ fn ends(document: &Document, found: &[(f64, CutPoint)]) -> (f64, f64) {
 }
 
 /// What the rule's number can be: the range of its feature, or of its score.
-fn possible(document: &Document) -> Option<(f64, f64)> {
+fn possible(document: &PolicyDocument) -> Option<(f64, f64)> {
     let feature = match document.rule() {
-        Rule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
+        WrittenRule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
         _ => document.features().first().filter(|_| document.features().len() == 1),
     };
     feature.and_then(rarely_policy::Feature::range).or_else(|| {

@@ -2,7 +2,7 @@
 
 /// One field of a record, as a file or a request holds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value<'a> {
+pub enum FieldValue<'a> {
     /// Nothing: an empty field, a null, a key that is not there.
     Missing,
     /// A number.

@@ -5,14 +5,14 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-use crate::control::WrittenControl;
-use crate::rule::Rule;
+use crate::control::TomlControl;
+use crate::rule::WrittenRule;
 
 /// A policy document: what may be chosen, what is known of a person, what is assumed, and the rule in force.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Policy document of rarely")]
-pub(crate) struct Written {
+pub(crate) struct TomlDocument {
     /// The policy's name.
     #[schemars(length(min = 1))]
     pub(crate) policy: String,
@@ -24,31 +24,31 @@ pub(crate) struct Written {
     #[schemars(length(min = 1))]
     pub(crate) option_column: String,
     /// How it went.
-    pub(crate) outcome: WrittenOutcome,
+    pub(crate) outcome: TomlOutcome,
     /// Whether every option has a constant besides its coefficients; thresholds and scores need it.
     #[serde(default = "yes")]
     pub(crate) intercept: bool,
     /// What is known of a person when the option is chosen.
     #[serde(default)]
-    pub(crate) features: Vec<WrittenFeature>,
+    pub(crate) features: Vec<TomlFeature>,
     /// The assumptions from which it follows what the data allow; whoever signs the document signs them.
     #[serde(default)]
-    pub(crate) evidence: WrittenEvidence,
+    pub(crate) evidence: TomlEvidence,
     /// When the rule may change.
     #[serde(default)]
-    pub(crate) change: WrittenChange,
+    pub(crate) change: TomlChange,
     /// The plan that was agreed beforehand: who signs a change, how often the rule is reviewed, how far it may move.
     #[serde(default)]
-    pub(crate) control: WrittenControl,
+    pub(crate) control: TomlControl,
     /// The rule in force, in one of three forms.
-    pub(crate) rule: Rule,
+    pub(crate) rule: WrittenRule,
 }
 
 /// How it went: a column of numbers.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Outcome")]
-pub(crate) struct WrittenOutcome {
+pub(crate) struct TomlOutcome {
     /// The column.
     #[schemars(length(min = 1))]
     pub(crate) column: String,
@@ -76,7 +76,7 @@ pub enum Better {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["range"] }, { "required": ["levels"] }]))]
 #[schemars(rename = "Feature")]
-pub(crate) struct WrittenFeature {
+pub(crate) struct TomlFeature {
     /// The column.
     #[schemars(length(min = 1))]
     pub(crate) column: String,
@@ -94,7 +94,7 @@ pub(crate) struct WrittenFeature {
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Evidence")]
-pub(crate) struct WrittenEvidence {
+pub(crate) struct TomlEvidence {
     /// How far outcomes scatter around their mean: their standard deviation if they are normal, or "bounded", half the
     /// outcome's range, which always holds.
     pub(crate) noise: NumberOr<Bounded>,
@@ -107,7 +107,7 @@ pub(crate) struct WrittenEvidence {
     pub(crate) error_probability: f64,
 }
 
-impl Default for WrittenEvidence {
+impl Default for TomlEvidence {
     fn default() -> Self {
         Self { noise: NumberOr::WORD, norm_bound: NumberOr::WORD, penalty: 0.01, error_probability: 0.001 }
     }
@@ -117,7 +117,7 @@ impl Default for WrittenEvidence {
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Change")]
-pub(crate) struct WrittenChange {
+pub(crate) struct TomlChange {
     /// The algorithm that says when and to what; any that holds a rule and switches it.
     pub(crate) algorithm: String,
     /// The gain a case that a change must bring: for certain with the algorithm `certified`, by its estimate with the others.
@@ -152,7 +152,7 @@ impl fmt::Display for Digits {
     }
 }
 
-impl Default for WrittenChange {
+impl Default for TomlChange {
     fn default() -> Self {
         Self {
             algorithm: "boundary-conservative".to_owned(),
