@@ -7,7 +7,8 @@ use npyz::npz::NpzWriter;
 use npyz::{AutoSerialize, Order, WriterBuilder as _};
 use rarely_data::{Counterfactuals, ihdp};
 
-use crate::support::{message, published};
+use crate::ihdp_files::ihdp_files;
+use crate::support::message;
 
 const PEOPLE: usize = 4;
 const REALISATIONS: usize = 3;
@@ -266,7 +267,7 @@ fn an_archive_that_is_cut_or_no_archive_is_refused() {
 /// A changed byte in the elements of an uncompressed array leaves a readable number; the archive's check sum tells.
 #[test]
 fn a_changed_byte_is_noticed() {
-    let Some(folder) = published() else { return };
+    let Some(folder) = ihdp_files() else { return };
     let mut bytes = fs::read(folder.join("ihdp_npci_1-100.test.npz")).expect("the archive");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

@@ -8,6 +8,8 @@ mod archives;
 mod cases;
 mod counterfactuals;
 mod damage;
+#[path = "../../../../testdata/ihdp_files.rs"]
+mod ihdp_files;
 mod laws;
 mod logs;
 mod memory;

@@ -2,10 +2,11 @@
 
 use rarely_data::{Counterfactuals, ihdp};
 
-use crate::support::{average, fit, means, published, regret_of_arm};
+use crate::ihdp_files::ihdp_files;
+use crate::support::{average, fit, means, regret_of_arm};
 
 fn realisations() -> Option<Vec<Counterfactuals>> {
-    published().map(|folder| ihdp::read(&[folder]).expect("the published files"))
+    ihdp_files().map(|folder| ihdp::read(&[folder]).expect("the published files"))
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn the_folder_is_read_in_the_order_of_its_numbers() {
 #[test]
 fn the_first_child_of_the_first_realisation() {
     let Some(realisations) = realisations() else { return };
-    let text = std::fs::read_to_string(published().expect("found before").join("ihdp_npci_1.csv")).expect("the file");
+    let text = std::fs::read_to_string(ihdp_files().expect("found before").join("ihdp_npci_1.csv")).expect("the file");
     for (child, line) in text.lines().enumerate() {
         let fields: Vec<f64> = line.split(',').map(|field| field.parse().expect("a number")).collect();
         let outcomes = if fields[0] == 1.0 { [fields[2], fields[1]] } else { [fields[1], fields[2]] };
@@ -79,7 +80,7 @@ fn regret_of_treating_everyone_and_of_a_trial() {
 /// The archive's test split holds 75 of the children that the CSV file of the same number has.
 #[test]
 fn the_archive_and_the_csv_files_agree() {
-    let Some(folder) = published() else { return };
+    let Some(folder) = ihdp_files() else { return };
     let archive = ihdp::read(&[folder.join("ihdp_npci_1-100.test.npz")]).expect("the archive");
     assert_eq!(archive.len(), 100);
     assert_eq!(archive[2].label, "ihdp_npci_1-100.test.npz, realisation 3 (test split only)");

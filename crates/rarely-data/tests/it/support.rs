@@ -1,7 +1,7 @@
-//! Where the published data are, files for a test, and a least-squares fit that is not the core's.
+//! Files for a test, and a least-squares fit that is not the core's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
@@ -13,18 +13,6 @@ use parquet::schema::parser::parse_message_type;
 use rarely_data::{Case, Cases, Columns, Counterfactuals, DataError};
 use rarely_policy::PolicyDocument;
 use tempfile::TempDir;
-
-/// The folder of the published IHDP files: `$RARELY_DATA/ihdp`, or `../shared/data/ihdp` beside the workspace. Where there is
-/// none, this says so, and the tests check what they can without.
-pub(crate) fn published() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folders = std::env::var_os("RARELY_DATA").map(PathBuf::from).into_iter().chain([beside]);
-    let found = folders.map(|folder| folder.join("ihdp")).find(|folder| folder.is_dir());
-    if found.is_none() {
-        println!("neither $RARELY_DATA nor ../shared/data has a folder ihdp: checked without the published data");
-    }
-    found
-}
 
 /// A folder with a file in it.
 pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {

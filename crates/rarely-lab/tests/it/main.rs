@@ -4,6 +4,8 @@ mod counter_example;
 mod coverage;
 mod environments;
 mod experiment;
+#[path = "../../../../testdata/ihdp_files.rs"]
+mod ihdp_files;
 mod reference;
 mod tables;
 mod theorem_three;

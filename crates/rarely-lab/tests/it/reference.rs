@@ -1,17 +1,18 @@
-//! What the paper's own program gives: the numbers of REFERENCE.md, from a run of theirs that we did not write.
+//! What the paper's own program gives: the numbers of docs/reference.md, from a run of theirs that we did not write.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::{Algorithm, Profile};
 use rarely_data::{Counterfactuals, ihdp};
 use rarely_lab::{Bench, Contestant, CounterfactualTable, Estimate, Outcome, Source, Summary, Task};
 
+use crate::ihdp_files::ihdp_files;
+
 fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
     algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Published)).collect()
 }
 
-/// Within 4 combined standard errors, as REFERENCE.md asks.
+/// Within 4 combined standard errors, as docs/reference.md asks.
 fn near(what: &str, ours: Estimate, (mean, standard_error): (f64, f64)) {
     let combined = ours.standard_error.hypot(standard_error);
     let apart = (ours.mean - mean).abs() / combined;
@@ -67,12 +68,7 @@ fn the_published_profile_behaves_as_published() {
 
 /// The children, if they are there.
 fn children() -> Option<Vec<Counterfactuals>> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("RARELY_DATA").map_or(beside, PathBuf::from).join("ihdp");
-    if !folder.exists() {
-        println!("no IHDP data at ../shared/data or $RARELY_DATA: only synthetic children are played");
-        return None;
-    }
+    let folder = ihdp_files()?;
     Some(ihdp::read(&[folder]).expect("the data can be read"))
 }
 
@@ -147,7 +143,7 @@ fn the_pairing_matters_on_other_realisations() {
     assert!(right < 1.0 && wrong > 4.0, "{right} {wrong}");
 }
 
-/// Valid sets on the ten realisations: LinUCB and RS-LinUCB 0.89 with 369 changes (REFERENCE.md).
+/// Valid sets on the ten realisations: LinUCB and RS-LinUCB 0.89 with 369 changes (docs/reference.md).
 #[test]
 fn figure_four_with_valid_sets() {
     let Some(children) = children() else { return };

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use crate::ihdp_files::ihdp_files;
 use crate::program::{Place, assert_snapshot_of, data, talk};
 
 const TINY: &str = "--runs 1 --rounds 20 --algorithms rarely,fixed";
@@ -137,21 +137,10 @@ fn sweep_reads_its_data_before_it_runs_anything() {
     refused!("ihdp_npci_1.csv", children(3), "sweep --vary penalty=0.1 --data ihdp_npci_1.csv");
 }
 
-/// The published files: `$RARELY_DATA/ihdp`, or `../shared/data/ihdp` beside the workspace.
-fn published(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folders = std::env::var_os("RARELY_DATA").map(PathBuf::from).into_iter().chain([beside]);
-    let found = folders.map(|folder| folder.join("ihdp").join(name)).find(|path| path.is_file());
-    if found.is_none() {
-        println!("neither $RARELY_DATA/ihdp nor ../shared/data/ihdp has {name}: that part was not checked");
-    }
-    found
-}
-
 #[test]
 fn a_published_archive_is_read_whole_and_refused_when_it_is_cut() {
-    let Some(path) = published("ihdp_npci_1-100.test.npz") else { return };
-    let bytes = fs::read(path).expect("the archive");
+    let Some(files) = ihdp_files() else { return };
+    let bytes = fs::read(files.join("ihdp_npci_1-100.test.npz")).expect("the archive");
     let place = Place::new();
     place.write("whole.npz", &bytes);
     let table = data(&place.done(&format!("ihdp --data whole.npz {TINY}")));
@@ -168,9 +157,9 @@ fn a_published_archive_is_read_whole_and_refused_when_it_is_cut() {
 
 #[test]
 fn a_published_csv_is_read() {
-    let Some(path) = published("ihdp_npci_3.csv") else { return };
+    let Some(files) = ihdp_files() else { return };
     let place = Place::new();
-    fs::copy(path, place.path("ihdp_npci_3.csv")).expect("a copy");
+    fs::copy(files.join("ihdp_npci_3.csv"), place.path("ihdp_npci_3.csv")).expect("a copy");
     let table = data(&place.done(&format!("ihdp --data ihdp_npci_3.csv {TINY}")));
     assert!(table.contains("IHDP") && !table.to_lowercase().contains("synthetic"), "{table}");
 }

@@ -6,6 +6,8 @@ mod bad_data;
 mod bad_options;
 mod examples;
 mod help;
+#[path = "../../../../testdata/ihdp_files.rs"]
+mod ihdp_files;
 mod interruption;
 mod outputs;
 mod pipes;
