@@ -4,6 +4,7 @@ mod answers;
 mod architecture;
 mod bad_data;
 mod bad_options;
+mod documents;
 mod examples;
 mod help;
 #[path = "../../../../testdata/ihdp_files.rs"]
