@@ -43,6 +43,7 @@
 //! | `track`, `trigger`, `update`, `change` | distances carried along; when to act; what to change to; what happened |
 //! | `explore` | pilot, equipoise, the stuck diagnostic |
 //! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
+//! | `interaction` | one round of a policy in a world |
 //! | `snapshot`, `error` | state as plain data; what can be wrong |
 //!
 //! NOTATION.md lists the letters, REFERENCES.bib the sources cited as `[key, place]`.
@@ -62,6 +63,7 @@ mod error;
 mod explore;
 mod gain;
 mod gradient;
+mod interaction;
 mod number;
 mod planar;
 mod plausible;
@@ -93,6 +95,7 @@ pub use error::{
 pub use explore::{Exploration, Stuck};
 pub use gain::{BoundaryMove, Certificate, Gain};
 pub use gradient::{Solver, cosine, cosine_gradient};
+pub use interaction::{Round, StepError, World, step};
 pub use number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use planar::{Above, TheoremThree, Thresholds};
 pub use policy::{Baseline, Learner, Policy};

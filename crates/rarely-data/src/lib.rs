@@ -5,13 +5,12 @@
 //! |---|---|
 //! | `log` | files of past cases row by row, with flat memory: CSV, Parquet and NDJSON; tables that are in memory |
 //! | `cases` | their rows as contexts, arms and rewards of a policy document; people for whom a rule is meant |
-//! | `export` | rows written as a Parquet file that can be read again |
 //! | `sketch` | what the columns of a file hold, for a draft of a document |
 //! | `counterfactuals` | a table of people of whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
 //! | `error`, `place` | what can be wrong with a file, where, and what to do |
-//! | `rows`, `number`, `time` | lines of such a CSV file one by one, with their true numbers; fields that are numbers; times as words that sort |
+//! | `rows`, `number` | lines of such a CSV file one by one, with their true numbers; fields that are numbers |
 //!
 //! ```
 //! use rarely_data::ihdp;
@@ -27,7 +26,6 @@
 mod cases;
 mod counterfactuals;
 mod error;
-mod export;
 pub mod ihdp;
 mod log;
 mod number;
@@ -35,15 +33,12 @@ mod place;
 mod rows;
 mod sketch;
 pub mod table;
-mod time;
 mod worked;
 
 pub use cases::{Case, Cases, CasesError, Columns, People, people_of_table, read_people};
 pub use counterfactuals::Counterfactuals;
 pub use error::DataError;
-pub use export::{Cell, ColumnKind, ParquetRows, utc};
 pub use log::{FileError, Log, LogError, Problem, Record, Rejection, Table};
 pub use place::Place;
 pub use sketch::sketch;
-pub use time::Ticks;
 pub use worked::Worked;

@@ -5,7 +5,7 @@ use rarely_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::environment::World;
+use crate::environment::SimulatedWorld;
 use crate::judge::Judge;
 
 /// `L`, the declared bound on `‖θ* − θ₀‖`.
@@ -92,7 +92,7 @@ impl Contestant {
     /// [`SettingsError`] if a number is out of range or two settings exclude each other.
     pub fn build(
         &self,
-        world: &dyn World,
+        world: &dyn SimulatedWorld,
         judge: &Judge,
         rounds: u64,
         certificates: Certificates,

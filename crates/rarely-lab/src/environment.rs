@@ -11,7 +11,7 @@ mod synthetic;
 mod table;
 mod understated;
 
-use rarely_core::{Arm, Context, Parameters, Rng, Shape, Statistics};
+use rarely_core::{Arm, Context, Parameters, Rng, Shape, Statistics, World};
 use serde_json::Value;
 
 pub use linear::{Given, Linear};
@@ -25,7 +25,7 @@ pub trait Environment: Send + Sync {
     fn shape(&self) -> Shape;
 
     /// The world of one run: the same for every algorithm and every number of threads.
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World>;
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld>;
 
     /// Everything that its worlds depend on, as plain data: results under the same description may be reused.
     fn describe(&self) -> Value;
@@ -36,38 +36,17 @@ pub trait Environment: Send + Sync {
     }
 }
 
-/// One round: a context, and for every arm its mean reward and the reward that it would give.
-#[derive(Debug, Clone)]
-pub struct Round {
-    /// The context.
-    pub context: Vec<f64>,
-    /// The arms' mean rewards.
-    pub means: Vec<f64>,
-    /// The arms' rewards.
-    pub rewards: Vec<f64>,
-}
-
-impl Round {
-    /// Zeros.
-    pub fn new(shape: Shape) -> Self {
-        Self { context: vec![0.0; shape.dimension()], means: vec![0.0; shape.arms()], rewards: vec![0.0; shape.arms()] }
-    }
-}
-
 /// Contexts of a world's own distribution with the arms' mean rewards, row by row.
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub struct JudgedSample {
     /// Contexts.
     pub contexts: Vec<f64>,
     /// Mean rewards.
     pub means: Vec<f64>,
 }
 
-/// One draw of the arms, with its own streams of contexts and noise.
-pub trait World: Send + Sync {
-    /// The next round, into `round`.
-    fn next(&mut self, round: &mut Round);
-
+/// A world whose truth is known: one draw of the arms, with its own streams of contexts and noise.
+pub trait SimulatedWorld: World + Send + Sync {
     /// The policy in force at the start, arm by arm.
     fn initial(&self) -> &[f64];
 
@@ -76,7 +55,7 @@ pub trait World: Send + Sync {
 
     /// The fixed sample on which policies are judged, always the same contexts with their mean rewards as of now: at least
     /// `size` of them, or all people there are.
-    fn sample(&self, size: usize) -> Sample;
+    fn sample(&self, size: usize) -> JudgedSample;
 
     /// Whether the mean rewards at a context change over time.
     fn drifts(&self) -> bool {
@@ -88,7 +67,7 @@ pub trait World: Send + Sync {
 ///
 /// # Panics
 /// If a world's numbers are not finite.
-pub fn linear_fit(shape: Shape, sample: &Sample) -> Vec<f64> {
+pub fn linear_fit(shape: Shape, sample: &JudgedSample) -> Vec<f64> {
     // As little as the regression's digits allow.
     let squares: f64 = sample.contexts.iter().map(|value| value * value).sum();
     let mut statistics = Statistics::new((1e-10 * squares).max(1e-9), &Parameters::zeros(shape));
@@ -104,7 +83,7 @@ pub fn linear_fit(shape: Shape, sample: &Sample) -> Vec<f64> {
 }
 
 /// An environment that can be asked for by name.
-pub struct Entry {
+pub struct RegisteredEnvironment {
     /// Its name.
     pub name: &'static str,
     /// What its worlds are like.
@@ -114,7 +93,7 @@ pub struct Entry {
 }
 
 /// Every environment that needs no file.
-pub const REGISTRY: [Entry; 6] =
+pub const REGISTRY: [RegisteredEnvironment; 6] =
     [linear::ENTRY, quadratic::ENTRY, logistic::ENTRY, heavy_tailed::ENTRY, understated::ENTRY, drifting::ENTRY];
 
 /// The environment with this name.

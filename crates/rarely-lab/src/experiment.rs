@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::contestant::Contestant;
-use crate::environment::{Environment, World, policy_stream};
+use crate::environment::{Environment, SimulatedWorld, policy_stream};
 use crate::journal::{self, Finished, Journal};
 use crate::judge::Judge;
 use crate::outcome::Outcome;
@@ -144,7 +144,7 @@ impl Experiment<'_> {
     fn build(
         &self,
         contestant: &Contestant,
-        world: &dyn World,
+        world: &dyn SimulatedWorld,
         judge: &Judge,
     ) -> Result<Box<dyn Policy>, ExperimentError> {
         let built = contestant.build(world, judge, self.rounds, self.certificates);

@@ -3,8 +3,8 @@
 use rarely_core::{Algorithm, Exploration, Profile, Share};
 
 use crate::contestant::Contestant;
-use crate::frame::Frame;
 use crate::outcome::{Outcome, Summary};
+use rarely_output::ColumnTable;
 
 /// One algorithm with one setting, and whether nothing beats it in both regret and changes.
 #[derive(Debug, Clone)]
@@ -91,9 +91,9 @@ pub fn points(outcomes: &[Outcome]) -> Vec<Point> {
 }
 
 /// A row for each point.
-pub fn frame(points: &[Point]) -> Frame {
+pub fn frame(points: &[Point]) -> ColumnTable {
     let number = |value: fn(&Summary) -> f64| points.iter().map(move |point| value(&point.summary));
-    Frame::default()
+    ColumnTable::default()
         .texts("contestant", points.iter().map(|point| point.summary.name.clone()))
         .texts("algorithm", points.iter().map(|point| point.algorithm.name()))
         .texts("on_frontier", points.iter().map(|point| if point.on_frontier { "yes" } else { "no" }))

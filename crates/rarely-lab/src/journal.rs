@@ -13,7 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use rarely_output::{OutputDirectory, OutputError};
+
 use crate::play::Run;
+
+const FILE: &str = "unfinished.ndjson";
 
 /// A run that is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,11 +50,16 @@ impl Journal {
         Self::default()
     }
 
-    /// Reads what a file has, if there is one; runs will be kept in it.
+    /// The finished runs of a command that was interrupted, if the directory has any; runs will be kept there.
     ///
     /// # Errors
-    /// If the file cannot be read.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    /// [`OutputError::Access`] if they cannot be read.
+    pub fn open(directory: &OutputDirectory) -> Result<Self, OutputError> {
+        let path = directory.path().join(FILE);
+        Self::read(&path).map_err(OutputError::access("read", &path))
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
         let mut known = HashMap::new();
         if path.exists() {
             for line in BufReader::new(File::open(path)?).split(b'\n') {

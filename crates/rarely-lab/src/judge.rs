@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use rarely_core::{Arm, Contexts, DecideError, Decision, Parameters, Policy, Rng, Rule, Shape};
 
-use crate::environment::{Sample, World, linear_fit};
+use crate::environment::{JudgedSample, SimulatedWorld, linear_fit};
 
 /// A sample of contexts with the true mean rewards.
 #[derive(Debug)]
 pub struct Judge {
     shape: Shape,
-    sample: Sample,
+    sample: JudgedSample,
     best_fixed_arm: usize,
     truth: Option<Vec<f64>>,
     fit: OnceLock<Vec<f64>>,
@@ -20,7 +20,7 @@ pub struct Judge {
 
 impl Judge {
     /// Of a world, with at least `size` contexts.
-    pub fn new(world: &dyn World, shape: Shape, size: usize) -> Self {
+    pub fn new(world: &dyn SimulatedWorld, shape: Shape, size: usize) -> Self {
         let sample = world.sample(size);
         let arms = shape.arms();
         let mut totals = vec![0.0; arms];
@@ -86,7 +86,7 @@ impl Judge {
 
     /// What a change from `before` to `after` gains a decision, and the share of the sample whose arm changes; with the mean
     /// rewards of `world` as they are now, if they move.
-    pub(crate) fn gain(&self, before: &[Arm], after: &[Arm], world: &dyn World) -> (f64, f64) {
+    pub(crate) fn gain(&self, before: &[Arm], after: &[Arm], world: &dyn SimulatedWorld) -> (f64, f64) {
         let moved = world.drifts().then(|| world.sample(before.len()).means);
         let means = moved.as_ref().unwrap_or(&self.sample.means);
         let (mut gain, mut changed) = (0.0, 0_usize);

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rarely_core::{
-    Algorithm, Certificate, Change, Context, DecideError, Decision, Evidence, ObserveError, Parameters, Policy,
-    Profile, Rng, Sets, TheoremThree,
+    Algorithm, Certificate, Change, DecideError, Decision, Evidence, Parameters, Policy, Profile, Rng, Round, Sets,
+    StepError, TheoremThree, step,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::environment::{Round, World};
+use crate::environment::SimulatedWorld;
 use crate::judge::{Judge, largest};
 
 /// What one policy did in one world.
@@ -105,13 +105,13 @@ impl ChangeRecord {
 /// Why a run could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// A context did not fit.
+    /// The policy does not fit the world.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The policy cannot decide on the judge's sample.
     #[error(transparent)]
     Decide(#[from] DecideError),
-    /// An outcome did not fit.
-    #[error(transparent)]
-    Observe(#[from] ObserveError),
-    /// Somebody asked for it.
+    /// The caller asked for it.
     #[error("stopped before its last round")]
     Stopped,
 }
@@ -122,7 +122,7 @@ pub enum PlayError {
 /// [`PlayError`] if the policy does not fit the world, or if it was stopped.
 pub fn play(
     policy: &mut dyn Policy,
-    world: &mut dyn World,
+    world: &mut dyn SimulatedWorld,
     judge: &Judge,
     checkpoints: &[u64],
     rng: &mut Rng,
@@ -156,26 +156,6 @@ pub fn play(
     }
     run.rounds_outside = coverage.rounds_outside();
     Ok(run)
-}
-
-/// One round of the loop: the world's next, the policy's decision, what it learns. `look` sees the policy as it decides.
-///
-/// # Errors
-/// [`PlayError`] if the policy does not fit the world.
-#[inline]
-pub fn step(
-    policy: &mut dyn Policy,
-    world: &mut dyn World,
-    round: &mut Round,
-    rng: &mut Rng,
-    look: impl FnOnce(&dyn Policy, &Round, &Decision),
-) -> Result<(Decision, Change), PlayError> {
-    world.next(round);
-    let context = Context::new(&round.context).map_err(DecideError::from)?;
-    let decision = policy.decide(context, rng)?;
-    look(policy, round, &decision);
-    let change = policy.observe(context, &decision, round.rewards[decision.arm.index()])?;
-    Ok((decision, change))
 }
 
 /// Whether a policy ever reports a change, so that its decisions on the judge's sample must be known beforehand.
@@ -225,21 +205,21 @@ struct Coverage {
 }
 
 impl Coverage {
-    fn new(policy: &dyn Policy, world: &dyn World) -> Self {
+    fn new(policy: &dyn Policy, world: &dyn SimulatedWorld) -> Self {
         let truth = policy.learner().and_then(|_| world.truth());
         let truth = truth.and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
         Self { truth, outside: 0, room: 0.0 }
     }
 
     #[inline]
-    fn follow(&mut self, policy: &dyn Policy, world: &dyn World, noise: f64) {
+    fn follow(&mut self, policy: &dyn Policy, world: &dyn SimulatedWorld, noise: f64) {
         self.room -= noise * noise;
         if self.truth.is_some() && !(self.room > 0.0) {
             self.look(policy, world);
         }
     }
 
-    fn look(&mut self, policy: &dyn Policy, world: &dyn World) {
+    fn look(&mut self, policy: &dyn Policy, world: &dyn SimulatedWorld) {
         if world.drifts() {
             self.truth = world.truth().and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
         }

@@ -1,16 +1,16 @@
 //! Outcomes as tables.
 
-use crate::frame::Frame;
 use crate::metrics::Between;
 use crate::outcome::{Outcome, Summary, TracePoint};
 use crate::play::{CertificateRecord, ChangeRecord};
+use rarely_output::ColumnTable;
 
 /// A row for each contestant. Times are left out: the same seed gives the same bytes.
-pub fn summary(outcomes: &[Outcome]) -> Frame {
+pub fn summary(outcomes: &[Outcome]) -> ColumnTable {
     let rows: Vec<Summary> = outcomes.iter().map(Outcome::summary).collect();
     let number = |value: fn(&Summary) -> f64| rows.iter().map(value).collect::<Vec<_>>();
     let improving = |value: fn(Between) -> f64| rows.iter().map(move |row| row.improving_percent.map(value));
-    Frame::default()
+    ColumnTable::default()
         .texts("algorithm", rows.iter().map(|row| row.name.clone()))
         .numbers("regret_per_step_tenth", number(|row| row.regret_per_step_tenth.mean))
         .numbers("regret_per_step_tenth_se", number(|row| row.regret_per_step_tenth.standard_error))
@@ -33,11 +33,11 @@ pub fn summary(outcomes: &[Outcome]) -> Frame {
 }
 
 /// Regret and changes by round, mean and standard error, thinned.
-pub fn traces(outcomes: &[Outcome]) -> Frame {
+pub fn traces(outcomes: &[Outcome]) -> ColumnTable {
     let rows: Vec<(&str, TracePoint)> =
         outcomes.iter().flat_map(|outcome| outcome.trace().into_iter().map(|point| (outcome.name(), point))).collect();
     let number = |value: fn(&TracePoint) -> f64| rows.iter().map(move |(_, point)| value(point));
-    Frame::default()
+    ColumnTable::default()
         .texts("algorithm", rows.iter().map(|(name, _)| *name))
         .counts("round", rows.iter().map(|(_, point)| point.round))
         .numbers("regret_per_step", number(|point| point.regret_per_step.mean))
@@ -47,7 +47,7 @@ pub fn traces(outcomes: &[Outcome]) -> Frame {
 }
 
 /// Every change with its certificate and its true gain.
-pub fn changes(outcomes: &[Outcome]) -> Frame {
+pub fn changes(outcomes: &[Outcome]) -> ColumnTable {
     let rows: Vec<(&str, usize, usize, &ChangeRecord)> = outcomes
         .iter()
         .flat_map(|outcome| {
@@ -63,7 +63,7 @@ pub fn changes(outcomes: &[Outcome]) -> Frame {
     let theorem = |change: &ChangeRecord| {
         change.theorem_three().map_or("", |theorem| if theorem.certifies() { "yes" } else { "no" })
     };
-    Frame::default()
+    ColumnTable::default()
         .texts("algorithm", rows.iter().map(|row| row.0))
         .counts("run", rows.iter().map(|row| row.1 as u64))
         .counts("change", rows.iter().map(|row| row.2 as u64))

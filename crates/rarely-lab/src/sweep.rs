@@ -7,10 +7,10 @@ use rarely_core::{Exploration, SettingsError, Share};
 
 use crate::contestant::Contestant;
 use crate::experiment::Bench;
-use crate::frame::Frame;
 use crate::journal::Journal;
 use crate::outcome::{Outcome, Summary};
 use crate::task::{Source, Task, TaskError};
+use rarely_output::ColumnTable;
 
 /// A setting that can be varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,12 +258,12 @@ fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Conte
 }
 
 /// A row for each cell and contestant.
-pub fn frame(axes: &[Axis], cells: &[Cell]) -> Frame {
+pub fn frame(axes: &[Axis], cells: &[Cell]) -> ColumnTable {
     let rows: Vec<(&[f64], Summary)> = cells
         .iter()
         .flat_map(|cell| cell.outcomes.iter().map(|outcome| (cell.values.as_slice(), outcome.summary())))
         .collect();
-    let mut frame = Frame::default();
+    let mut frame = ColumnTable::default();
     for (at, axis) in axes.iter().enumerate() {
         frame = frame.numbers(axis.setting.to_string(), rows.iter().map(|(values, _)| values[at]));
     }

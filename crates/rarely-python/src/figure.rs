@@ -11,12 +11,12 @@ use pyo3::types::PyBytes;
 pub(crate) struct Figure {
     name: String,
     caption: String,
-    drawn: rarely_figures::Figure,
+    drawn: rarely_plot::Figure,
 }
 
 impl Figure {
     /// A picture with the name that its file would have; `caption` says how to read it.
-    pub(crate) fn new(name: impl Into<String>, caption: impl Into<String>, drawn: rarely_figures::Figure) -> Self {
+    pub(crate) fn new(name: impl Into<String>, caption: impl Into<String>, drawn: rarely_plot::Figure) -> Self {
         Self { name: name.into(), caption: caption.into(), drawn }
     }
 }

@@ -9,9 +9,10 @@ use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rarely_core::{Algorithm, Certificates, Profile};
-use rarely_figures::{reproduction as shown, results as figures};
+use rarely_lab::report::{reproduction as shown, results as figures};
 use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
-use rarely_lab::{Assumptions, Column, CounterfactualTable, Folder, Frame, Journal, NormBound, Source, Task, results};
+use rarely_lab::{Assumptions, CounterfactualTable, Journal, NormBound, Source, Task, results};
+use rarely_output::{ColumnTable, OutputDirectory, TableColumn};
 
 use self::watch::Watched;
 use crate::error::{self, Family};
@@ -113,11 +114,10 @@ pub(crate) fn reproduce(
 }
 
 /// The folder for results and the runs that were finished in it.
-fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<Folder>, Journal)> {
+fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirectory>, Journal)> {
     let wrong = |error: &dyn std::error::Error| error::TASK.of(py, error);
-    let folder = out.as_deref().map(Folder::create).transpose().map_err(|error| wrong(&error))?;
-    let journal =
-        folder.as_ref().map_or_else(|| Ok(Journal::none()), Folder::journal).map_err(|error| wrong(&error))?;
+    let folder = out.as_deref().map(OutputDirectory::create).transpose().map_err(|error| wrong(&error))?;
+    let journal = folder.as_ref().map_or_else(|| Ok(Journal::none()), Journal::open).map_err(|error| wrong(&error))?;
     Ok((folder, journal))
 }
 
@@ -191,16 +191,16 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
 }
 
 /// A table as columns by name: words as a list, numbers as arrays, NaN where one is missing.
-fn columns<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyDict>> {
+fn columns<'py>(py: Python<'py>, frame: &ColumnTable) -> PyResult<Bound<'py, PyDict>> {
     let named = PyDict::new(py);
     for (name, column) in frame.columns() {
         match column {
-            Column::Text(values) => named.set_item(name, PyList::new(py, values)?)?,
-            Column::Count(values) => {
+            TableColumn::Text(values) => named.set_item(name, PyList::new(py, values)?)?,
+            TableColumn::Count(values) => {
                 let values: Vec<i64> = values.iter().map(|&value| i64::try_from(value).unwrap_or(i64::MAX)).collect();
                 named.set_item(name, values.into_pyarray(py))?;
             }
-            Column::Number(values) => {
+            TableColumn::Number(values) => {
                 let values = values.iter().map(|value| value.unwrap_or(f64::NAN));
                 named.set_item(name, PyArray1::from_iter(py, values))?;
             }

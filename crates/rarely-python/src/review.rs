@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, read_people};
-use rarely_figures::review::Sources;
+use rarely_report::Sources;
 use rarely_review::{Ground, ReviewError, SAMPLE_SIZE, Tally};
 
 use crate::document::Document;

@@ -1,9 +1,9 @@
 //! What would settle a question that the log leaves open, and how many cases it would take: by simulation.
 
 use rarely_core::{
-    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Rule, Shape, Share, Stuck,
+    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Round, Rule, Shape, Share, Stuck,
+    World, step,
 };
-use rarely_lab::{Round, Sample, World, step};
 use serde::Serialize;
 
 use crate::error::ReviewError;
@@ -193,21 +193,5 @@ impl World for People<'_> {
             round.means[arm] = dot(parameters, &round.context);
             round.rewards[arm] = round.means[arm] + self.noise * self.rng.normal();
         }
-    }
-
-    fn initial(&self) -> &[f64] {
-        &[]
-    }
-
-    fn truth(&self) -> Option<&[f64]> {
-        Some(&self.truth)
-    }
-
-    fn sample(&self, size: usize) -> Sample {
-        let contexts = self.contexts[..self.contexts.len().min(size * self.dimension)].to_vec();
-        let arms = self.truth.chunks_exact(self.dimension);
-        let means =
-            contexts.chunks_exact(self.dimension).flat_map(|person| arms.clone().map(move |arm| dot(arm, person)));
-        Sample { means: means.collect(), contexts }
     }
 }

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
-use rarely_data::{Cell, ColumnKind, ParquetRows, utc};
 use rarely_live::Field;
 use rarely_live::engine::Slot;
 use rarely_live::event::{Event, Observed};
 use rarely_live::replay::{self, ReplayError, each_entry};
+use rarely_output::{ParquetRows, RowCell, RowColumn, utc};
 use rarely_policy::PolicyDocument;
 use rarely_store::Log;
 use tokio::sync::mpsc::{Sender, channel};
@@ -122,46 +122,46 @@ fn push<W: Write + Send>(
     for (at, field) in record.iter().enumerate() {
         cells.push(cell(slot, at, field));
     }
-    cells.push(Cell::Text(option));
-    cells.push(Cell::Number(outcome));
-    cells.push(propensity.map_or(Cell::Missing, Cell::Number));
-    cells.push(Cell::Text(&written));
-    cells.push(version.map_or(Cell::Missing, Cell::Whole));
-    cells.push(observed.decision.map_or(Cell::Missing, Cell::Whole));
+    cells.push(RowCell::Text(option));
+    cells.push(RowCell::Number(outcome));
+    cells.push(propensity.map_or(RowCell::Missing, RowCell::Number));
+    cells.push(RowCell::Text(&written));
+    cells.push(version.map_or(RowCell::Missing, RowCell::Whole));
+    cells.push(observed.decision.map_or(RowCell::Missing, RowCell::Whole));
     rows.push(&cells)?;
     Ok(())
 }
 
 /// A number where the document has numbers, a level's name where it has levels.
-fn cell<'a>(slot: &'a Slot, at: usize, field: &'a Field) -> Cell<'a> {
+fn cell<'a>(slot: &'a Slot, at: usize, field: &'a Field) -> RowCell<'a> {
     let feature = &slot.document.features()[at];
     match (feature.levels(), field) {
-        (None, Field::Number(number)) => Cell::Number(*number),
-        (None, Field::Text(text)) => text.trim().parse().map_or(Cell::Missing, Cell::Number),
-        (Some(_), Field::Text(text)) => Cell::Text(text),
+        (None, Field::Number(number)) => RowCell::Number(*number),
+        (None, Field::Text(text)) => text.trim().parse().map_or(RowCell::Missing, RowCell::Number),
+        (Some(_), Field::Text(text)) => RowCell::Text(text),
         (Some(levels), Field::Number(_)) => {
             let mut context = slot.reader.encoder().blank();
             let offset = slot.document.offset(at);
             if slot.reader.encoder().feature(at, field.value(), &mut context).is_err() {
-                return Cell::Missing;
+                return RowCell::Missing;
             }
             let coordinates = &context[offset..offset + levels.len() - 1];
-            Cell::Text(&levels[coordinates.iter().position(|&one| one == 1.0).map_or(0, |at| at + 1)])
+            RowCell::Text(&levels[coordinates.iter().position(|&one| one == 1.0).map_or(0, |at| at + 1)])
         }
     }
 }
 
-fn columns(document: &PolicyDocument) -> Vec<(String, ColumnKind)> {
-    let kind = |levels: bool| if levels { ColumnKind::Text } else { ColumnKind::Number };
-    let mut columns: Vec<(String, ColumnKind)> =
+fn columns(document: &PolicyDocument) -> Vec<(String, RowColumn)> {
+    let kind = |levels: bool| if levels { RowColumn::Text } else { RowColumn::Number };
+    let mut columns: Vec<(String, RowColumn)> =
         document.features().iter().map(|feature| (feature.column.clone(), kind(feature.levels().is_some()))).collect();
-    columns.push((document.option_column().to_owned(), ColumnKind::Text));
-    columns.push((document.outcome().column.clone(), ColumnKind::Number));
+    columns.push((document.option_column().to_owned(), RowColumn::Text));
+    columns.push((document.outcome().column.clone(), RowColumn::Number));
     let beside = [
-        ("propensity", ColumnKind::Number),
-        ("time", ColumnKind::Text),
-        ("version", ColumnKind::Whole),
-        ("decision", ColumnKind::Whole),
+        ("propensity", RowColumn::Number),
+        ("time", RowColumn::Text),
+        ("version", RowColumn::Whole),
+        ("decision", RowColumn::Whole),
     ];
     for (name, kind) in beside {
         // The document's own columns keep their names.

@@ -1,23 +1,23 @@
 //! `rarely algorithms`.
 
 use rarely_core::Algorithm;
-use rarely_figures::Table;
 use rarely_lab::environment::REGISTRY;
+use rarely_output::TextTable;
 
 use crate::output::width;
 
 /// The tables of algorithms, of their settings, and of environments.
 pub(crate) fn table() -> String {
     let words = [1, 2, 3, 4];
-    let mut algorithms = Table::new(&["algorithm", "plays", "acts when", "changes to", "source"], &words);
+    let mut algorithms = TextTable::new(&["algorithm", "plays", "acts when", "changes to", "source"], &words);
     for row in Algorithm::TABLE {
         algorithms.row([row.name, row.choice, row.trigger, row.update, row.source]);
     }
-    let mut settings = Table::new(&["setting", "default", "range", "used by", "option"], &words);
+    let mut settings = TextTable::new(&["setting", "default", "range", "used by", "option"], &words);
     for row in SETTINGS {
         settings.row(row);
     }
-    let mut environments = Table::new(&["environment", "its worlds"], &words);
+    let mut environments = TextTable::new(&["environment", "its worlds"], &words);
     for entry in REGISTRY {
         environments.row([entry.name, entry.summary]);
     }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_figures::results;
 use rarely_lab::frontier::{self, Point};
+use rarely_lab::report::results;
 use rarely_lab::{Task, runs_text};
 use serde_json::json;
 
@@ -51,8 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     });
     if let Some(folder) = session.folder() {
         folder.write("frontier.csv", frame.to_csv()).into_diagnostic()?;
-        folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
-        results::frontier(&title, &points, None).write(folder, "figure").into_diagnostic()?;
+        folder.write_json("run.json", &settings).into_diagnostic()?;
+        let figure = results::frontier(&title, &points, None);
+        folder.write_all("figure", figure.files("figure")).into_diagnostic()?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,

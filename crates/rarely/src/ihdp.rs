@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::{Counterfactuals, ihdp};
-use rarely_figures::results::{text, two_panels, write};
+use rarely_lab::report::results::{text, two_panels, write};
 use rarely_lab::reproduction::synthetic_children;
-use rarely_lab::{CounterfactualTable, Folder, Outcome, Source, Task};
+use rarely_lab::{CounterfactualTable, Outcome, Source, Task};
+use rarely_output::OutputDirectory;
 use serde_json::{Value, json};
 
 use crate::options::{Algorithms, Assumptions, Size, count};
@@ -99,10 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         settings["environment"]["label"] = json!(format!("{kind}, {what}"));
         if let Some(folder) = session.folder() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
-            let folder = Folder::create(&folder.path().join(name)).into_diagnostic()?;
+            let folder = OutputDirectory::create(&folder.path().join(name)).into_diagnostic()?;
             write(&folder, &settings, &outcomes).into_diagnostic()?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
-            figure.write(&folder, "figure-4").into_diagnostic()?;
+            folder.write_all("figure-4", figure.files("figure-4")).into_diagnostic()?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }

@@ -33,7 +33,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Report> {
 
 /// An object as text that ends with a line.
 pub(crate) fn json_text(value: &impl serde::Serialize) -> Result<String, Report> {
-    rarely_lab::json_text(value).into_diagnostic()
+    rarely_output::json_text(value).into_diagnostic()
 }
 
 /// Talks to whoever reads stderr, if anybody does.

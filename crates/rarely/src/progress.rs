@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
-use rarely_lab::{Bench, Folder, Journal, runs_text};
+use rarely_lab::{Bench, Journal, runs_text};
+use rarely_output::OutputDirectory;
 
 use crate::output::say;
 
 /// Threads, a folder for results if one was asked for, and the runs that were finished in it.
 pub(crate) struct Session {
     pool: rayon::ThreadPool,
-    folder: Option<Folder>,
+    folder: Option<OutputDirectory>,
     journal: Journal,
     started: Instant,
 }
@@ -22,9 +23,9 @@ impl Session {
     pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Report> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
         let pool = pool.into_diagnostic().wrap_err("could not start the threads; try --threads 1")?;
-        let folder = out.map(Folder::create).transpose().into_diagnostic()?;
+        let folder = out.map(OutputDirectory::create).transpose().into_diagnostic()?;
         let journal = match &folder {
-            Some(folder) => folder.journal().into_diagnostic()?,
+            Some(folder) => Journal::open(folder).into_diagnostic()?,
             None => Journal::none(),
         };
         let kept = folder.as_ref().map(|folder| folder.path().display().to_string());
@@ -70,7 +71,7 @@ impl Session {
         result
     }
 
-    pub(crate) fn folder(&self) -> Option<&Folder> {
+    pub(crate) fn folder(&self) -> Option<&OutputDirectory> {
         self.folder.as_ref()
     }
 

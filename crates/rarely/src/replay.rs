@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
 use rarely_core::Interval;
-use rarely_figures::Table;
+use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::{Replay, Value, Walk, words};
 use serde_json::json;
@@ -79,7 +79,7 @@ fn text(document: &PolicyDocument, walk: &Walk, arguments: &Arguments) -> String
         let _ = writeln!(text, "  gain {gain}; {changed} of the last people change option");
     }
     let _ = writeln!(text, "\nMean {} per case", document.outcome().column);
-    let mut values = Table::new(&["  ", "value", "how"], &[2]);
+    let mut values = TextTable::new(&["  ", "value", "how"], &[2]);
     values.row(["  as logged", &words::range(walk.logged), "mean of the log, 95 %"]);
     let mut refusals = Vec::new();
     for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {

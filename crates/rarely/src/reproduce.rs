@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_figures::reproduction::{text, write};
+use rarely_lab::report::reproduction::{text, write};
 use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
 use rarely_lab::{Bench, ROUNDS};
 

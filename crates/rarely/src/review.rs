@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
-use rarely_figures::review::{Sources, text, write};
-use rarely_lab::Folder;
+use rarely_output::OutputDirectory;
+use rarely_report::{Sources, text, write};
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
 
 use crate::log::{Log, Population};
@@ -55,7 +55,7 @@ pub(crate) enum Format {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
-    let folder = arguments.out.as_deref().map(Folder::create).transpose().into_diagnostic()?;
+    let folder = arguments.out.as_deref().map(OutputDirectory::create).transpose().into_diagnostic()?;
     let mut tally = Tally::new(&document);
     for path in &arguments.state {
         tally.merge(&state::read(path, &document)?).into_diagnostic().wrap_err_with(|| path.display().to_string())?;

@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
-use rarely_figures::review::pictures;
 use rarely_live::engine::{Durability, Options, SNAPSHOT_EVERY};
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Grant, Role};
+use rarely_report::pictures;
 use rarely_server::{Ready, ServeOptions};
 
 use crate::output::say;

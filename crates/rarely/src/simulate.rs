@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_figures::results;
+use rarely_lab::report::results;
 use rarely_lab::{Contestant, CounterfactualTable, Outcome, Source, Task};
 use serde_json::{Value, json};
 

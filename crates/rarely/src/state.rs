@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
-use rarely_lab::Folder;
+use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_review::Tally;
 
@@ -78,7 +78,7 @@ fn replace(path: &Path, contents: &[u8]) -> Result<(), Report> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| miette!("{} is no name for a file", path.display()))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = Folder::create(parent).and_then(|folder| folder.write(name, contents));
+    let written = OutputDirectory::create(parent).and_then(|folder| folder.write(name, contents));
     written.map_err(|error| {
         let reason = std::error::Error::source(&error).map_or_else(String::new, |source| format!(" ({source})"));
         miette!("{}: could not be written{reason}; name a place that you may write to", path.display())

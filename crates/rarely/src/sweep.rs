@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Report, miette};
-use rarely_figures::results::{self, text};
+use rarely_lab::report::results::{self, text};
 use rarely_lab::sweep::{self, Axis, Sweep};
 use rarely_lab::{CounterfactualTable, Source, Task};
 use serde_json::json;
@@ -81,9 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
     if let Some(folder) = session.folder() {
         folder.write("sweep.csv", frame.to_csv()).into_diagnostic()?;
-        folder.write("run.json", json_text(&settings)?).into_diagnostic()?;
+        folder.write_json("run.json", &settings).into_diagnostic()?;
         let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
-        figure.write(folder, "figure").into_diagnostic()?;
+        folder.write_all("figure", figure.files("figure")).into_diagnostic()?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,

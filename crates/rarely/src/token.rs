@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
-use rarely_data::utc;
-use rarely_figures::Table;
 use rarely_live::engine::{Durability, StartError};
 use rarely_live::{Engine, Role};
+use rarely_output::{TextTable, utc};
 use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
@@ -161,7 +160,7 @@ fn list(place: &Place) -> Result<Json, Report> {
 
 fn table(tokens: &Json) -> String {
     let header = ["id", "name", "roles", "policies", "made", "ends", "revoked"];
-    let mut table = Table::new(&header, &[1, 2, 3, 4, 5, 6]);
+    let mut table = TextTable::new(&header, &[1, 2, 3, 4, 5, 6]);
     let words =
         |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
     let time = |time: &Json| time.as_u64().map_or_else(|| "–".to_owned(), |time| utc(time)[..16].to_owned());

@@ -4,9 +4,9 @@ use rarely_core::Shape;
 use serde_json::{Value, json};
 
 use super::synthetic::{Stream, Surface, Synthetic, draw, draw_arms, linear_means, stream};
-use super::{Entry, Environment, World};
+use super::{Environment, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "drifting",
     summary: "misspecified: the parameters turn into other ones, a quarter of the way round in 10,000/strength rounds",
     build: |shape, noise, strength| Box::new(Drifting { shape, noise, strength }),
@@ -25,7 +25,7 @@ impl Environment for Drifting {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (truth, initial) = draw(self.shape, seed, run);
         let other = draw_arms(self.shape, &mut stream(seed, run, Stream::Unusual));
         let speed = std::f64::consts::FRAC_PI_2 * self.strength / QUARTER_TURN;

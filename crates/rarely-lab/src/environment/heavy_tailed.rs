@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::linear::Flat;
 use super::synthetic::{Law, Synthetic, draw};
-use super::{Entry, Environment, World};
+use super::{Environment, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "heavy-tailed",
     summary: "misspecified: noise of Student's t with 3 degrees of freedom, strength × the standard deviation of the normal",
     build: |shape, noise, strength| Box::new(HeavyTailed { shape, noise: noise * strength }),
@@ -23,7 +23,7 @@ impl Environment for HeavyTailed {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (truth, initial) = draw(self.shape, seed, run);
         Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run).law(Law::HeavyTailed))
     }

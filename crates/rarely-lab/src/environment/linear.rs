@@ -4,9 +4,9 @@ use rarely_core::Shape;
 use serde_json::{Value, json};
 
 use super::synthetic::{Surface, Synthetic, draw, linear_means};
-use super::{Entry, Environment, World};
+use super::{Environment, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "linear",
     summary: "the paper's: mean rewards linear in the context, normal noise",
     build: |shape, noise, _| Box::new(Linear { shape, noise }),
@@ -26,7 +26,7 @@ impl Environment for Linear {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (truth, initial) = draw(self.shape, seed, run);
         Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run))
     }
@@ -54,7 +54,7 @@ impl Environment for Given {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         Box::new(Synthetic::new(Flat(self.truth.clone()), self.initial.clone(), self.shape, self.noise, seed, run))
     }
 

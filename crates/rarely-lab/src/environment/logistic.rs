@@ -4,9 +4,9 @@ use rarely_core::Shape;
 use serde_json::{Value, json};
 
 use super::synthetic::{Surface, Synthetic, draw, linear_means};
-use super::{Entry, Environment, World};
+use super::{Environment, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "logistic",
     summary: "misspecified: mean rewards 1/(1+exp(−strength·sᵀθ))",
     build: |shape, noise, strength| Box::new(Logistic { shape, noise, strength }),
@@ -23,7 +23,7 @@ impl Environment for Logistic {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (parameters, initial) = draw(self.shape, seed, run);
         let surface = Saturating { parameters, strength: self.strength };
         Box::new(Synthetic::new(surface, initial, self.shape, self.noise, seed, run))

@@ -4,9 +4,9 @@ use rarely_core::Shape;
 use serde_json::{Value, json};
 
 use super::synthetic::{Stream, Surface, Synthetic, draw, linear_means, stream, truncated_normal};
-use super::{Entry, Environment, World};
+use super::{Environment, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "quadratic",
     summary: "misspecified: strength × a random curvature (2x−1)² in every variable of every arm",
     build: |shape, noise, strength| Box::new(Quadratic { shape, noise, strength }),
@@ -23,7 +23,7 @@ impl Environment for Quadratic {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (parameters, initial) = draw(self.shape, seed, run);
         let mut rng = stream(seed, run, Stream::Unusual);
         let curvature = parameters.iter().map(|_| self.strength * truncated_normal(&mut rng)).collect();

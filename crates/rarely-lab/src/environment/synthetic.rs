@@ -1,9 +1,9 @@
 //! What the synthetic environments share: contexts `(1, x₂ … x_d)` with x uniform on `[0,1]`, and noise that is the same
 //! whichever arm is played.
 
-use rarely_core::{Rng, Shape};
+use rarely_core::{Rng, Round, Shape, World};
 
-use super::{REGISTRY, Round, Sample, World};
+use super::{JudgedSample, REGISTRY, SimulatedWorld};
 
 /// Why there is no such environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -119,7 +119,9 @@ impl<S: Surface> World for Synthetic<S> {
             *reward = mean + noise;
         }
     }
+}
 
+impl<S: Surface> SimulatedWorld for Synthetic<S> {
     fn initial(&self) -> &[f64] {
         &self.initial
     }
@@ -128,7 +130,7 @@ impl<S: Surface> World for Synthetic<S> {
         self.surface.truth()
     }
 
-    fn sample(&self, size: usize) -> Sample {
+    fn sample(&self, size: usize) -> JudgedSample {
         let mut rng = self.judge.clone();
         let mut contexts = vec![0.0; size * self.shape.dimension()];
         let mut means = vec![0.0; size * self.shape.arms()];
@@ -137,7 +139,7 @@ impl<S: Surface> World for Synthetic<S> {
             fill(context, &mut rng);
             self.surface.means(context, means);
         }
-        Sample { contexts, means }
+        JudgedSample { contexts, means }
     }
 
     fn drifts(&self) -> bool {

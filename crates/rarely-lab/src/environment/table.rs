@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rarely_core::{Rng, SettingsError, Shape};
+use rarely_core::{Rng, Round, SettingsError, Shape, World};
 use rarely_data::Counterfactuals;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Environment, Round, Sample, Stream, World, stream};
+use super::{Environment, JudgedSample, SimulatedWorld, Stream, stream};
 use crate::journal::hex;
 
 /// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
@@ -80,7 +80,7 @@ impl Environment for Table {
         self.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let count = self.realisations.len() as u64;
         let at = usize::try_from(run % count).unwrap_or(0);
         let table = Arc::clone(&self.realisations[at]);
@@ -126,7 +126,9 @@ impl World for Queue {
         row(&self.table.means, self.table.arms, &mut round.means);
         row(&self.table.outcomes, self.table.arms, &mut round.rewards);
     }
+}
 
+impl SimulatedWorld for Queue {
     fn initial(&self) -> &[f64] {
         &self.initial
     }
@@ -136,8 +138,8 @@ impl World for Queue {
     }
 
     /// Everybody.
-    fn sample(&self, _: usize) -> Sample {
-        Sample { contexts: self.table.contexts.clone(), means: self.table.means.clone() }
+    fn sample(&self, _: usize) -> JudgedSample {
+        JudgedSample { contexts: self.table.contexts.clone(), means: self.table.means.clone() }
     }
 }
 

@@ -3,9 +3,9 @@
 use rarely_core::Shape;
 use serde_json::{Value, json};
 
-use super::{Entry, Environment, Linear, World};
+use super::{Environment, Linear, RegisteredEnvironment, SimulatedWorld};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "understated-noise",
     summary: "misspecified: linear, but the noise is 2 × strength as large as declared",
     build: |shape, noise, strength| Box::new(Understated(Linear { shape, noise: 2.0 * strength * noise })),
@@ -18,7 +18,7 @@ impl Environment for Understated {
         self.0.shape
     }
 
-    fn world(&self, seed: u64, run: u64) -> Box<dyn World> {
+    fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         self.0.world(seed, run)
     }
 

@@ -1,16 +1,16 @@
 //! What is wrong in the paper and in its program, each with the experiment that shows it where one can.
 
 use rarely_core::{
-    Algorithm, Certificates, Parameters, Profile, SettingsError, Shape, TheoremThree, cosine, cosine_gradient,
+    Algorithm, Certificates, Parameters, Profile, Round, SettingsError, Shape, TheoremThree, cosine, cosine_gradient,
+    step,
 };
 use serde::Serialize;
 
 use super::{Evidence, Findings, TheoremTwo};
 use crate::contestant::Contestant;
-use crate::environment::{Environment, Round, policy_stream};
+use crate::environment::{Environment, policy_stream};
 use crate::judge::Judge;
 use crate::metrics::Estimate;
-use crate::play::step;
 use crate::reproduction::theorems::{CounterRow, TheoremThreeGap, projection_gap, solver_gap};
 
 /// Where a mistake is.

@@ -2,14 +2,13 @@
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, Decision, ErrorProbability, Exploration,
-    Noise, NormBound, Parameters, Penalty, Policy, Profile, Rule, Sets, SettingsError, Shape, Solver, Statistics,
-    TheoremThree, cosine,
+    Noise, NormBound, Parameters, Penalty, Policy, Profile, Round, Rule, Sets, SettingsError, Shape, Solver,
+    Statistics, TheoremThree, cosine, step,
 };
 
 use crate::contestant::Contestant;
-use crate::environment::{Environment as _, Linear, Round, World, policy_stream};
+use crate::environment::{Environment as _, Linear, SimulatedWorld, policy_stream};
 use crate::judge::Judge;
-use crate::play::step;
 use crate::theorem_one::{CounterExample, CounterExampleError, printed_bound};
 
 /// One length of the counter-example to Theorem 1.
@@ -146,7 +145,7 @@ pub fn planar_moment(arms: usize, seed: u64, after: u64) -> Result<Option<Planar
 
 fn first_change(
     policy: &mut dyn Policy,
-    world: &mut dyn World,
+    world: &mut dyn SimulatedWorld,
     shape: Shape,
     (after, longest): (u64, u64),
     run: u64,

@@ -1,6 +1,6 @@
 //! The confidence sets hold for adaptively chosen arms.
 
-use rarely_core::{Algorithm, Certificates, Profile, Sets, Shape};
+use rarely_core::{Algorithm, Certificates, Profile, Round, Sets, Shape};
 use rarely_lab::{Bench, Contestant, Experiment, Linear};
 
 const ROUNDS: u64 = 150;
@@ -54,7 +54,7 @@ fn understated_noise_is_found() {
 #[test]
 fn looking_seldom_finds_what_looking_always_finds() {
     use rarely_core::{Context, Parameters, Rng};
-    use rarely_lab::{Environment as _, Judge, Round, play};
+    use rarely_lab::{Environment as _, Judge, play};
     let shape = Shape::new(3, 2).expect("a shape");
     let environment = Linear { shape, noise: 0.5 };
     let (mut looked, mut left) = (0, 0);

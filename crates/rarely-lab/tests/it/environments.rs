@@ -1,8 +1,8 @@
 //! Every environment of the registry, and what breaks in the misspecified ones.
 
-use rarely_core::{Algorithm, Certificates, Profile, Shape};
+use rarely_core::{Algorithm, Certificates, Profile, Round, Shape};
 use rarely_lab::environment::{REGISTRY, linear_fit, named};
-use rarely_lab::{Bench, Contestant, Experiment, Judge, Outcome, Round};
+use rarely_lab::{Bench, Contestant, Experiment, Judge, Outcome};
 
 fn shape() -> Shape {
     Shape::new(3, 4).expect("a shape")

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rarely_core::{Algorithm, Arm, Certificates, Profile, Shape};
-use rarely_lab::{Bench, Contestant, Estimate, Experiment, ExperimentError, Judge, Linear, Outcome, Round, play};
+use rarely_core::{Algorithm, Arm, Certificates, Profile, Round, Shape};
+use rarely_lab::{Bench, Contestant, Estimate, Experiment, ExperimentError, Judge, Linear, Outcome, play};
+use rarely_output::OutputDirectory;
 use rarely_lab::{Between, Environment as _, Journal};
 
 fn run_all(algorithms: &[Algorithm], threads: usize, bench: &Bench<'_>) -> Vec<Outcome> {
@@ -51,28 +52,29 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn finished_runs_are_found_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("journal");
+    let directory = OutputDirectory::create(folder.path()).expect("a directory");
+    let path = folder.path().join("unfinished.ndjson");
     let algorithms = [Algorithm::Rarely, Algorithm::RsConservative, Algorithm::Thompson];
     let fresh = run_all(&algorithms, 2, &Bench::quiet());
-    run_all(&algorithms, 2, &kept_in(&Journal::open(&path).expect("a journal")));
+    run_all(&algorithms, 2, &kept_in(&Journal::open(&directory).expect("a journal")));
 
     // Half of it is lost, the last line cut in its middle.
     let text = std::fs::read_to_string(&path).expect("lines");
     assert_eq!(text.lines().count(), 18);
     std::fs::write(&path, &text[..text.len() / 2]).expect("a shorter file");
-    let journal = Journal::open(&path).expect("a journal");
+    let journal = Journal::open(&directory).expect("a journal");
     let found = journal.found();
     assert!(found > 2 && found < 18, "{found}");
     let resumed = run_all(&algorithms, 2, &kept_in(&journal));
     assert_eq!(runs_of(&fresh), runs_of(&resumed));
 
     // Now it has all of them again, each on a line of its own, and other settings find none of them.
-    let journal = Journal::open(&path).expect("a journal");
+    let journal = Journal::open(&directory).expect("a journal");
     assert_eq!(journal.found(), 18);
     run_all(&[Algorithm::Greedy], 1, &kept_in(&journal));
     assert_eq!(journal.found(), 18);
     journal.finish().expect("it is written");
-    let journal = Journal::open(&path).expect("a journal");
+    let journal = Journal::open(&directory).expect("a journal");
     assert_eq!(journal.found(), 18, "runs of other commands stay");
     run_all(&algorithms, 1, &kept_in(&journal));
     journal.finish().expect("it is removed");
@@ -83,9 +85,9 @@ fn finished_runs_are_found_again() {
 #[test]
 fn a_stopped_experiment_goes_on_to_the_same_result() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("journal");
+    let directory = OutputDirectory::create(folder.path()).expect("a directory");
     let algorithms = [Algorithm::Rarely, Algorithm::RsConservative];
-    let journal = Journal::open(&path).expect("a journal");
+    let journal = Journal::open(&directory).expect("a journal");
     let (stop, finished) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = || {
         stop.fetch_or(finished.fetch_add(1, Ordering::Relaxed) >= 4, Ordering::Relaxed);
@@ -96,7 +98,7 @@ fn a_stopped_experiment_goes_on_to_the_same_result() {
     assert!(error.to_string().starts_with("stopped before all runs were finished"), "{error}");
 
     // With two threads at most one run more was under way.
-    let journal = Journal::open(&path).expect("a journal");
+    let journal = Journal::open(&directory).expect("a journal");
     assert!((5..=6).contains(&journal.found()), "{}", journal.found());
     let resumed = run_all(&algorithms, 2, &kept_in(&journal));
     assert_eq!(runs_of(&run_all(&algorithms, 2, &Bench::quiet())), runs_of(&resumed));

@@ -6,6 +6,7 @@ mod environments;
 mod experiment;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
+mod planar;
 mod reference;
 mod tables;
 mod theorem_three;

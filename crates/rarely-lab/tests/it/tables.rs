@@ -4,7 +4,8 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use rarely_core::{Algorithm, Certificates, Profile};
 use rarely_lab::sweep::{Axis, Setting, Sweep};
-use rarely_lab::{Bench, Contestant, Frame, Outcome, Source, Task, frontier, results};
+use rarely_lab::{Bench, Contestant, Outcome, Source, Task, frontier, results};
+use rarely_output::ColumnTable;
 
 fn outcomes() -> Vec<Outcome> {
     let contestants = [Algorithm::Rarely, Algorithm::RsLinUcb, Algorithm::Random]
@@ -18,7 +19,7 @@ fn outcomes() -> Vec<Outcome> {
     task.run(&contestants, &Bench::quiet()).expect("it runs")
 }
 
-fn rows(frame: &Frame) -> Vec<parquet::record::Row> {
+fn rows(frame: &ColumnTable) -> Vec<parquet::record::Row> {
     let bytes = frame.to_parquet().expect("a file");
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("it can be read");
     reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect()
@@ -61,7 +62,7 @@ fn changes_are_saved_with_their_certificates() {
 
 #[test]
 fn csv_quotes_what_it_must() {
-    let frame = Frame::default()
+    let frame = ColumnTable::default()
         .texts("a,b", ["plain", "with \"quotes\", and a comma"])
         .optional("x", [Some(0.1), None])
         .numbers("y", [1e-7, f64::NAN])

@@ -14,7 +14,7 @@ use arrow_array::{
     StringViewArray,
 };
 use arrow_schema::{DataType, TimeUnit};
-use rarely_data::Ticks;
+use rarely_output::Ticks;
 use rarely_policy::FieldValue;
 
 /// A chunk of a column.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use rarely_figures::review::Picture;
 use rarely_policy::PolicyDocument;
+use rarely_report::Picture;
 use rarely_review::{Review, Verdict, words};
 
 /// The piece of a page.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rarely_figures::review::{Picture, Sources, page, pictures, text};
+use rarely_report::{Picture, Sources, page, pictures, text};
 use rarely_review::{Answer, Ground, Tally};
 
 use super::notebook;

@@ -1,7 +1,7 @@
 //! Times, ages and numbers as a reader has them.
 
 use maud::{Markup, html};
-use rarely_data::utc;
+use rarely_output::utc;
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
@@ -57,7 +57,7 @@ pub(super) fn count(number: u64) -> String {
 
 /// A measured value with three digits.
 pub(super) fn value(value: f64) -> String {
-    rarely_figures::value_text(value).replace(',', &THIN.to_string())
+    rarely_plot::value_text(value).replace(',', &THIN.to_string())
 }
 
 /// A share: `12.3 %`; what is neither nothing nor all does not look so.

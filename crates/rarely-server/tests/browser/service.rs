@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rarely_core::Rng;
-use rarely_figures::review::pictures;
 use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
 use rarely_live::event::{Drawing, Elsewhere};
 use rarely_live::{Engine, Field, Grant, Role};
+use rarely_report::pictures;
 use rarely_server::{App, Settings, router};
 use tempfile::TempDir;
 

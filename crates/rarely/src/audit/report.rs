@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use miette::{IntoDiagnostic as _, Report, miette};
-use rarely_data::utc;
-use rarely_figures::{Cell, Page};
-use rarely_lab::{Column, Folder, Frame};
 use rarely_live::event::{Event, Proposed, Signature};
 use rarely_live::replay::{self, ReplayError, each_entry};
 use rarely_live::{Live, Origin, World};
+use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
+use rarely_plot::{Page, PageCell};
 use rarely_store::{Entry, SqliteLog};
 
 use crate::output::say;
@@ -49,7 +48,7 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
         }
         lines.retain(|line| line.policy == name);
     }
-    let folder = Folder::create(out).into_diagnostic()?;
+    let folder = OutputDirectory::create(out).into_diagnostic()?;
     folder.write("changes.csv", csv(&lines)).into_diagnostic()?;
     folder.write("changes.html", page(store, &world, &lines).html()).into_diagnostic()?;
     say(&format!("{} entries are in {} and changes.csv", lines.len(), folder.path().join("changes.html").display()));
@@ -131,13 +130,13 @@ fn basis(proposed: &Proposed) -> String {
 
 fn csv(lines: &[Line]) -> String {
     let texts = |field: fn(&Line) -> &String| lines.iter().map(|line| field(line).clone()).collect::<Vec<_>>();
-    Frame::default()
+    ColumnTable::default()
         .texts("policy", texts(|line| &line.policy))
         .counts("event", lines.iter().map(|line| line.event))
         .texts("time", texts(|line| &line.time))
         .texts("what", texts(|line| &line.what))
         .texts("by", texts(|line| &line.by))
-        .with("version", Column::Count(lines.iter().map(|line| line.version).collect()))
+        .with("version", TableColumn::Count(lines.iter().map(|line| line.version).collect()))
         .texts("rule", texts(|line| &line.rule))
         .texts("meaning", texts(|line| &line.meaning))
         .texts("reason", texts(|line| &line.reason))
@@ -165,7 +164,7 @@ fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
         }
         page.subheading("Everything that was proposed, signed or refused");
         let rows = lines.iter().map(|line| {
-            let text = |text: &String| Cell::Text(text.clone());
+            let text = |text: &String| PageCell::Text(text.clone());
             let words = [&line.meaning, &line.reason]
                 .into_iter()
                 .filter(|words| !words.is_empty())
@@ -173,14 +172,14 @@ fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
                 .collect::<Vec<_>>()
                 .join(" – ");
             vec![
-                Cell::Number(line.event.to_string()),
-                Cell::Text(minute(&line.time)),
+                PageCell::Number(line.event.to_string()),
+                PageCell::Text(minute(&line.time)),
                 text(&line.what),
                 text(&line.by),
-                Cell::Text(words),
+                PageCell::Text(words),
                 text(&line.rule),
-                Cell::Text(brief(&line.evidence)),
-                Cell::Text(brief(&line.hash)),
+                PageCell::Text(brief(&line.evidence)),
+                PageCell::Text(brief(&line.hash)),
             ]
         });
         page.table(&["event", "time", "what", "by", "meaning – reason", "rule", "evidence", "hash"], rows);
@@ -221,11 +220,11 @@ fn versions(page: &mut Page, live: &Live) {
             _ => signers.join("; "),
         };
         vec![
-            Cell::Number(version.number.to_string()),
-            Cell::Text(minute(&utc(version.time_ms))),
-            Cell::Text(version.rule.words(live.document()).join("; ")),
-            Cell::Text(origin),
-            Cell::Text(signed),
+            PageCell::Number(version.number.to_string()),
+            PageCell::Text(minute(&utc(version.time_ms))),
+            PageCell::Text(version.rule.words(live.document()).join("; ")),
+            PageCell::Text(origin),
+            PageCell::Text(signed),
         ]
     });
     page.table(&["version", "in force since", "rule", "by", "signed by"], rows.collect::<Vec<_>>());

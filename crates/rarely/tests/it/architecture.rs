@@ -1,76 +1,105 @@
-//! The folders are the architecture: which crate may use which is a table, and every manifest is read against it.
+//! The directories are the architecture: which crate may use which is the table in ARCHITECTURE.md, and every manifest is checked
+//! against it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crate, and the crates of ours that it may use. ARCHITECTURE.md explains each arrow.
-const ARROWS: [(&str, &[&str]); 12] = [
-    ("rarely-core", &[]),
-    ("rarely-policy", &["rarely-core"]),
-    ("rarely-data", &["rarely-core", "rarely-policy"]),
-    ("rarely-lab", &["rarely-core", "rarely-data"]),
-    ("rarely-review", &["rarely-core", "rarely-policy", "rarely-lab"]),
-    ("rarely-figures", &["rarely-core", "rarely-lab", "rarely-policy", "rarely-review"]),
-    ("rarely-store", &[]),
-    ("rarely-live", &["rarely-core", "rarely-policy", "rarely-review", "rarely-store"]),
-    (
-        "rarely-server",
-        &[
-            "rarely-core",
-            "rarely-policy",
-            "rarely-review",
-            "rarely-store",
-            "rarely-live",
-            "rarely-figures",
-            "rarely-data",
-        ],
-    ),
-    (
-        "rarely",
-        &[
-            "rarely-core",
-            "rarely-policy",
-            "rarely-data",
-            "rarely-lab",
-            "rarely-review",
-            "rarely-figures",
-            "rarely-store",
-            "rarely-live",
-            "rarely-server",
-        ],
-    ),
-    (
-        "rarely-python",
-        &["rarely-core", "rarely-policy", "rarely-data", "rarely-lab", "rarely-review", "rarely-figures"],
-    ),
-    ("rarely-bench", &["rarely-core", "rarely-policy", "rarely-data", "rarely-review"]),
-];
+/// The crates of ours that a crate uses: in its library or program, and besides only in its tests, examples and benchmarks.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Arrows {
+    uses: BTreeSet<String>,
+    in_tests: BTreeSet<String>,
+}
 
-fn crates() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut crates: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the crates folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.join("Cargo.toml").is_file())
-        .collect();
-    crates.sort();
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The table whose header begins with `| crate |`.
+fn table() -> BTreeMap<String, Arrows> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let rows = text.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2);
+    let listed = |cell: &str| match cell {
+        "–" => BTreeSet::new(),
+        list => list.split(", ").map(|short| format!("rarely-{short}")).collect(),
+    };
+    rows.take_while(|line| line.starts_with('|'))
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 4, "crate, job, uses, in tests: {row}");
+            (cells[0].trim_matches('`').to_owned(), Arrows { uses: listed(cells[2]), in_tests: listed(cells[3]) })
+        })
+        .collect()
+}
+
+/// What the manifests say.
+fn manifests() -> BTreeMap<String, Arrows> {
+    let crates = fs::read_dir(root().join("crates")).expect("the crates directory");
+    let crates = crates.map(|entry| entry.expect("an entry").path()).filter(|path| path.join("Cargo.toml").is_file());
     crates
+        .map(|path| {
+            let text = fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
+            let manifest: toml::Table = text.parse().expect("TOML");
+            let name = manifest["package"]["name"].as_str().expect("a name");
+            assert_eq!(path.file_name().and_then(|file| file.to_str()), Some(name), "directory name = crate name");
+            let ours = |section: &str| -> BTreeSet<String> {
+                let names = manifest.get(section).and_then(toml::Value::as_table).into_iter().flatten();
+                names.map(|(name, _)| name.clone()).filter(|name| name.starts_with("rarely")).collect()
+            };
+            let uses = &ours("dependencies") | &ours("build-dependencies");
+            let in_tests = &ours("dev-dependencies") - &uses;
+            (name.to_owned(), Arrows { uses, in_tests })
+        })
+        .collect()
 }
 
 #[test]
-fn every_arrow_is_in_the_table() {
-    assert!(crates().len() >= 3);
-    for path in crates() {
-        let text = fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
-        let manifest: toml::Table = text.parse().expect("TOML");
-        let name = manifest["package"]["name"].as_str().expect("a name");
-        assert_eq!(path.file_name().and_then(|folder| folder.to_str()), Some(name), "folder name = crate name");
-        let (_, allowed) =
-            ARROWS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name} is not in the table"));
-        let used = manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flatten();
-        for (dependency, _) in used.filter(|(dependency, _)| dependency.starts_with("rarely")) {
-            assert!(allowed.contains(&dependency.as_str()), "{name} may not use {dependency}: see ARCHITECTURE.md");
+fn the_table_is_what_the_manifests_say() {
+    let (table, manifests) = (table(), manifests());
+    assert!(table.len() >= 12, "the table was found");
+    let names = |crates: &BTreeMap<String, Arrows>| crates.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&table), names(&manifests), "each crate has a row in ARCHITECTURE.md, and each row a crate");
+    for (name, found) in &manifests {
+        assert_eq!(found, &table[name], "left: the manifest of {name}; right: its row in ARCHITECTURE.md");
+    }
+}
+
+/// A dependency that no source file names is an arrow nobody uses.
+#[test]
+fn every_arrow_is_used() {
+    for (name, arrows) in manifests() {
+        let directory = root().join("crates").join(&name);
+        let text = |parts: &[&str]| -> String {
+            let directories = parts.iter().map(|part| directory.join(part)).filter(|path| path.is_dir());
+            let files = directories.flat_map(|path| rust_files(&path));
+            files.map(|file| fs::read_to_string(file).expect("a source file")).collect()
+        };
+        let (sources, tests) = (text(&["src"]), text(&["src", "tests", "examples", "benches"]));
+        for (used, texts) in [(&arrows.uses, &sources), (&arrows.in_tests, &tests)] {
+            for dependency in used {
+                let module = format!("{}::", dependency.replace('-', "_"));
+                assert!(texts.contains(&module), "{name} depends on {dependency} and never uses it");
+            }
         }
+    }
+}
+
+/// Whoever embeds the live engine compiles no simulator and no file format.
+#[test]
+fn the_live_engine_needs_no_laboratory() {
+    let manifests = manifests();
+    let mut reached = BTreeSet::from(["rarely-live".to_owned()]);
+    loop {
+        let next: BTreeSet<String> = reached.iter().flat_map(|name| manifests[name].uses.iter().cloned()).collect();
+        let all = &reached | &next;
+        if all == reached {
+            break;
+        }
+        reached = all;
+    }
+    for absent in ["rarely-lab", "rarely-data", "rarely-output", "rarely-plot", "rarely-server"] {
+        assert!(!reached.contains(absent), "rarely-live reaches {absent}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! up (saved statistics), and what must never be lost (stored files).
 
 use rarely_core::Rng;
-use rarely_lab::Frame;
+use rarely_output::ColumnTable;
 use serde_json::Value;
 
 use crate::program::{Place, assert_snapshot_of, data, talk};
@@ -55,8 +55,8 @@ pub(crate) fn people(rows: usize, seed: u64) -> Vec<Person> {
 }
 
 /// A log of these people, with the outcome turned by `outcome`.
-pub(crate) fn log_with(people: &[Person], outcome: impl Fn(f64) -> f64) -> Frame {
-    Frame::default()
+pub(crate) fn log_with(people: &[Person], outcome: impl Fn(f64) -> f64) -> ColumnTable {
+    ColumnTable::default()
         .numbers("systolic", people.iter().map(|person| person.systolic))
         .texts("treatment", people.iter().map(|person| person.treatment))
         .numbers("probability", people.iter().map(|person| person.probability))
@@ -64,7 +64,7 @@ pub(crate) fn log_with(people: &[Person], outcome: impl Fn(f64) -> f64) -> Frame
 }
 
 /// A log of these people.
-pub(crate) fn log(people: &[Person]) -> Frame {
+pub(crate) fn log(people: &[Person]) -> ColumnTable {
     log_with(people, |wellbeing| wellbeing)
 }
 

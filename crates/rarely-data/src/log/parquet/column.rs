@@ -8,7 +8,9 @@ use parquet::schema::types::Type;
 use rarely_policy::FieldValue;
 
 use super::super::trimmed;
-use crate::{Ticks, number};
+use rarely_output::Ticks;
+
+use crate::number;
 
 /// What a column holds, as far as it is read.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rarely_figures::review::pictures;
 use rarely_live::Engine;
 use rarely_live::engine::Slot;
 use rarely_live::event::Drawing;
 use rarely_policy::{PolicyDocument, difference};
+use rarely_report::pictures;
 use rarely_review::{Check, Remedy, Review, Thin, Verdict, words};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
@@ -138,7 +138,7 @@ impl Basis {
 }
 
 impl Shown {
-    fn of(document: &PolicyDocument, review: &Review, pictures: Vec<rarely_figures::review::Picture>) -> Self {
+    fn of(document: &PolicyDocument, review: &Review, pictures: Vec<rarely_report::Picture>) -> Self {
         let standing = &review.standing;
         let together = match (standing.jointly_plausible, standing.boundaries.iter().all(|pair| pair.plausible)) {
             (true, _) => None,

@@ -1,8 +1,8 @@
 //! How the rule stood at each review: a picture of the evidence over time.
 
-use rarely_figures::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_live::event::{CutPoint, Drawing};
 use rarely_live::{Timed, Version};
+use rarely_plot::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Running, words};
 

@@ -1,0 +1,7 @@
+//! Experiments and the reproduction of the paper as figures, pages, text, and directories of files.
+
+mod planar;
+pub mod reproduction;
+pub mod results;
+
+pub use planar::{ConeState, ThresholdState, cone_picture, threshold_picture};

@@ -1,0 +1,89 @@
+//! The reproduction of the paper as figures, as one page, as text, and as a directory of files.
+
+mod figures;
+mod page;
+
+use crate::reproduction::{GRID_DIMENSIONS, Reproduced, Verdict, WIDE};
+use crate::{frontier, results, sweep};
+use rarely_output::{ColumnTable, OutputDirectory, OutputError};
+
+use rarely_output::TextTable;
+
+pub use figures::{Shown, figures};
+pub use page::page;
+
+/// Trials whose summaries are tables of their own.
+const SUMMARISED: [&str; 6] =
+    ["main/published", "main/rigorous", "ihdp/authors", "ihdp/published", "ihdp/rigorous", "ihdp/rigorous-intercept"];
+
+/// Writes everything: the page (`report.html`), every figure as SVG and PNG, the tables, and claims and errata for programs
+/// (`claims.json`).
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
+    let all = figures(reproduced);
+    for shown in &all {
+        let name = format!("figures/{}", shown.name);
+        directory.write_all(&name, shown.figure.files(&name))?;
+    }
+    write_tables(directory, reproduced)?;
+    directory.write_json("claims.json", &reproduced.document())?;
+    directory.write("report.html", page(reproduced, &all))
+}
+
+fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
+    let findings = &reproduced.findings;
+    let write = |name: &str, frame: &ColumnTable| directory.write(&format!("tables/{name}.csv"), frame.to_csv());
+    let kind = if findings.synthetic { "synthetic" } else { "ihdp" };
+    let labelled = |frame: ColumnTable| frame.labelled("data", kind);
+    for id in SUMMARISED {
+        let outcomes = findings.outcomes(id);
+        if !outcomes.is_empty() {
+            let frame = results::summary(outcomes);
+            let frame = if id.starts_with("ihdp") { labelled(frame) } else { frame };
+            write(&id.replace('/', "-"), &frame)?;
+        }
+    }
+    let house: Vec<usize> = GRID_DIMENSIONS.into_iter().chain([WIDE]).collect();
+    for (family, dimensions) in
+        [("grid", &GRID_DIMENSIONS[..]), ("grid-rigorous", &GRID_DIMENSIONS[..]), ("house", &house)]
+    {
+        let (axes, cells) = figures::grid_cells(findings, family, dimensions);
+        write(family, &sweep::frame(&axes, &cells))?;
+    }
+    for setting in ["tolerance", "penalty"] {
+        for profile in ["published", "rigorous"] {
+            let (axes, cells) = figures::swept_cells(findings, setting, profile);
+            write(&format!("{setting}-{profile}"), &labelled(sweep::frame(&axes, &cells)))?;
+        }
+    }
+    write("frontier", &frontier::frame(&frontier::points(findings.outcomes("frontier"))))?;
+    write("variants", &results::summary(findings.outcomes("variants")))
+}
+
+/// A line for each claim, and their count; lines are no longer than `width`, if there is one.
+pub fn text(reproduced: &Reproduced, width: Option<u16>) -> String {
+    let mut table = TextTable::new(&["verdict", "where", "claim"], &[1, 2]);
+    for claim in &reproduced.claims {
+        let close = if claim.close { ", close" } else { "" };
+        table.row([&format!("{}{close}", claim.verdict.words()), claim.figure, claim.text]);
+    }
+    let papers = || reproduced.claims.iter().filter(|claim| !claim.ours);
+    let count = |verdict: Verdict| papers().filter(|claim| claim.verdict == verdict).count();
+    let children = if reproduced.findings.synthetic {
+        "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children: give the data with --data.\n"
+    } else {
+        ""
+    };
+    format!(
+        "{}\n{children}Of the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
+        table.text(width),
+        papers().count(),
+        count(Verdict::Holds),
+        count(Verdict::OnlyAsPublished),
+        count(Verdict::DoesNotHold),
+        reproduced.errata.len(),
+        reproduced.errata.iter().filter(|erratum| erratum.shown.is_some()).count(),
+    )
+}

@@ -1,0 +1,234 @@
+//! The figures of the report.
+
+use crate::Outcome;
+use crate::reproduction::{
+    CounterRow, Findings, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reproduced, SWEPT, WIDE, grid_id,
+};
+use crate::sweep::{Axis as SweepAxis, Cell, Setting};
+use rarely_core::Parameters;
+
+use crate::report::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
+use crate::report::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
+use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
+use rarely_plot::{Colour, Style, style_of};
+
+/// A figure with its file name and what it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// What its file is called, without the ending.
+    pub name: &'static str,
+    /// The figure.
+    pub figure: Figure,
+    /// What it shows.
+    pub caption: String,
+}
+
+/// Every figure, in the order of the report.
+pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
+    let findings = &reproduced.findings;
+    let mut figures = Vec::new();
+    let mut show =
+        |name, figure: Figure, caption: &str| figures.push(Shown { name, figure, caption: caption.to_owned() });
+    if let Some(moment) = &reproduced.threshold {
+        show(
+            "figure-1b-threshold",
+            threshold(moment),
+            "The paper's Figure 1b from a real run: boundary-conservative moves the cutoff just to the edge of what the data allow.",
+        );
+    }
+    if let Some(moment) = &reproduced.cone {
+        show(
+            "figure-2-cones",
+            cones(moment),
+            "The paper's Figure 2 from a real run: parameters and their hull, the policy, their uncertainty, and the boundaries that the data allow, before and after a change.",
+        );
+    }
+    let main = |id: &str| chosen(findings.outcomes(id), &FIGURE_THREE);
+    show(
+        "figure-3-published",
+        four_panels("Figure 3, as published", &main("main/published"), None),
+        "Figure 3 under the published profile: what the authors ran, their sets, prior and solver. Bands: one standard error; whiskers: 95 % intervals.",
+    );
+    show(
+        "figure-3-rigorous",
+        four_panels("Figure 3, valid sets", &main("main/rigorous"), None),
+        "Figure 3 with valid confidence sets, exact updates and no exploration: algorithms that only follow their own estimate get stuck in some runs.",
+    );
+    let ours = chosen(findings.outcomes("main/rigorous"), &OURS);
+    show(
+        "figure-3-ours",
+        four_panels("Figure 3, our algorithms, valid sets", &ours, None),
+        "The same experiment with our algorithms beside LinUCB and RS-LinUCB. `rarely` is boundary-greedy with a pilot and equipoise.",
+    );
+    show(
+        "schedule-published",
+        two_panels(
+            "Deterministic schedule, as published",
+            &chosen(findings.outcomes("main/published"), &SCHEDULE),
+            None,
+        ),
+        "Changing to the estimate at every perfect square against the rarely-switching algorithms.",
+    );
+    show(
+        "grid-published",
+        grid_figure(findings, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"),
+        "The supplement's grid: regret a step above, changes below, for every number of arms and context variables.",
+    );
+    show(
+        "grid-rigorous",
+        grid_figure(findings, "grid-rigorous", &GRID_DIMENSIONS, "The k × d grid, valid sets"),
+        "The same with valid sets, exact updates and no exploration (without RS-LinUCB, which is slow to judge).",
+    );
+    show(
+        "grid-house",
+        grid_figure(findings, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
+        "Our default beside LinUCB with the same valid sets.",
+    );
+    for (name, id, title) in [
+        ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),
+        ("figure-4-published", "ihdp/published", "Figure 4, as published, pairing repaired, all realisations"),
+        ("figure-4-rigorous", "ihdp/rigorous", "Figure 4, valid sets, without an intercept"),
+        ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),
+    ] {
+        let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
+        let caption = if findings.synthetic {
+            "Synthetic children, not the IHDP data. “fixed” is one treatment for everyone."
+        } else {
+            "IHDP. “fixed” is one treatment for everyone, the better one."
+        };
+        show(name, two_panels(&title, findings.outcomes(id), None), caption);
+    }
+    for (name, setting, profile, title) in [
+        ("tolerance-published", "tolerance", "published", "Δ on IHDP, as published"),
+        ("tolerance-rigorous", "tolerance", "rigorous", "Δ on IHDP, valid sets"),
+        ("penalty-published", "penalty", "published", "λ on IHDP, as published"),
+        ("penalty-rigorous", "penalty", "rigorous", "λ on IHDP, valid sets"),
+    ] {
+        let (axes, cells) = swept_cells(findings, setting, profile);
+        let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
+        show(name, sweep_figure(&title, &axes, &cells, None), "The supplement's sweep.");
+    }
+    show(
+        "theorem-1",
+        counter_example(reproduced),
+        "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound; with equipoise it does not.",
+    );
+    let points = crate::frontier::points(findings.outcomes("frontier"));
+    show(
+        "frontier",
+        frontier("Regret against number of changes, valid sets", &points, None),
+        "Every point is an algorithm with one setting; no point is better in both regret and changes than a filled one.",
+    );
+    figures
+}
+
+const FIGURE_THREE: [&str; 8] = [
+    "greedy",
+    "linucb",
+    "rs-linucb",
+    "feasible-greedy",
+    "feasible-conservative",
+    "rs-greedy",
+    "rs-conservative",
+    "clucb",
+];
+const OURS: [&str; 7] =
+    ["rarely", "boundary-greedy", "boundary-conservative", "population-greedy", "certified", "linucb", "rs-linucb"];
+const SCHEDULE: [&str; 4] = ["scheduled", "rs-greedy", "rs-conservative", "greedy"];
+
+fn chosen(outcomes: &[Outcome], names: &[&str]) -> Vec<Outcome> {
+    names.iter().filter_map(|name| outcomes.iter().find(|outcome| outcome.name() == *name)).cloned().collect()
+}
+
+fn threshold(moment: &PlanarMoment) -> Figure {
+    let Some(learner) = moment.policy.learner() else { return Figure::default() };
+    threshold_picture(&ThresholdState {
+        set: learner.set(),
+        deployed: &moment.to,
+        before: Some(&moment.from),
+        truth: Some(&moment.truth),
+        range: (0.0, 1.0),
+        variable: "context variable x".to_owned(),
+        outcome: "mean reward".to_owned(),
+        arms: Vec::new(),
+    })
+}
+
+fn cones(moment: &PlanarMoment) -> Figure {
+    let Some(learner) = moment.policy.learner() else { return Figure::default() };
+    let next: Option<&Parameters> = Some(&moment.to);
+    cone_picture(&ConeState {
+        set: learner.set(),
+        deployed: &moment.from,
+        next,
+        truth: Some(&moment.truth),
+        arms: Vec::new(),
+    })
+}
+
+fn counter_example(reproduced: &Reproduced) -> Figure {
+    let line = |name: &str, style: Style, value: fn(&CounterRow) -> f64| {
+        let points = reproduced.counter.iter().map(|row| (row.rounds as f64, value(row)));
+        Mark::line(name, style, points.collect())
+    };
+    let marks = vec![
+        line("rs-greedy", style_of("rs-greedy"), |row| row.regret),
+        line("with equipoise", style_of("rarely"), |row| row.repaired),
+        line("Theorem 1's bound", Style::dashed(Colour::BLACK), |row| row.bound),
+    ];
+    let panel = Panel { x: Axis::log("rounds"), y: Axis::log("total regret"), marks, ..Panel::default() };
+    Figure {
+        title: "Theorem 1 does not hold".to_owned(),
+        panels: vec![panel],
+        legend: Legend::LineEnds,
+        ..Figure::default()
+    }
+}
+
+fn grid_figure(findings: &Findings, family: &str, dimensions: &[usize], title: &str) -> Figure {
+    let rows: Vec<Vec<(String, &[Outcome])>> = GRID_ARMS
+        .iter()
+        .map(|&arms| {
+            let cell = |&dimension: &usize| {
+                (format!("k={arms}, d={dimension}"), findings.outcomes(&grid_id(family, arms, dimension)))
+            };
+            dimensions.iter().map(cell).collect()
+        })
+        .collect();
+    grid(title, &rows, None)
+}
+
+/// A grid as a sweep over k and d.
+pub(super) fn grid_cells(findings: &Findings, family: &str, dimensions: &[usize]) -> (Vec<SweepAxis>, Vec<Cell>) {
+    let numbers = |values: &[usize]| values.iter().map(|&value| value as f64).collect::<Vec<_>>();
+    let axes = vec![
+        SweepAxis { setting: Setting::Arms, values: numbers(&GRID_ARMS) },
+        SweepAxis { setting: Setting::Dimension, values: numbers(dimensions) },
+    ];
+    let cells = GRID_ARMS.iter().flat_map(|&arms| {
+        dimensions.iter().map(move |&dimension| Cell {
+            values: vec![arms as f64, dimension as f64],
+            outcomes: findings.outcomes(&grid_id(family, arms, dimension)).to_vec(),
+        })
+    });
+    (axes, cells.collect())
+}
+
+/// The cells of a sweep on IHDP.
+pub(super) fn swept_cells(findings: &Findings, setting: &str, profile: &str) -> (Vec<SweepAxis>, Vec<Cell>) {
+    let axis = SweepAxis {
+        setting: if setting == "tolerance" { Setting::Tolerance } else { Setting::Penalty },
+        values: SWEPT.to_vec(),
+    };
+    let cell = |&value: &f64| Cell {
+        values: vec![value],
+        outcomes: findings.outcomes(&format!("{setting}/{profile}/{value}")).to_vec(),
+    };
+    (vec![axis], SWEPT.iter().map(cell).collect())
+}
+
+/// The cells of the house grid with its widest column.
+pub(super) fn house_cells(findings: &Findings) -> Vec<(usize, usize, &[Outcome])> {
+    let shapes = GRID_ARMS.iter().flat_map(|&arms| GRID_DIMENSIONS.into_iter().chain([WIDE]).map(move |d| (arms, d)));
+    shapes.map(|(arms, d)| (arms, d, findings.outcomes(&grid_id("house", arms, d)))).collect()
+}

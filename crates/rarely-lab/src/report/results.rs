@@ -1,0 +1,217 @@
+//! Result tables as figures, as text, and as a folder of files.
+
+pub mod text;
+pub(crate) mod words;
+
+use crate::frontier::Point as FrontierPoint;
+use crate::sweep::{Axis as SweepAxis, Cell};
+use crate::{Between, Outcome, Summary, results as tables};
+use rarely_core::Algorithm;
+use rarely_output::{OutputDirectory, OutputError};
+use serde_json::Value;
+
+use rarely_plot::{Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
+use rarely_plot::{Colour, Style, style_of};
+
+/// Writes the files of one experiment: its tables, its settings (those of [`crate::Task::describe`]), and its figure.
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write(directory: &OutputDirectory, settings: &Value, outcomes: &[Outcome]) -> Result<(), OutputError> {
+    directory.write("summary.csv", tables::summary(outcomes).to_csv())?;
+    directory.write_parquet("traces.parquet", &tables::traces(outcomes))?;
+    directory.write_parquet("changes.parquet", &tables::changes(outcomes))?;
+    directory.write_json("run.json", settings)?;
+    let figure = four_panels(&text::title(settings), outcomes, Some(text::note(settings)));
+    directory.write_all("figure", figure.files("figure"))
+}
+
+/// The paper's Figure 3: regret a step and changes by round, rounds below the best fixed arm, changes that improve.
+pub fn four_panels(title: &str, outcomes: &[Outcome], note: Option<String>) -> Figure {
+    let panels = vec![
+        regret_panel("a) Regret a step", outcomes),
+        changes_panel("b) Policy changes", outcomes),
+        below_panel("c) Rounds below the best fixed arm", outcomes),
+        improving_panel("d) Changes that improve", outcomes),
+    ];
+    Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
+}
+
+/// The paper's Figure 4: regret a step and changes by round.
+pub fn two_panels(title: &str, outcomes: &[Outcome], note: Option<String>) -> Figure {
+    let panels = vec![regret_panel("a) Regret a step", outcomes), changes_panel("b) Policy changes", outcomes)];
+    Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
+}
+
+/// Regret and changes of several experiments side by side, such as a grid of shapes: two rows of panels for each row of
+/// the grid, the regret above and the changes below.
+pub fn grid(title: &str, rows: &[Vec<(String, &[Outcome])>], note: Option<String>) -> Figure {
+    let mut panels = Vec::new();
+    for row in rows {
+        panels.extend(row.iter().map(|(name, outcomes)| regret_panel(&format!("{name}: regret a step"), outcomes)));
+        panels.extend(row.iter().map(|(name, outcomes)| changes_panel(&format!("{name}: changes"), outcomes)));
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(1);
+    Figure { title: title.to_owned(), columns, panels, legend: Legend::Below, note }
+}
+
+/// Regret a step by round, with a band of one standard error.
+pub fn regret_panel(title: &str, outcomes: &[Outcome]) -> Panel {
+    let marks = outcomes.iter().map(|outcome| {
+        let trace = outcome.trace();
+        let points = trace.iter().map(|point| (point.round as f64, point.regret_per_step.mean)).collect();
+        let band = trace.iter().map(|point| around(point.regret_per_step.mean, point.regret_per_step.standard_error));
+        Mark::Line { name: outcome.name().to_owned(), style: style(outcome), points, band: Some(band.collect()) }
+    });
+    let marks: Vec<Mark> = marks.collect();
+    Panel { title: title.to_owned(), x: Axis::log("round"), y: Axis::log("regret a step"), marks, ..Panel::default() }
+}
+
+/// Changes by round, of those that count them, with a band of one standard error.
+pub fn changes_panel(title: &str, outcomes: &[Outcome]) -> Panel {
+    let counted = outcomes.iter().filter(|outcome| counts_changes(outcome));
+    let marks: Vec<Mark> = counted
+        .map(|outcome| {
+            let trace = outcome.trace();
+            let points = trace.iter().map(|point| (point.round as f64, point.changes.mean)).collect();
+            let band = trace.iter().map(|point| around(point.changes.mean, point.changes.standard_error));
+            Mark::Line { name: outcome.name().to_owned(), style: style(outcome), points, band: Some(band.collect()) }
+        })
+        .collect();
+    // A few changes beside thousands need a logarithmic axis; a few alone do not. A tenth of a change is as good as none.
+    let means = outcomes.iter().filter(|outcome| counts_changes(outcome)).map(|outcome| mean(&outcome.change_counts()));
+    let most = means.fold(0.0, f64::max);
+    let y = if most > 60.0 { Axis::log("changes").between(0.1, 1.5 * most) } else { Axis::linear("changes") };
+    Panel { title: title.to_owned(), x: Axis::log("round"), y, marks, ..Panel::default() }
+}
+
+/// Percentage of rounds below the best fixed arm's cumulative reward.
+pub fn below_panel(title: &str, outcomes: &[Outcome]) -> Panel {
+    let bars = outcomes.iter().map(|outcome| bar(outcome, outcome.summary().below_baseline_percent));
+    bars_panel(title, "% of rounds", bars.collect())
+}
+
+/// Percentage of changes that lower expected regret, of those that alter a decision.
+pub fn improving_panel(title: &str, outcomes: &[Outcome]) -> Panel {
+    let bars = outcomes.iter().filter_map(|outcome| Some(bar(outcome, Between::share(&outcome.improving())?)));
+    bars_panel(title, "% of changes that alter a decision", bars.collect())
+}
+
+fn bar(outcome: &Outcome, share: Between) -> Bar {
+    Bar::new(outcome.name(), style(outcome), share.mean).between(share.low, share.high)
+}
+
+fn bars_panel(title: &str, label: &str, bars: Vec<Bar>) -> Panel {
+    let names = bars.iter().map(|bar| bar.name.clone()).collect();
+    Panel {
+        title: title.to_owned(),
+        x: Axis::linear(label).between(0.0, 100.0),
+        y: Axis::names("", names),
+        marks: vec![Mark::Bars { bars }],
+        ..Panel::default()
+    }
+}
+
+/// Regret and changes over a range of settings: a line for each contestant and, with two axes, each value of the second.
+pub fn sweep(title: &str, axes: &[SweepAxis], cells: &[Cell], note: Option<String>) -> Figure {
+    let Some(first) = axes.first() else {
+        return Figure { title: title.to_owned(), note, ..Figure::default() };
+    };
+    let positive = first.values.iter().all(|&value| value > 0.0);
+    let spread = first.values.iter().copied().fold(0.0, f64::max)
+        / first.values.iter().copied().fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
+    let scale = if positive && spread >= 20.0 { Scale::Log } else { Scale::Linear };
+    let seconds: Vec<Option<f64>> =
+        axes.get(1).map_or_else(|| vec![None], |axis| axis.values.iter().map(|&value| Some(value)).collect());
+    let mut panels = Vec::new();
+    for second in seconds {
+        let cells: Vec<&Cell> =
+            cells.iter().filter(|cell| second.is_none_or(|value| cell.values.get(1) == Some(&value))).collect();
+        let suffix = match (second, axes.get(1)) {
+            (Some(value), Some(axis)) => format!(", {} = {value}", axis.setting),
+            _ => String::new(),
+        };
+        let x = Axis { label: first.setting.to_string(), scale, ..Axis::default() };
+        panels.push(sweep_panel(format!("Regret a step{suffix}"), x.clone(), "regret a step", &cells, |row| {
+            Some((row.regret_per_step.mean, row.regret_per_step.standard_error))
+        }));
+        panels.push(sweep_panel(format!("Policy changes{suffix}"), x, "changes", &cells, |row| {
+            (!row.every_round).then_some((row.changes.mean, row.changes.standard_error))
+        }));
+    }
+    Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
+}
+
+fn sweep_panel(
+    title: String,
+    x: Axis,
+    label: &str,
+    cells: &[&Cell],
+    value: impl Fn(&Summary) -> Option<(f64, f64)>,
+) -> Panel {
+    let contestants = cells.first().map_or(0, |cell| cell.outcomes.len());
+    let mut marks = Vec::new();
+    for at in 0..contestants {
+        let rows: Vec<(f64, (f64, f64))> =
+            cells.iter().filter_map(|cell| Some((cell.values[0], value(&cell.outcomes[at].summary())?))).collect();
+        if !rows.is_empty() {
+            marks.push(Mark::Line {
+                name: cells[0].outcomes[at].name().to_owned(),
+                style: style(&cells[0].outcomes[at]),
+                points: rows.iter().map(|&(x, (mean, _))| (x, mean)).collect(),
+                band: Some(rows.iter().map(|&(_, (mean, error))| around(mean, error)).collect()),
+            });
+        }
+    }
+    Panel { title, x, y: Axis::log(label), marks, ..Panel::default() }
+}
+
+/// Regret against number of changes, with the frontier that none of the points beats.
+pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> Figure {
+    let place = |point: &FrontierPoint| (point.summary.changes.mean, point.summary.regret_per_step.mean);
+    // Nothing changes less than never: a logarithmic axis shows 0 changes at a tenth of one.
+    let shown = |(changes, regret): (f64, f64)| (changes.max(0.1), regret);
+    let mut steps: Vec<(f64, f64)> =
+        points.iter().filter(|point| point.on_frontier).map(|point| shown(place(point))).collect();
+    steps.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut marks =
+        vec![Mark::Step { name: "frontier".to_owned(), style: Style::solid(Colour::GREY).wide(1.2), points: steps }];
+    for algorithm in Algorithm::all() {
+        let own: Vec<&FrontierPoint> = points.iter().filter(|point| point.algorithm == algorithm).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let points = own.iter().map(|point| {
+            let (x, y) = shown(place(point));
+            let error = point.summary.regret_per_step.standard_error;
+            let drawn = Point::new(x, y).y_between((y - error).max(y * 0.05), y + error);
+            if point.on_frontier { drawn } else { drawn.outlined() }
+        });
+        let name = algorithm.name().to_owned();
+        marks.push(Mark::Points { name, style: style_of(algorithm.name()), points: points.collect() });
+    }
+    let panel = Panel {
+        title: "filled: on the frontier".to_owned(),
+        x: Axis::log("policy changes (0 is drawn at 0.1)"),
+        y: Axis::log("regret a step"),
+        marks,
+        ..Panel::default()
+    };
+    Figure { title: title.to_owned(), columns: 1, panels: vec![panel], legend: Legend::Below, note }
+}
+
+fn style(outcome: &Outcome) -> Style {
+    style_of(outcome.contestant.algorithm.name())
+}
+
+fn counts_changes(outcome: &Outcome) -> bool {
+    !outcome.every_round() && !matches!(outcome.contestant.algorithm, Algorithm::Random | Algorithm::Fixed)
+}
+
+fn around(mean: f64, error: f64) -> (f64, f64) {
+    (mean - error, mean + error)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

@@ -1,0 +1,15 @@
+//! What programs leave behind: directories whose files are written whole or not at all, tables as CSV, Parquet and text, and
+//! the only calendar.
+#![deny(missing_docs)]
+
+mod calendar;
+mod column_table;
+mod directory;
+mod parquet_rows;
+mod text_table;
+
+pub use calendar::{Ticks, utc};
+pub use column_table::{ColumnTable, TableColumn};
+pub use directory::{OutputDirectory, OutputError, json_text};
+pub use parquet_rows::{ParquetRows, RowCell, RowColumn};
+pub use text_table::TextTable;

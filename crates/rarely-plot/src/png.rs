@@ -1,0 +1,84 @@
+//! From SVG to PNG, with an embedded font: the same pixels on a machine without fonts.
+
+use std::sync::{Arc, LazyLock};
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+
+use crate::figure::Figure;
+use crate::svg::Medium;
+
+/// The widest and highest bitmap, in pixels.
+pub const MAX_PIXELS: u32 = 16_384;
+
+/// How much larger than the drawing a bitmap in a file is, so that it is sharp in print.
+const FILE_SCALE: f32 = 2.0;
+
+/// What can go wrong when a figure is made into a bitmap.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FigureError {
+    /// The scale is not a positive number, or makes too large a bitmap.
+    #[error(
+        "a scale of {scale} makes a bitmap of {width} × {height} pixels, but each side must have 1 to {MAX_PIXELS}"
+    )]
+    Size {
+        /// As given.
+        scale: f32,
+        /// Of the bitmap.
+        width: f32,
+        /// Of the bitmap.
+        height: f32,
+    },
+    /// The drawing could not be read back: a fault of this library.
+    #[error("the drawing could not be read: {0}")]
+    Drawing(String),
+    /// The bitmap could not be written: a fault of this library.
+    #[error("the bitmap could not be written: {0}")]
+    Encoding(String),
+}
+
+pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
+    let mut fonts = Database::new();
+    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+    // For the few signs that the first has not.
+    fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
+    let family = fonts.faces().next().and_then(|face| face.families.first()).map(|family| family.0.clone());
+    if let Some(family) = family {
+        fonts.set_serif_family(family.clone());
+        fonts.set_sans_serif_family(family);
+    }
+    Arc::new(fonts)
+});
+
+impl Figure {
+    /// Its two files, SVG and PNG, with their names; `name` has no extension.
+    ///
+    /// # Errors
+    /// [`FigureError`] if it cannot be drawn as a bitmap.
+    pub fn files(&self, name: &str) -> Result<[(String, Vec<u8>); 2], FigureError> {
+        Ok([(format!("{name}.svg"), self.svg().into_bytes()), (format!("{name}.png"), self.png(FILE_SCALE)?)])
+    }
+
+    /// The figure as a PNG, `scale` pixels of it for each pixel of the SVG: 2 is good on a screen, 3 in print.
+    ///
+    /// # Errors
+    /// [`FigureError::Size`] if the scale is not positive or the bitmap too large.
+    pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
+        let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
+        let tree = Tree::from_str(&self.draw(Medium::Bitmap), &options)
+            .map_err(|source| FigureError::Drawing(source.to_string()))?;
+        let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
+        let mut bitmap = bitmap(width, height).ok_or(FigureError::Size { scale, width, height })?;
+        resvg::render(&tree, Transform::from_scale(scale, scale), &mut bitmap.as_mut());
+        bitmap.encode_png().map_err(|source| FigureError::Encoding(source.to_string()))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn bitmap(width: f32, height: f32) -> Option<Pixmap> {
+    let limit = MAX_PIXELS as f32;
+    let fits = |length: f32| length >= 1.0 && length <= limit;
+    // In range, as just checked.
+    if fits(width) && fits(height) { Pixmap::new(width.ceil() as u32, height.ceil() as u32) } else { None }
+}

@@ -1,0 +1,81 @@
+//! What each option is estimated to do for the average person.
+
+use rarely_policy::FeatureKind;
+use rarely_review::Ground;
+
+use crate::Picture;
+use crate::owner::{of_outcome, outcome, with_unit};
+use rarely_plot::style_of_arm;
+use rarely_plot::value_text;
+use rarely_plot::{Axis, Figure, Legend, Mark, Panel, Point};
+
+/// Every option's estimate and interval at the mean of the people's features.
+pub(super) fn picture(ground: &Ground<'_>) -> Picture {
+    let (document, set) = (ground.document, ground.set());
+    let mean = mean(ground);
+    let options = document.options();
+    let marks: Vec<Mark> = (0..options.len())
+        .map(|option| {
+            let interval = of_outcome(document, set.arm_interval(&mean, option));
+            let label = value_text(interval.estimate);
+            let point = Point::new(interval.estimate, option as f64).x_between(interval.lower, interval.upper);
+            Mark::Points { name: String::new(), style: style_of_arm(option), points: vec![point.labelled(label)] }
+        })
+        .collect();
+    let intervals = (0..options.len()).map(|option| of_outcome(document, set.arm_interval(&mean, option)));
+    let (low, high) = intervals.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), interval| {
+        (low.min(interval.lower), high.max(interval.upper))
+    });
+    let room = 0.08 * (high - low).max(1e-9);
+    let panel = Panel {
+        x: Axis::linear(outcome(document)).between(low - room, high + room),
+        y: Axis::names("", options.to_vec()),
+        marks,
+        ..Panel::default()
+    };
+    let title = "Each option, for the average person".to_owned();
+    Picture {
+        name: "estimates",
+        caption: format!(
+            "Point: the estimated mean {} of each option for a person who is average in everything ({}). Whisker: what the data allow; \
+             it holds for all options together with probability {}.",
+            document.outcome().column,
+            words(ground, &mean),
+            1.0 - document.evidence().error_probability
+        ),
+        figure: Figure { title: title.clone(), columns: 1, panels: vec![panel], legend: Legend::None, note: None },
+        title,
+    }
+}
+
+fn mean(ground: &Ground<'_>) -> Vec<f64> {
+    let d = ground.document.shape().dimension();
+    let mut mean = vec![0.0; d];
+    for person in ground.people.chunks_exact(d) {
+        mean.iter_mut().zip(person).for_each(|(sum, value)| *sum += value);
+    }
+    let count = (ground.people.len() / d) as f64;
+    for sum in &mut mean {
+        *sum /= count;
+    }
+    mean
+}
+
+/// `systolic 150 mmHg, diabetic = yes 23 %`.
+fn words(ground: &Ground<'_>, mean: &[f64]) -> String {
+    let document = ground.document;
+    let parts = document.features().iter().enumerate().flat_map(|(index, feature)| {
+        let at = document.offset(index);
+        match &feature.kind {
+            FeatureKind::Numeric { low, high, unit } => {
+                vec![format!("{} {}", feature.column, with_unit(low + mean[at] * (high - low), unit.as_deref()))]
+            }
+            FeatureKind::Levels(levels) => {
+                let shares = levels[1..].iter().zip(&mean[at..]);
+                shares.map(|(level, share)| format!("{} = {level} {:.0} %", feature.column, 100.0 * share)).collect()
+            }
+        }
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { "there are no features".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,88 @@
+//! A review as pictures (the rule in force, what the data allow, the proposal, and what it would gain), as one page, as text, and
+//! as a directory of files; with the owner's names, in the owner's units.
+#![deny(missing_docs)]
+
+mod average;
+mod gains;
+mod lines;
+mod owner;
+mod page;
+mod plane;
+mod scores;
+mod shares;
+mod stretch;
+mod text;
+
+use rarely_output::{OutputDirectory, OutputError};
+use rarely_plot::{Colour, Figure, Style};
+use rarely_review::{Answer, Ground, Review};
+
+pub use page::{Sources, page};
+pub use text::text;
+
+/// One picture of a review.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// What its file is called, without the ending.
+    pub name: &'static str,
+    /// What it is of.
+    pub title: String,
+    /// How to read it.
+    pub caption: String,
+    /// The picture.
+    pub figure: Figure,
+}
+
+/// Lines of the rule in force.
+const IN_FORCE: Style = Style::dashed(Colour::BLACK).wide(2.2);
+/// Lines of the proposed rule.
+const PROPOSED: Style = Style::solid(Colour::INDIGO).wide(2.8);
+/// What the data leave open.
+const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
+/// More levels than this do not fit side by side.
+const MOST_LEVELS: usize = 4;
+
+/// The pictures that apply to a review, in reading order: where the rule divides people and where it may; what the proposal gains;
+/// what each option is estimated to do.
+pub fn pictures(ground: &Ground<'_>, review: &Review) -> Vec<Picture> {
+    let mut pictures = vec![division(ground, review)];
+    pictures.extend(review.proposal.as_ref().map(|proposal| gains::picture(ground.document, proposal)));
+    pictures.push(average::picture(ground));
+    pictures
+}
+
+/// Writes everything: the page (`review.html`), its pictures as SVG and PNG, and the answer for programs (`review.json`).
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write(
+    directory: &OutputDirectory,
+    ground: &Ground<'_>,
+    review: &Review,
+    sources: &Sources,
+) -> Result<(), OutputError> {
+    let pictures = pictures(ground, review);
+    for picture in &pictures {
+        let name = format!("figures/{}", picture.name);
+        directory.write_all(&name, picture.figure.files(&name))?;
+    }
+    directory.write_json("review.json", &Answer::new(ground.document, review))?;
+    directory.write("review.html", page(ground, review, &pictures, sources))
+}
+
+/// How the rule divides people: along one feature, over the plane of two, or by its score.
+fn division(ground: &Ground<'_>, review: &Review) -> Picture {
+    if ground.document.has_intercept() {
+        let features = ground.document.features();
+        let levels = |at: usize| features[at].levels().is_some_and(|levels| levels.len() <= MOST_LEVELS);
+        let numeric: Vec<bool> = features.iter().map(|feature| feature.range().is_some()).collect();
+        match numeric[..] {
+            [true] => return lines::picture(ground, review, 0, None),
+            [true, true] => return plane::picture(ground, review),
+            [true, false] if levels(1) => return lines::picture(ground, review, 0, Some(1)),
+            [false, true] if levels(0) => return lines::picture(ground, review, 1, Some(0)),
+            _ => {}
+        }
+    }
+    scores::picture(ground, review).unwrap_or_else(|| shares::picture(ground))
+}

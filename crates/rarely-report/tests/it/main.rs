@@ -1,0 +1,3 @@
+//! What a review looks like.
+
+mod pictures;
