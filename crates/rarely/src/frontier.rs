@@ -8,7 +8,7 @@ use rarely_lab::{Task, runs_text};
 use serde_json::json;
 
 use crate::options::{Size, World, count};
-use crate::output::{Format, json_text, print, print_json, width};
+use crate::output::{Format, print, print_json, width};
 use crate::progress::Session;
 use crate::simulate;
 

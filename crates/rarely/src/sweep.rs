@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::ihdp;
 use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{Format, json_text, print, print_json, width};
+use crate::output::{Format, print, print_json, width};
 use crate::progress::Session;
 use crate::simulate;
 

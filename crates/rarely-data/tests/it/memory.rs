@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use rarely_data::{Case, Cases, DataError, Table, Ticks, people_of_table, read_people};
+use rarely_data::{Case, Cases, DataError, Table, people_of_table, read_people};
+use rarely_output::Ticks;
 use rarely_policy::FieldValue;
 
 use crate::support::{cases, columns, document, file};

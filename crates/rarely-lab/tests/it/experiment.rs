@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rarely_core::{Algorithm, Arm, Certificates, Profile, Round, Shape};
 use rarely_lab::{Bench, Contestant, Estimate, Experiment, ExperimentError, Judge, Linear, Outcome, play};
-use rarely_output::OutputDirectory;
 use rarely_lab::{Between, Environment as _, Journal};
+use rarely_output::OutputDirectory;
 
 fn run_all(algorithms: &[Algorithm], threads: usize, bench: &Bench<'_>) -> Vec<Outcome> {
     try_all(algorithms, 2_000, threads, bench).expect("it runs")
