@@ -72,6 +72,31 @@ pub enum Action {
     RaiseRejectLimit,
     /// Write somewhere else.
     ChooseOutputDirectory,
+    // Of rarely-store and rarely-live.
+    /// Create a new store.
+    CreateStore,
+    /// Give up the acknowledged events that a store has lost.
+    AcceptLoss,
+    /// Replace a store with a backup.
+    RestoreBackup,
+    /// Check the whole log.
+    VerifyLog,
+    /// List a policy's proposals.
+    ListProposals,
+    /// List a policy's versions.
+    ListVersions,
+    /// Have a policy reviewed.
+    RequestReview,
+    /// Let a stopped policy continue.
+    ResumePolicy,
+    /// Ask a policy for a decision.
+    RequestDecision,
+    /// Report an outcome that replaces an earlier one.
+    CorrectOutcome,
+    /// Report a first outcome.
+    ReportOutcome,
+    /// Create an access token.
+    CreateToken,
 }
 
 impl Action {
@@ -80,6 +105,18 @@ impl Action {
         match self {
             Self::RaiseRejectLimit => "raise the reject limit",
             Self::ChooseOutputDirectory => "choose another output directory",
+            Self::CreateStore => "create a store there",
+            Self::AcceptLoss => "accept the loss of the missing events",
+            Self::RestoreBackup => "restore a backup",
+            Self::VerifyLog => "verify the log",
+            Self::ListProposals => "list the policy's proposals",
+            Self::ListVersions => "list the policy's versions",
+            Self::RequestReview => "request a review",
+            Self::ResumePolicy => "resume the policy",
+            Self::RequestDecision => "the decision request",
+            Self::CorrectOutcome => "report this outcome as a correction",
+            Self::ReportOutcome => "report it as a first outcome",
+            Self::CreateToken => "create a token",
         }
     }
 }

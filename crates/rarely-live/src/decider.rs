@@ -1,31 +1,31 @@
-//! The rule in force, ready to decide: a value that is shared, never changed.
+//! The rule in force, ready to decide: an immutable value that threads share.
 
 use rarely_core::{Algorithm, Arm, Context, Decision, Exploration, Policy, Reason, Rng};
 use rarely_policy::PolicyDocument;
 
 use crate::learned::Learned;
 
-/// What decides between two changes of what is known. Deciding takes no lock and waits for nothing.
+/// Makes decisions from the state after one event. Deciding takes no lock.
 #[derive(Debug)]
 pub struct Decider {
-    /// The version of the policy.
+    /// The policy version.
     pub version: u64,
-    /// The last event that is known.
+    /// The last event taken into account.
     pub basis: u64,
     seed: u64,
-    way: Way,
+    method: Method,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Method {
     /// The rule alone.
     Rule(rarely_core::Rule),
-    /// The rule, and a draw among the options that the data do not rule out.
+    /// The rule, with exploration among the options that the data do not rule out.
     Exploring(Box<dyn Policy>),
 }
 
 impl Decider {
-    /// The document's rule with what was learned; without exploration if that is stopped.
+    /// The document's rule, with exploration if the document asks for it and the policy is not stopped.
     pub(crate) fn new(
         document: &PolicyDocument,
         learned: &Learned,
@@ -35,7 +35,7 @@ impl Decider {
     ) -> Self {
         let explore = document.change().explore != Exploration::NONE && !stopped;
         match explore.then(|| exploring(document, learned)).flatten() {
-            Some(way) => Self { version, basis, seed, way },
+            Some(method) => Self { version, basis, seed, method },
             None => Self::of_rule(document, (version, basis)),
         }
     }
@@ -43,36 +43,36 @@ impl Decider {
     /// The document's rule alone.
     pub(crate) fn of_rule(document: &PolicyDocument, (version, basis): (u64, u64)) -> Self {
         let rule = rarely_core::Rule::new(document.rule().parameters(document));
-        Self { version, basis, seed: 0, way: Way::Rule(rule) }
+        Self { version, basis, seed: 0, method: Method::Rule(rule) }
     }
 
-    /// The decision that has this number.
+    /// Makes the decision with this event number.
     ///
     /// # Panics
-    /// If the context is not one of the policy's document.
+    /// If the context does not belong to the policy's document.
     pub fn decide(&self, context: &[f64], number: u64) -> Decision {
         let context = Context::new(context).expect("a record within its ranges");
-        match &self.way {
-            Way::Rule(rule) => {
+        match &self.method {
+            Method::Rule(rule) => {
                 let arm: Arm = rule.choose(context).expect("a context of this document");
                 Decision { arm, reason: Reason::Policy, propensity: 1.0 }
             }
-            Way::Exploring(policy) => {
+            Method::Exploring(policy) => {
                 policy.decide(context, &mut Rng::new(self.seed, number)).expect("a context of this document")
             }
         }
     }
 
-    /// Whether some options are drawn by lot.
+    /// Whether some decisions are randomised.
     pub fn explores(&self) -> bool {
-        matches!(self.way, Way::Exploring(_))
+        matches!(self.method, Method::Exploring(_))
     }
 }
 
-/// The core's policy that holds the rule and explores; nothing if the sums are too large for the penalty.
-fn exploring(document: &PolicyDocument, learned: &Learned) -> Option<Way> {
+/// The core policy that follows the rule and explores; `None` if the sums are too large for the penalty.
+fn exploring(document: &PolicyDocument, learned: &Learned) -> Option<Method> {
     let statistics = learned.tally().statistics(document).ok()?;
-    // The algorithm plays no part in deciding; a greedy one would start with its estimate instead of the rule.
+    // The algorithm does not affect decisions, but a greedy one would start from its estimate instead of the rule.
     let settings = document.settings().ok()?.algorithm(Algorithm::Scheduled);
-    Some(Way::Exploring(settings.learned(statistics).build().ok()?))
+    Some(Method::Exploring(settings.learned(statistics).build().ok()?))
 }

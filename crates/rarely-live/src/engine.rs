@@ -1,16 +1,18 @@
-//! Live policies over a store: asks in, answers out, each on disk before it is given.
+//! Runs live policies over a store: requests in, responses out, each on disk before it is sent.
 //!
-//! Four threads beside the callers'. The store's *writer* commits what callers ask for, many at a time. The *folder* takes in
-//! what was committed and publishes what decides next. The *reviewer* holds rules against the evidence when that is due. The
-//! *keeper* writes snapshots. A decision is drawn under the lock that gives numbers, from a published value, so that it waits
-//! neither for the folder nor for the reviewer.
+//! Four threads work besides the callers' threads. The store's *writer* commits events, many at a time. The *applier* applies
+//! committed events and publishes new deciders. The *reviewer* reviews rules when they are due. The *snapshot writer* writes
+//! snapshots. A decision is drawn under the lock that assigns numbers, from a published decider, so that it waits neither
+//! for the applier nor for the reviewer.
 
+mod applier;
+mod block_on;
 mod control;
 mod deciding;
-mod folding;
+mod error;
 mod observing;
+mod policy_handle;
 mod reviewing;
-mod slot;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,139 +22,98 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use rarely_review::{Ground, Review};
-use rarely_store::{Draft, Journal, Log, Mark, SnapshotFile, Store, StoreError, Subject, Turn};
+use rarely_store::{EntryDraft, EventLog, LogWriter, LookupKey, PolicyRef, SnapshotFile, Store, Turn};
 use tokio::sync::watch;
 
+use crate::engine_state::{EngineSnapshot, EngineState};
 use crate::event::{Drawing, Event};
-use crate::live::About;
-use crate::objection::Objection;
-use crate::replay::ReplayError;
+use crate::live_policy::DecisionRef;
 use crate::token::Tokens;
-use crate::world::{Frozen, World};
-use folding::{Folder, Keeper};
+use applier::{Applier, SnapshotWriter};
+use block_on::block_on;
 use reviewing::Reviewer;
 
-pub use deciding::{Answer, Ask, AskError};
-pub use observing::{OutcomeError, Report, Reported};
+pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
+pub use error::{ChangeError, EngineFault, StartError};
+pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};
+pub use policy_handle::PolicyHandle;
 pub use rarely_store::Durability;
-pub use reviewing::Outcome;
-pub use slot::Slot;
+pub use reviewing::RecordedReview;
 
-/// What snapshots of this version are called.
+/// The snapshot format of this version.
 pub const SNAPSHOT_FORMAT: &str = "rarely world 1";
-/// Events between two snapshots, unless told otherwise.
+/// The default number of events between two snapshots.
 pub const SNAPSHOT_EVERY: u64 = 100_000;
 
-/// Milliseconds since 1970 UTC.
+/// Returns milliseconds since 1970 UTC.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
-/// Draws what a review found.
-pub type Draw = Arc<dyn Fn(&Ground<'_>, &Review) -> Vec<Drawing> + Send + Sync>;
+/// Draws the pictures of a proposal.
+pub type DrawProposal = Arc<dyn Fn(&Ground<'_>, &Review) -> Vec<Drawing> + Send + Sync>;
 
-/// How an engine runs.
+/// The options of an engine.
 #[derive(Clone)]
-pub struct Options {
-    /// Whether an answer waits for the disk.
+pub struct EngineOptions {
+    /// Which failures an acknowledged event survives.
     pub durability: Durability,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// Draws proposals.
-    pub draw: Draw,
+    /// Draws the pictures of proposals.
+    pub draw: DrawProposal,
     /// Events between two snapshots.
     pub snapshot_every: u64,
 }
 
-/// Live policies over a store.
+/// Runs live policies over a store.
 pub struct Engine {
-    journal: Journal<Happened>,
-    shelf: Arc<Shelf>,
-    options: Options,
+    writer: LogWriter<PendingEvent>,
+    published: Arc<Published>,
+    options: EngineOptions,
     applied: watch::Receiver<u64>,
-    /// Held while policies or tokens are made.
+    /// Held while a policy is registered, or a token is created or revoked.
     registry: Mutex<()>,
+    /// Tells the reviewer which policies are due.
     calls: Mutex<Option<Sender<u64>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// What is known now, for everybody.
-pub(crate) struct Shelf {
-    policies: RwLock<HashMap<String, Arc<Slot>>>,
+/// What the applier publishes to all callers.
+pub(crate) struct Published {
+    policies: RwLock<HashMap<String, Arc<PolicyHandle>>>,
     tokens: RwLock<Arc<Tokens>>,
-    fault: Mutex<Option<String>>,
+    fault: Mutex<Option<EngineFault>>,
 }
 
-/// An event on its way to the disk, with the decision it is about.
+/// An event that is not yet on disk, with the decision that it refers to.
 #[derive(Debug)]
-pub struct Happened {
+pub struct PendingEvent {
     event: Event,
-    about: Option<Arc<About>>,
-}
-
-/// Why an engine does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// What is in it.
-    #[error(
-        "the log does not add up: {0}; `rarely audit verify` says more, and a backup can be restored with `rarely store restore`"
-    )]
-    Replay(#[from] ReplayError),
-    /// The operating system.
-    #[error("no thread could be started: {0}; let the system have more, or stop other programs")]
-    Thread(std::io::Error),
-}
-
-/// Why a change was not made.
-#[derive(Debug, thiserror::Error)]
-pub enum ChangeError {
-    /// The policy objects.
-    #[error(transparent)]
-    Objection(#[from] Objection),
-    /// The document is wrong.
-    #[error(transparent)]
-    Document(#[from] rarely_policy::DocumentError),
-    /// There is another policy of this name.
-    #[error("there is a policy {0:?} with another document; give this one another name")]
-    NameTaken(String),
-    /// There is no such token.
-    #[error("there is no token {0} to revoke")]
-    NoToken(String),
-    /// The evidence cannot be looked at.
-    #[error(transparent)]
-    Review(#[from] rarely_review::ReviewError),
-    /// It could not be stored.
-    #[error("it could not be stored, and nothing was changed: {0}")]
-    Store(Arc<StoreError>),
-    /// It is stored, but does not show.
-    #[error("{0}")]
-    Fault(String),
+    about: Option<Arc<DecisionRef>>,
 }
 
 impl Engine {
-    /// Opens a store, or makes one, and begins where it ended. `progress` is told of events that are taken in again.
+    /// Opens or creates a store and replays its log. `progress` gets the number of each replayed event.
     ///
     /// # Errors
-    /// [`StartError`] if the store is in use, damaged, or does not add up.
-    pub fn start(path: &Path, mut options: Options, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
+    /// [`StartError`] if the store is in use or damaged, or its log cannot be replayed.
+    pub fn start(path: &Path, mut options: EngineOptions, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
         let store = Store::open(path, options.durability)?;
         let (log, file) = (store.log().clone(), store.snapshot());
-        options.clock = never_back(options.clock, log.last_time_ms()?);
-        let mut world = from_snapshot(&file, log.as_ref());
-        let last = world.applied();
-        world.catch_up(log.as_ref(), progress)?;
-        let shelf = Arc::new(Shelf::new(&world));
+        options.clock = monotonic(options.clock, log.last_time_ms()?);
+        let mut state = from_snapshot(&file, log.as_ref());
+        let last = state.applied();
+        state.catch_up(log.as_ref(), progress)?;
+        let published = Arc::new(Published::new(&state));
         let (batches, inbox) = mpsc::channel();
         let clock = options.clock.clone();
-        let journal = store.start(move || clock(), move |batch| drop(batches.send(batch)))?;
-        let (published, applied) = watch::channel(world.applied());
+        let writer = store.start(move || clock(), move |batch| drop(batches.send(batch)))?;
+        let (publish, applied) = watch::channel(state.applied());
         let (calls, called) = mpsc::channel();
-        let keeper = Keeper { file, every: options.snapshot_every, last, writing: None };
-        let shared = (shelf.clone(), log as Arc<dyn Log>, options.clock.clone());
-        let folder = Folder::new(world, shared, published, calls.clone(), keeper);
+        let snapshots = SnapshotWriter { file, every: options.snapshot_every, last, writing: None };
+        let shared = (published.clone(), log as Arc<dyn EventLog>, options.clock.clone());
+        let applier = Applier::new(state, shared, publish, calls.clone(), snapshots);
         let engine = Arc::new(Self {
-            journal,
-            shelf,
+            writer,
+            published,
             options,
             applied,
             registry: Mutex::new(()),
@@ -160,142 +121,140 @@ impl Engine {
             threads: Mutex::new(Vec::new()),
         });
         let reviewer = Reviewer::new(&engine);
-        let folding = std::thread::Builder::new().name("folder".to_owned()).spawn(move || folder.run(&inbox));
+        let applying = std::thread::Builder::new().name("applier".to_owned()).spawn(move || applier.run(&inbox));
         let reviewing = std::thread::Builder::new().name("reviewer".to_owned()).spawn(move || reviewer.run(&called));
-        for thread in [folding, reviewing] {
+        for thread in [applying, reviewing] {
             engine.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread.map_err(StartError::Thread)?);
         }
         Ok(engine)
     }
 
-    /// The policy of a name.
-    pub fn policy(&self, name: &str) -> Option<Arc<Slot>> {
-        self.shelf.policies.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    /// The policy with this name.
+    pub fn policy(&self, name: &str) -> Option<Arc<PolicyHandle>> {
+        self.published.policies.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// All policies, in the order of their names.
-    pub fn policies(&self) -> Vec<Arc<Slot>> {
-        let policies = self.shelf.policies.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<Arc<Slot>> = policies.values().cloned().collect();
+    /// All policies, ordered by name.
+    pub fn policies(&self) -> Vec<Arc<PolicyHandle>> {
+        let policies = self.published.policies.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Arc<PolicyHandle>> = policies.values().cloned().collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
         all
     }
 
     /// All tokens.
     pub fn tokens(&self) -> Arc<Tokens> {
-        self.shelf.tokens.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.published.tokens.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The log.
-    pub fn log(&self) -> &Arc<dyn Log> {
-        self.journal.log()
+    pub fn log(&self) -> &Arc<dyn EventLog> {
+        self.writer.log()
     }
 
-    /// The time, never before the last event's.
+    /// The time, never before the last event's time.
     pub fn now_ms(&self) -> u64 {
         (self.options.clock)()
     }
 
-    /// Whether an answer waits for the disk.
+    /// Which failures an acknowledged event survives.
     pub fn durability(&self) -> Durability {
         self.options.durability
     }
 
     /// The last event that is on disk.
     pub fn committed(&self) -> u64 {
-        self.journal.committed()
+        self.writer.committed()
     }
 
-    /// Tells of the last event that was taken in.
+    /// Watches the number of the last applied event.
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.applied.clone()
     }
 
-    /// What went wrong with what is known, if anything did: then the log and the memory disagree, and nothing is answered.
-    pub fn fault(&self) -> Option<String> {
-        self.shelf.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The fault after which the engine no longer works, if there is one. Requests must then be refused.
+    pub fn fault(&self) -> Option<EngineFault> {
+        self.published.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Appends one event, and waits until it is on disk and taken in.
-    fn record(&self, actor: &str, subject: Subject, event: Event) -> Result<u64, ChangeError> {
-        let push = |turn: &mut Turn<'_, Happened>| turn.push(draft(actor, subject, &event, None), Happened::of(event));
-        self.carry_out(push)
+    /// Appends one event, and waits until it is on disk and applied.
+    fn record(&self, actor: &str, policy: PolicyRef, event: Event) -> Result<u64, ChangeError> {
+        let push = |turn: &mut Turn<'_, PendingEvent>| {
+            turn.push_deferred(draft(actor, policy, &event, None), PendingEvent::of(event))
+        };
+        self.append_and_apply(push)
     }
 
-    /// Appends what `make` pushes, and waits until the event whose number it gives, the last, is on disk and taken in.
-    fn carry_out(&self, make: impl FnOnce(&mut Turn<'_, Happened>) -> u64) -> Result<u64, ChangeError> {
-        let (last, receipt) = self.journal.append(make);
+    /// Appends what `make` pushes, and waits until the event whose number it returns, the last one, is on disk and applied.
+    fn append_and_apply(&self, make: impl FnOnce(&mut Turn<'_, PendingEvent>) -> u64) -> Result<u64, ChangeError> {
+        let (last, receipt) = self.writer.append(make);
         receipt.wait_blocking().map_err(|error| {
-            // It may be on disk all the same, and is then taken in like any other: whoever asks again must find it.
-            drop(self.wait_applied(self.journal.committed()));
+            // The event may be on disk nevertheless, and is then applied. A repeated request must find it.
+            drop(self.wait_applied(self.writer.committed()));
             ChangeError::Store(error)
         })?;
         self.wait_applied(last)?;
         Ok(last)
     }
 
-    /// Waits until an event is taken in.
+    /// Waits until an event is applied.
     fn wait_applied(&self, number: u64) -> Result<(), ChangeError> {
-        while *self.applied.borrow() < number {
-            if let Some(fault) = self.fault() {
-                return Err(ChangeError::Fault(fault));
-            }
-            if self.applied.has_changed().is_err() && *self.applied.borrow() < number {
-                // The folder is gone, and not because it found a fault.
-                return Err(ChangeError::Fault(
-                    "it is stored, but the service no longer takes in what happens".to_owned(),
-                ));
-            }
-            std::thread::sleep(std::time::Duration::from_micros(200));
+        let mut applied = self.applied.clone();
+        if block_on(applied.wait_for(|applied| *applied >= number)).is_ok() {
+            return Ok(());
         }
-        Ok(())
+        // The applier has ended, by a fault or by panic.
+        Err(self.fault().unwrap_or(EngineFault::ApplierEnded).into())
     }
 
-    /// Commits what was asked for, writes a snapshot and ends all threads. What is asked for afterwards is refused.
+    /// Commits pending events, writes a snapshot and ends all threads. Later requests are refused.
     pub fn stop(&self) {
-        self.journal.close();
+        self.writer.close();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).take();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            // One that panicked has said so; the log holds everything that was acknowledged.
+            // If a thread panicked, the log still has everything that was acknowledged.
             drop(thread.join());
         }
     }
 }
 
-impl Shelf {
-    fn new(world: &World) -> Self {
-        let shelf = Self {
+impl Published {
+    fn new(state: &EngineState) -> Self {
+        let published = Self {
             policies: RwLock::default(),
-            tokens: RwLock::new(Arc::new(world.tokens().clone())),
+            tokens: RwLock::new(Arc::new(state.tokens().clone())),
             fault: Mutex::new(None),
         };
-        for (id, live) in world.policies() {
-            shelf.place(Arc::new(Slot::new(id, live.clone(), world.applied())));
+        for (id, live) in state.policies() {
+            published.place(Arc::new(PolicyHandle::new(id, live.clone(), state.applied())));
         }
-        shelf
+        published
     }
 
-    fn place(&self, slot: Arc<Slot>) {
+    fn place(&self, handle: Arc<PolicyHandle>) {
         let mut policies = self.policies.write().unwrap_or_else(PoisonError::into_inner);
-        policies.insert(slot.name.clone(), slot);
+        policies.insert(handle.name.clone(), handle);
     }
 
-    fn set_fault(&self, fault: String) {
+    fn set_fault(&self, fault: EngineFault) {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
     }
 }
 
-impl Happened {
+impl PendingEvent {
     fn of(event: Event) -> Self {
         Self { event, about: None }
     }
+
+    fn body(&self) -> String {
+        self.event.body()
+    }
 }
 
-/// An event as the store takes it.
-/// A clock that is never before what it said, nor before `last_ms`. What is planned by the time (when a proposal expires) is held
-/// against the times of events, which do not run back either.
-fn never_back(clock: Clock, last_ms: u64) -> Clock {
+/// A clock that never goes back, and is never before `last_ms`. Expiry times are compared with event times, which never go back
+/// either.
+fn monotonic(clock: Clock, last_ms: u64) -> Clock {
     let last = AtomicU64::new(last_ms);
     Arc::new(move || {
         let now = clock();
@@ -303,14 +262,20 @@ fn never_back(clock: Clock, last_ms: u64) -> Clock {
     })
 }
 
-fn draft(actor: &str, subject: Subject, event: &Event, mark: Option<Mark>) -> Draft {
-    Draft { actor: actor.to_owned(), subject, kind: event.kind(), body: event.body(), mark }
+/// The log entry of an event. Its body is serialised later, outside the lock that assigns numbers.
+fn draft(
+    actor: &str,
+    policy: PolicyRef,
+    event: &Event,
+    key: Option<LookupKey>,
+) -> EntryDraft<fn(&PendingEvent) -> String> {
+    EntryDraft { actor: actor.to_owned(), policy, kind: event.kind(), body: PendingEvent::body, key }
 }
 
-/// The world of the last snapshot, if that is of this version and of this log; else an empty one.
-fn from_snapshot(file: &SnapshotFile, log: &dyn Log) -> World {
-    let Ok(Some(snapshot)) = file.read(SNAPSHOT_FORMAT, log) else { return World::default() };
-    let frozen = serde_json::from_slice::<Frozen>(&snapshot.body).ok();
-    let world = frozen.and_then(|frozen| World::restore(frozen).ok());
-    world.filter(|world| world.applied() == snapshot.number).unwrap_or_default()
+/// The state of the last snapshot if it has this version's format and belongs to this log; otherwise an empty state.
+fn from_snapshot(file: &SnapshotFile, log: &dyn EventLog) -> EngineState {
+    let Ok(Some(snapshot)) = file.read(SNAPSHOT_FORMAT, log) else { return EngineState::default() };
+    let body = serde_json::from_slice::<EngineSnapshot>(&snapshot.body).ok();
+    let state = body.and_then(|body| EngineState::restore(body).ok());
+    state.filter(|state| state.applied() == snapshot.number).unwrap_or_default()
 }

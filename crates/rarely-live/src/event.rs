@@ -1,300 +1,303 @@
-//! What can happen, as it is written into the log.
+//! The events of the log, and their JSON form.
 
 use rarely_core::{Certificate, Digest, Reason};
+use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::WrittenRule;
+use rarely_review::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::record::Field;
-use crate::token::Grant;
+use crate::record::RecordField;
+use crate::token::TokenGrant;
 
-/// Everything that can happen to policies and to those who may touch them. The log holds its [kind](Event::kind) and its
-/// [body](Event::body); when, by whom and to which policy is beside them.
+/// Everything that can happen to policies and tokens. The log stores an event's [kind](Event::kind) and
+/// [body](Event::body); time, actor and policy are fields of the log entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A policy began.
+    /// A policy was registered.
     Registered(Registered),
-    /// Somebody was given an option.
+    /// A decision was made.
     Decided(Decided),
-    /// It became known how it went.
+    /// An outcome was reported.
     Observed(Observed),
-    /// It went otherwise than was said.
+    /// A reported outcome was corrected.
     Corrected(Corrected),
-    /// The rule in force was held against the evidence.
+    /// The rule in force was reviewed.
     Reviewed(Reviewed),
-    /// A change is put up for signature.
+    /// A change was proposed.
     Proposed(Box<Proposed>),
-    /// A change that the evidence asks for is outside the plan.
+    /// The evidence supports a change that the plan does not allow.
     Refused(Refused),
-    /// Somebody signed for a proposal.
+    /// A proposal was signed.
     Approved(Signed),
-    /// Somebody signed against it.
+    /// A proposal was rejected.
     Rejected(Signed),
-    /// Nobody signed in time.
+    /// A proposal expired unsigned.
     Expired(Expired),
-    /// An older rule was put in force again.
+    /// An earlier version's rule was put in force again.
     RolledBack(RolledBack),
     /// Exploration and automatic changes were stopped.
     Stopped(Signature),
-    /// They go on.
+    /// They were resumed.
     Resumed(Signature),
-    /// Somebody may do something from now on.
-    TokenCreated(Grant),
-    /// No longer.
+    /// An access token was created.
+    TokenCreated(TokenGrant),
+    /// An access token was revoked.
     TokenRevoked(TokenRevoked),
-    /// A token that is none, or no longer one, was shown.
+    /// A sign-in with an invalid token was refused.
     SignInFailed(SignInFailed),
-    /// The end of the log was lost, and somebody said to go on.
+    /// The loss of the log's last events was accepted.
     Recovered(Recovered),
 }
 
-/// A policy began.
+/// A policy was registered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Registered {
-    /// The policy document, as it was sent.
+    /// The policy document, exactly as received.
     pub document: String,
-    /// From which, with its own number, each randomised decision is drawn.
+    /// The seed of randomised decisions; each is drawn from the seed and its own event number.
     pub seed: u64,
 }
 
-/// Somebody was given an option.
+/// A decision was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
-    /// The caller's name for the request.
+    /// The caller's idempotency key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The features, in the document's order.
-    pub record: Vec<Field>,
-    /// The option.
+    /// The feature values, in the document's order.
+    pub record: Vec<RecordField>,
+    /// The chosen option.
     pub option: String,
-    /// The version of the policy.
+    /// The policy version that decided.
     pub version: u64,
-    /// The last event that was known when this was decided.
+    /// The last event that the decision takes into account.
     pub basis: u64,
     /// Why this option.
     pub reason: Reason,
-    /// With what probability.
+    /// The probability with which it was chosen.
     pub propensity: f64,
 }
 
-/// It became known how it went: with one of our decisions, or with one that was taken elsewhere.
+/// An outcome was reported, either of one of our decisions or of a decision made elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     /// Our decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<u64>,
-    /// A decision taken elsewhere.
+    /// A decision made elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elsewhere: Option<Elsewhere>,
+    pub elsewhere: Option<ExternalDecision>,
     /// The outcome, in the document's units.
     pub outcome: f64,
 }
 
-/// A decision taken elsewhere.
+/// A decision that another system made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Elsewhere {
-    /// The caller's name for the request.
+pub struct ExternalDecision {
+    /// The caller's idempotency key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The features, in the document's order.
-    pub record: Vec<Field>,
-    /// The option.
+    /// The feature values, in the document's order.
+    pub record: Vec<RecordField>,
+    /// The chosen option.
     pub option: String,
-    /// With what probability, if that is known.
+    /// The probability with which it was chosen, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propensity: Option<f64>,
 }
 
-/// It went otherwise than was said.
+/// A reported outcome was corrected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Corrected {
     /// The decision.
     pub decision: u64,
-    /// The event that first said how it went.
+    /// The event that first reported an outcome.
     pub first: u64,
-    /// The last event that said otherwise.
+    /// The event that is corrected.
     pub previous: u64,
-    /// What that said.
+    /// The outcome that it reported.
     pub from: f64,
-    /// The outcome, in the document's units.
+    /// The new outcome, in the document's units.
     pub outcome: f64,
-    /// Why, if somebody said so.
+    /// The reason, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The rule in force was held against the evidence.
+/// The rule in force was reviewed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reviewed {
-    /// The last event that was looked at.
+    /// The last event that the review takes into account.
     pub basis: u64,
     /// The version in force.
     pub version: u64,
-    /// `keep`, `change`, `cannot tell`.
-    pub verdict: String,
-    /// Why not otherwise.
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reasons for the verdict.
     pub reasons: Vec<String>,
-    /// Where the rule stood.
-    pub point: Point,
-    /// Fingerprint of the statistics.
+    /// The position of the rule.
+    pub point: ReviewPoint,
+    /// SHA-256 of the statistics.
     pub digest: Digest,
-    /// Whoever signed that nothing changes.
+    /// The signature of the person who confirmed that nothing changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
 }
 
-/// Where a rule stood at a review.
+/// The position of a rule at a review, in a few numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
-    /// Outcomes until then.
+pub struct ReviewPoint {
+    /// Outcomes so far.
     pub outcomes: u64,
-    /// How far the rule's boundaries are from the estimates, over how far they may be: above 1 they are implausible.
+    /// The distance of the rule's boundaries from the estimates, divided by the plausible distance. Above 1 the rule is
+    /// implausible.
     pub strain: f64,
-    /// Share of recent people given an option that the data rule out.
+    /// Share of recent cases given an option that the data rule out.
     pub excluded_share: f64,
-    /// The boundaries that lie along one running variable.
+    /// The boundaries along a single running variable.
     pub cuts: Vec<CutPoint>,
 }
 
 /// A boundary at a review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CutPoint {
-    /// The options on its two sides.
+    /// The options on either side.
     pub options: [String; 2],
-    /// Where it is.
+    /// Its position.
     pub at: f64,
-    /// From where it may be; nothing if that has no end.
+    /// The lower end of its plausible interval; `None` if unbounded.
     pub low: Option<f64>,
-    /// To where.
+    /// The upper end.
     pub high: Option<f64>,
 }
 
-/// A change is put up for signature.
+/// A change was proposed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposed {
-    /// The proposal's number among the policy's, from 1.
+    /// The proposal's number within the policy, from 1.
     pub proposal: u64,
-    /// The last event that was looked at.
+    /// The last event that the review takes into account.
     pub basis: u64,
     /// The version that would be replaced.
     pub version: u64,
-    /// The rule that would replace it.
+    /// The proposed rule.
     pub rule: WrittenRule,
-    /// An older version whose rule that is, if this is a rollback.
+    /// For a rollback, the earlier version whose rule this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback: Option<u64>,
-    /// After this time it can no longer be signed.
+    /// From this time on it can no longer be signed.
     pub expires_ms: u64,
-    /// Outcomes until then.
+    /// Outcomes so far.
     pub outcomes: u64,
-    /// Fingerprint of the statistics.
+    /// SHA-256 of the statistics.
     pub digest: Digest,
-    /// The signature of whoever asks for a rollback.
+    /// The signature of the person who requested the rollback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
-    /// What it rests on.
+    /// The rationale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub case: Option<Case>,
+    pub case: Option<ProposalRationale>,
 }
 
-/// What a proposal rests on, in words and numbers.
+/// The rationale of a proposal, in words and numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Case {
-    /// What made the rule in force untenable.
+pub struct ProposalRationale {
+    /// Why the rule in force is rejected.
     pub cause: String,
     /// The rule in force, in words.
     pub before: Vec<String>,
     /// The proposed rule, in words.
     pub after: Vec<String>,
-    /// What differs.
+    /// The differences.
     pub difference: Vec<String>,
-    /// The rule the algorithm asks for, to all its digits.
+    /// The rule that the algorithm computed, with all digits.
     pub exact: WrittenRule,
-    /// Why it is of another form, if it is.
+    /// Why its form differs from the rule in force, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The certificate.
     pub certificate: Certificate,
-    /// By what the change is certified.
+    /// What certifies the change.
     pub certified_by: Vec<String>,
-    /// Who changes: band, people, changed, gain.
-    pub who: Vec<Affected>,
-    /// What speaks against it.
+    /// The affected bands.
+    pub who: Vec<AffectedBand>,
+    /// Evidence against the change.
     pub against: Vec<String>,
-    /// What was assumed.
+    /// The assumptions.
     pub assumptions: Vec<Assumption>,
-    /// The whole review, as `rarely review --format json` prints it.
+    /// The whole review, as JSON.
     pub review: Json,
     /// Pictures, as SVG.
     pub pictures: Vec<Drawing>,
 }
 
-/// What a change means for one band of people.
+/// The effect of a change on one band of a feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Affected {
-    /// Who.
+pub struct AffectedBand {
+    /// The band.
     pub band: String,
-    /// How many, of the recent people.
+    /// Recent cases in the band.
     pub people: u64,
-    /// How many of them get another option.
+    /// How many of them would get another option.
     pub changed: u64,
-    /// From which to which: `12 from watch to treat`.
+    /// The moves, such as `12 from watch to treat`.
     pub moves: Vec<String>,
-    /// The gain over all of the band: estimate, lower end, upper end.
+    /// The total gain in the band: estimate, lower end, upper end.
     pub gain: [f64; 3],
 }
 
-/// A statement of the policy document that the evidence rests on.
+/// An assumption of the policy document on which the evidence depends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assumption {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is set to.
+    /// Its value.
     pub value: String,
-    /// What that means.
+    /// Its meaning.
     pub meaning: String,
 }
 
-/// A picture.
+/// A picture of the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Drawing {
-    /// What it is of.
+    /// Its title.
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// The picture, as SVG.
+    /// The SVG text.
     pub svg: String,
 }
 
-/// A change that the evidence asks for is outside the plan.
+/// The evidence supports a change that the plan does not allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refused {
-    /// The last event that was looked at.
+    /// The last event that the review takes into account.
     pub basis: u64,
     /// The version in force.
     pub version: u64,
-    /// The rule that would have replaced it.
+    /// The rule that the evidence supports.
     pub rule: WrittenRule,
-    /// In words.
+    /// That rule in words.
     pub words: Vec<String>,
-    /// What made the rule in force untenable.
+    /// Why the rule in force is rejected.
     pub cause: String,
-    /// Why it is outside the plan.
+    /// Why the plan does not allow it.
     pub reasons: Vec<String>,
-    /// Fingerprint of the statistics.
+    /// SHA-256 of the statistics.
     pub digest: Digest,
 }
 
-/// What a signature means to its signer, and why it was given.
+/// A signature: its meaning and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
-    /// "I approve this change for the clinic."
+    /// Such as "I approve this change for the clinic."
     pub meaning: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A proposal was signed for or against.
+/// A proposal was signed or rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signed {
     /// The proposal.
@@ -304,72 +307,81 @@ pub struct Signed {
     pub signature: Signature,
 }
 
-/// Nobody signed in time.
+/// A proposal expired unsigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expired {
     /// The proposal.
     pub proposal: u64,
 }
 
-/// An older rule was put in force again.
+/// An earlier version's rule was put in force again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RolledBack {
-    /// The version whose rule it is.
+    /// That version.
     pub to: u64,
     /// The signature.
     #[serde(flatten)]
     pub signature: Signature,
 }
 
-/// A token is one no longer.
+/// An access token was revoked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRevoked {
     /// Its public part.
     pub id: String,
 }
 
-/// A token that is none, or no longer one, was shown.
+/// A sign-in with an invalid token was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInFailed {
-    /// From where.
+    /// The client's address.
     pub address: String,
-    /// Why it was not let in.
+    /// Why it was refused.
     pub problem: String,
 }
 
-/// The end of the log was lost, and somebody said to go on.
+/// The loss of the log's last events was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovered {
-    /// The last event that was left.
+    /// The last event that remained.
     pub log_ended: u64,
     /// The last event that had been acknowledged.
     pub acknowledged: u64,
 }
 
-/// An entry of the log that is no event of ours.
+/// Why a log entry cannot be read as an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
     /// An unknown kind.
-    #[error("events of the kind {0:?} are not known to this version of rarely; use the version that wrote them")]
+    #[error("unknown event kind {0:?}")]
     Kind(String),
-    /// A body that cannot be read.
-    #[error("the body of an event of the kind {kind:?} cannot be read: {problem}")]
+    /// An invalid body.
+    #[error("the body of an event of kind {kind:?} is invalid: {problem}")]
     Body {
         /// The kind.
         kind: String,
-        /// What is wrong with it.
+        /// The parse error.
         problem: String,
     },
+}
+
+impl Explain for EventError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Kind(_) => Some(Remedy::new("use the version of rarely that wrote the log")),
+            Self::Body { .. } => Some(Remedy::with("{action}", Action::RestoreBackup)),
+        }
+    }
 }
 
 /// One table for writing and reading.
 macro_rules! kinds {
     ($($name:literal => $variant:ident),* $(,)?) => {
         impl Event {
-            /// Every kind.
+            /// All kinds.
             pub const KINDS: &'static [&'static str] = &[$($name),*];
 
-            /// Its kind, in one word.
+            /// Its kind, as stored.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
@@ -379,18 +391,18 @@ macro_rules! kinds {
             /// Its body, as JSON.
             ///
             /// # Panics
-            /// If a number in it is not finite, which the checks before do not let through.
+            /// Never: events consist of strings, numbers and lists.
             pub fn body(&self) -> String {
                 let body = match self {
                     $(Self::$variant(body) => serde_json::to_string(body),)*
                 };
-                body.expect("an event is made of names, texts and finite numbers")
+                body.expect("events consist of strings, numbers and lists")
             }
 
-            /// From what the log holds.
+            /// Parses a stored event.
             ///
             /// # Errors
-            /// [`EventError`] if it is of another kind or cannot be read.
+            /// [`EventError`] if the kind is unknown or the body is invalid.
             pub fn parse(kind: &str, body: &str) -> Result<Self, EventError> {
                 let read = match kind {
                     $($name => serde_json::from_str(body).map(Self::$variant),)*

@@ -1,4 +1,4 @@
-//! What the outcomes say: the sums of a review, and the people seen last.
+//! What was learned from outcomes: the statistics of a review, and the most recent contexts.
 
 use std::collections::VecDeque;
 
@@ -7,16 +7,16 @@ use rarely_policy::PolicyDocument;
 use rarely_review::{Ground, ReviewError, Tally};
 use serde::{Deserialize, Serialize};
 
-/// What was learned of one policy up to some event.
+/// What one policy has learned up to some event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     tally: Tally,
-    /// Contexts of the last people with an outcome, one after another: those whom a change is judged on.
+    /// The contexts of the last cases with an outcome, concatenated. A change is judged on them.
     recent: VecDeque<f64>,
 }
 
 impl Learned {
-    /// Nothing yet.
+    /// Before any outcome.
     pub fn new(document: &PolicyDocument) -> Self {
         Self { tally: Tally::new(document), recent: VecDeque::new() }
     }
@@ -26,12 +26,12 @@ impl Learned {
         self.tally.rows()
     }
 
-    /// The sums.
+    /// The statistics.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// The outcome of one case; events come in the order of their numbers.
+    /// Learns one outcome. Events must come in the order of their numbers.
     pub(crate) fn observe(&mut self, event: u64, context: &[f64], arm: Arm, reward: f64) {
         self.tally.add(event, context, arm, reward);
         if self.recent.len() >= RECENT_CONTEXTS * context.len() {
@@ -40,7 +40,7 @@ impl Learned {
         self.recent.extend(context);
     }
 
-    /// The outcome of one case was another; `earlier` says whether it was learned before the rule in force was followed.
+    /// Replaces one outcome by another. `earlier` says whether it was learned before the rule in force was put in force.
     pub(crate) fn correct(&mut self, context: &[f64], arm: Arm, (from, to): (f64, f64), earlier: bool) {
         if earlier {
             self.tally.correct_earlier(context, arm, from, to);
@@ -49,20 +49,20 @@ impl Learned {
         }
     }
 
-    /// Goes on with another rule in force.
+    /// Continues with another rule in force.
     pub(crate) fn follow(&mut self, document: &PolicyDocument) {
         self.tally.follow(document);
     }
 
-    /// Made ready again after it was read from a file.
+    /// Completes a value that was read from a file.
     ///
     /// # Errors
-    /// [`ReviewError`] if the sums are of another document.
+    /// [`ReviewError`] if the statistics belong to another document.
     pub(crate) fn revived(self, document: &PolicyDocument) -> Result<Self, ReviewError> {
         Ok(Self { tally: self.tally.revive(document)?, recent: self.recent })
     }
 
-    /// What a judgement of the document's rule stands on: these sums, and the last 1,000 people.
+    /// The evidence on which the document's rule is judged: the statistics, and the last 1,000 contexts.
     ///
     /// # Errors
     /// [`ReviewError`] if there is no outcome yet, or the sums are too large for the penalty.

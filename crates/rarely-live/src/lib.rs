@@ -1,48 +1,53 @@
-//! A live policy as a fold over its events: decisions, outcomes, reviews, proposals, signatures, versions.
+//! Live policies: the state that follows from their events, and the engine that runs them over a store.
+//!
+//! Everything in memory is a fold over the event log: decisions, outcomes, reviews, proposals, signatures, versions. The same
+//! code applies an event when it happens, at a restart and in an audit.
 //!
 //! # Modules, in reading order
 //!
-//! | module | what it is about |
+//! | module | content |
 //! |---|---|
-//! | `event`, `record` | what can happen, and what is kept of a person |
-//! | `learned`, `waiting`, `reviews`, `history` | what a policy's events add up to: sums, counts, how the rule stood, versions |
-//! | `live`, `plan`, `objection` | one policy: takes in events; what may be done, and why not |
+//! | [`event`], `record` | the events, and the record of one case |
+//! | `learned`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
+//! | `live_policy`, `plan`, `objection` | one policy: applies events; which acts are allowed, and why not |
 //! | `decider` | the rule in force, ready to decide |
-//! | `token` | who may do what |
-//! | `world`, [`replay`], `mark` | all policies: the fold over the whole log; how events are found in it |
-//! | [`audit`] | the log checked from the first event to the last |
-//! | [`engine`] | live policies over a store: asks in, answers out, each on disk before it is given |
+//! | `token` | access tokens and roles |
+//! | `engine_state`, [`replay`], `lookup_key` | all policies; replaying a log; looking up events |
+//! | [`audit`] | checks a log from the first event to the last |
+//! | [`engine`] | runs live policies over a store: requests in, responses out, each on disk before it is sent |
 //!
-//! Absent on purpose: nothing here knows HTTP or draws; time comes from a clock that is passed in.
+//! Absent on purpose: nothing here knows HTTP or draws pictures, and time comes from a clock that is passed in.
+//!
+//! `examples/embed_engine.rs` shows how a program embeds the engine.
 #![deny(missing_docs)]
 
 pub mod audit;
 mod decider;
 pub mod engine;
+mod engine_state;
 pub mod event;
-mod history;
 mod learned;
-mod live;
-mod mark;
+mod live_policy;
+mod lookup_key;
 mod objection;
 mod plan;
-mod point;
 mod record;
 pub mod replay;
-mod reviews;
+mod review_history;
+mod review_point;
 mod token;
-mod waiting;
-mod world;
+mod unanswered;
+mod versions;
 
 pub use decider::Decider;
 pub use engine::Engine;
+pub use engine_state::{ENGINE_STATE_FORMAT, EngineSnapshot, EngineState, SharedPolicy};
 pub use event::Event;
-pub use history::{Origin, Proposal, Signer, Status, Version};
 pub use learned::Learned;
-pub use live::{About, Birth, Counts, ENGINE, Live, Stamp, State};
+pub use live_policy::{Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord};
 pub use objection::Objection;
-pub use record::{Field, Reader, RecordError};
-pub use reviews::{Reviews, Timed};
-pub use token::{Denied, Grant, Kept, Role, Tokens};
-pub use waiting::Waiting;
-pub use world::{Frozen, Shared, WORLD_FORMAT, World};
+pub use record::{RecordError, RecordField, RecordReader};
+pub use review_history::{ReviewHistory, TimedReviewPoint};
+pub use token::{Role, RoleError, TokenError, TokenGrant, TokenRecord, Tokens};
+pub use unanswered::Unanswered;
+pub use versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};

@@ -1,61 +1,85 @@
-//! Why something that was asked of a policy is not done.
+//! Why an act on a policy is not allowed.
 
-/// Why something that was asked of a policy is not done. The same checks are made when it is asked and when the log is audited.
+use rarely_error::{Action, Explain, Remedy};
+
+/// Why an act on a policy is not allowed. The same checks run when it is requested and when the log is replayed or audited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Objection {
-    /// No such proposal.
-    #[error("the policy has no proposal {0}; `GET …/proposals` lists them")]
+    /// The proposal does not exist.
+    #[error("the policy has no proposal {0}")]
     NoProposal(u64),
-    /// It does not wait for a signature.
-    #[error("proposal {number} is {status}: only an open proposal can be signed")]
+    /// The proposal is not open.
+    #[error("proposal {number} is {status}, and only an open proposal can be signed")]
     NotOpen {
         /// The proposal.
         number: u64,
-        /// What became of it.
+        /// Its status.
         status: &'static str,
     },
-    /// Its time is over.
-    #[error("proposal {0} has expired: ask for a review, and sign the proposal that comes of it")]
-    TooLate(u64),
-    /// The same person twice.
-    #[error("{name} has signed already: the document asks for signatures of two different people")]
+    /// The proposal has expired.
+    #[error("proposal {0} has expired")]
+    ProposalExpired(u64),
+    /// The same person signs twice.
+    #[error("{name} has already signed, and the document requires the signatures of two different people")]
     SameSigner {
-        /// Who.
+        /// The person.
         name: String,
     },
-    /// A change while everything is stopped.
-    #[error("the policy is stopped: resume it first")]
+    /// The policy is stopped.
+    #[error("the policy is stopped")]
     Stopped,
-    /// It is not stopped.
+    /// The policy is not stopped.
     #[error("the policy is not stopped")]
     NotStopped,
-    /// No such version.
-    #[error("the policy has no version {0}; `GET …/versions` lists them")]
+    /// The version does not exist.
+    #[error("the policy has no version {0}")]
     NoVersion(u64),
-    /// Nothing would change.
-    #[error("version {version} has the rule that is in force: nothing would change")]
+    /// The rule is already in force.
+    #[error("version {version} has the rule that is in force, so nothing would change")]
     SameRule {
-        /// The version asked for.
+        /// The requested version.
         version: u64,
     },
-    /// A signature without words.
-    #[error("a signature needs a {0}: say it in a few words")]
-    Wordless(&'static str),
-    /// The plan does not allow it.
-    #[error("the plan of the document does not allow it: {}", .0.join("; "))]
+    /// The signature lacks its meaning or reason.
+    #[error("the signature has no {0}")]
+    SignatureIncomplete(&'static str),
+    /// The document's plan does not allow the change.
+    #[error("the plan of the document does not allow the change: {}", .0.join("; "))]
     Plan(Vec<String>),
-    /// One proposal at a time.
-    #[error("proposal {0} is open: sign or refuse it first")]
+    /// Another proposal is open.
+    #[error("proposal {0} is still open")]
     OpenProposal(u64),
-    /// It would replace another version than the one in force.
-    #[error("it is about version {found}, but version {in_force} is in force")]
-    Version {
-        /// The version it is about.
+    /// The act refers to a version that is not in force.
+    #[error("this refers to version {found}, but version {in_force} is in force")]
+    WrongVersion {
+        /// The version it refers to.
         found: u64,
         /// The version in force.
         in_force: u64,
     },
-    /// Something that only a damaged or foreign log holds.
+    /// Something that occurs only in a damaged or foreign log.
     #[error("{0}")]
-    Misfit(String),
+    Inconsistent(String),
+}
+
+impl Explain for Objection {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::NoProposal(_) => Some(Remedy::with("{action}", Action::ListProposals)),
+            Self::NoVersion(_) => Some(Remedy::with("{action}", Action::ListVersions)),
+            Self::ProposalExpired(_) => {
+                Some(Remedy::with("{action}, and sign the proposal that results", Action::RequestReview))
+            }
+            Self::Stopped => Some(Remedy::with("{action} first", Action::ResumePolicy)),
+            Self::SignatureIncomplete(part) => Some(Remedy::new(format!("add a {part}, in a few words"))),
+            Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
+            Self::NotOpen { .. }
+            | Self::SameSigner { .. }
+            | Self::NotStopped
+            | Self::SameRule { .. }
+            | Self::Plan(_)
+            | Self::WrongVersion { .. }
+            | Self::Inconsistent(_) => None,
+        }
+    }
 }

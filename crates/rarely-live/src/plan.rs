@@ -1,14 +1,14 @@
-//! What may be done: the plan that was agreed beforehand, and who must sign.
+//! Which acts the document's plan allows, and which signatures they require.
 
 use rarely_policy::{Approval, WrittenRule};
 
 use crate::event::Signature;
-use crate::history::{Origin, Proposal, Version};
-use crate::live::{DAY_MS, ENGINE, Live, Stamp, check_words, misfit};
+use crate::live_policy::{DAY_MS, ENGINE_ACTOR, EventHeader, LivePolicy, check_complete, inconsistent};
 use crate::objection::Objection;
+use crate::versions::{ProposalRecord, Version, VersionOrigin};
 
-impl Live {
-    /// Why the plan does not allow a change to a rule now; nothing if it does.
+impl LivePolicy {
+    /// Why the plan does not allow a change to this rule now; empty if it does.
     pub fn outside_plan(&self, rule: &WrittenRule, now_ms: u64) -> Vec<String> {
         let control = self.document().control();
         let mut reasons = self.document().outside_bounds(rule);
@@ -21,7 +21,7 @@ impl Live {
             let least = control.minimum_days_between_changes;
             if days < least {
                 reasons.push(format!(
-                    "version {} is less than {least} days old, which are to lie between two changes",
+                    "version {} is less than {least} days old, the minimum between two changes",
                     last.number
                 ));
             }
@@ -37,13 +37,13 @@ impl Live {
         if reasons.is_empty() { Ok(()) } else { Err(Objection::Plan(reasons)) }
     }
 
-    /// Whether a review that nobody asked for may propose a change.
+    /// Whether an automatic review may propose a change.
     pub fn may_propose(&self) -> bool {
         let state = self.state();
         !state.stopped && self.open_proposal().is_none() && state.reviews.may_repeat(state.learned.outcomes())
     }
 
-    /// Signatures of different people that a change needs.
+    /// The number of people who must sign a change.
     pub fn signatures_needed(&self) -> usize {
         match self.document().control().approval {
             Approval::Automatic => 0,
@@ -57,47 +57,47 @@ impl Live {
         self.state().proposals.len() as u64 + 1
     }
 
-    /// Whether somebody may sign for a proposal.
+    /// Checks whether `header.actor` may sign a proposal.
     ///
     /// # Errors
     /// [`Objection`] says why not.
-    pub fn may_sign(&self, number: u64, stamp: Stamp<'_>, signature: &Signature) -> Result<(), Objection> {
-        check_words(signature)?;
+    pub fn may_sign(&self, number: u64, header: EventHeader<'_>, signature: &Signature) -> Result<(), Objection> {
+        check_complete(signature)?;
         let proposal = self.open(number)?;
-        if proposal.is_overdue(stamp.time_ms) {
-            return Err(Objection::TooLate(number));
+        if proposal.is_overdue(header.time_ms) {
+            return Err(Objection::ProposalExpired(number));
         }
         if self.state().stopped {
             return Err(Objection::Stopped);
         }
         self.check_version(proposal.version)?;
-        if stamp.actor == ENGINE && self.signatures_needed() > 0 {
-            return Err(misfit("a change without a signature, where the document asks for one"));
+        if header.actor == ENGINE_ACTOR && self.signatures_needed() > 0 {
+            return Err(inconsistent("a change without a signature, but the document requires one"));
         }
-        if proposal.signers.iter().any(|signer| signer.name == stamp.actor) {
-            return Err(Objection::SameSigner { name: stamp.actor.to_owned() });
+        if proposal.signers.iter().any(|signer| signer.name == header.actor) {
+            return Err(Objection::SameSigner { name: header.actor.to_owned() });
         }
         if proposal.rollback.is_none() {
-            self.check_plan(&proposal.rule, stamp.time_ms)?;
+            self.check_plan(&proposal.rule, header.time_ms)?;
         }
         Ok(())
     }
 
-    /// Whether somebody may sign against a proposal.
+    /// Checks whether a proposal may be rejected.
     ///
     /// # Errors
     /// [`Objection`] says why not.
     pub fn may_reject(&self, number: u64, signature: &Signature) -> Result<(), Objection> {
-        check_words(signature)?;
+        check_complete(signature)?;
         self.open(number).map(|_| ())
     }
 
-    /// Whether the rule of an older version may be put in force again.
+    /// Checks whether the rule of an earlier version may be put in force again.
     ///
     /// # Errors
     /// [`Objection`] says why not.
     pub fn may_roll_back(&self, to: u64, signature: &Signature) -> Result<(), Objection> {
-        check_words(signature)?;
+        check_complete(signature)?;
         if self.state().stopped {
             return Err(Objection::Stopped);
         }
@@ -107,25 +107,25 @@ impl Live {
         Ok(())
     }
 
-    /// Whether the policy can be stopped.
+    /// Checks whether the policy may be stopped.
     ///
     /// # Errors
     /// [`Objection`] says why not.
     pub fn may_stop(&self, signature: &Signature) -> Result<(), Objection> {
-        check_words(signature)?;
+        check_complete(signature)?;
         if self.state().stopped { Err(Objection::Stopped) } else { Ok(()) }
     }
 
-    /// Whether the policy can go on.
+    /// Checks whether the policy may be resumed.
     ///
     /// # Errors
     /// [`Objection`] says why not.
     pub fn may_resume(&self, signature: &Signature) -> Result<(), Objection> {
-        check_words(signature)?;
+        check_complete(signature)?;
         if self.state().stopped { Ok(()) } else { Err(Objection::NotStopped) }
     }
 
-    /// A version.
+    /// The version with this number.
     ///
     /// # Errors
     /// [`Objection::NoVersion`].
@@ -133,25 +133,25 @@ impl Live {
         self.state().versions.iter().find(|version| version.number == number).ok_or(Objection::NoVersion(number))
     }
 
-    /// The version that was in force when everything up to an event was known.
+    /// The version in force after an event.
     pub fn version_at(&self, event: u64) -> Option<&Version> {
         self.state().versions.iter().rev().find(|version| version.event <= event)
     }
 
-    /// The last version that a person put in force, and its rule.
+    /// The last version that a person signed, and its rule.
     pub(crate) fn last_signed(&self) -> (u64, WrittenRule) {
         let signed = self.state().versions.iter().rev().find(|version| version.is_signed());
         let version = signed.unwrap_or_else(|| self.version());
         (version.number, version.rule.clone())
     }
 
-    /// The versions that the plan counts: those that came of evidence.
+    /// The versions that count towards the plan's limits: those based on evidence.
     fn changes(&self) -> Vec<&Version> {
         let versions = self.state().versions.iter();
-        versions.filter(|version| matches!(version.origin, Origin::Proposal { .. })).collect()
+        versions.filter(|version| matches!(version.origin, VersionOrigin::Proposal { .. })).collect()
     }
 
-    pub(crate) fn open(&self, number: u64) -> Result<&Proposal, Objection> {
+    pub(crate) fn open(&self, number: u64) -> Result<&ProposalRecord, Objection> {
         let proposal = &self.state().proposals[self.place(number)?];
         if proposal.is_open() {
             Ok(proposal)
@@ -167,6 +167,6 @@ impl Live {
 
     pub(crate) fn check_version(&self, found: u64) -> Result<(), Objection> {
         let in_force = self.version().number;
-        if found == in_force { Ok(()) } else { Err(Objection::Version { found, in_force }) }
+        if found == in_force { Ok(()) } else { Err(Objection::WrongVersion { found, in_force }) }
     }
 }

@@ -1,33 +1,34 @@
-//! A person's record, as a program sends it and as the log keeps it.
+//! Records: the feature values of one case, as a program sends them and as the log stores them.
 
 use rarely_core::Arm;
+use rarely_error::{Explain, Remedy};
 use rarely_policy::{Encoder, FieldValue, PolicyDocument, ValueError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// One feature of a record.
+/// The value of one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Field {
+pub enum RecordField {
     /// A number.
     Number(f64),
-    /// A word.
+    /// A text.
     Text(String),
 }
 
-/// Why a record cannot be used.
+/// Why a record is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecordError {
-    /// A feature is not in it.
-    #[error("the record has no {column}; send every feature of the policy document: {}", columns.join(", "))]
+    /// A feature is missing.
+    #[error("the record has no {column}")]
     Absent {
         /// The feature.
         column: String,
         /// All features.
         columns: Vec<String>,
     },
-    /// A list or an object where a value is needed.
-    #[error("{column} is {found}; send a number or a text")]
+    /// Not a number or a text.
+    #[error("{column} is {found}")]
     Nested {
         /// The feature.
         column: String,
@@ -39,11 +40,11 @@ pub enum RecordError {
     Value {
         /// The feature.
         column: String,
-        /// What is wrong, and what to do.
+        /// What is wrong with it.
         problem: ValueError,
     },
-    /// Another number of values than the document has features.
-    #[error("a record of {found} values, where the policy has {expected} features")]
+    /// The wrong number of values.
+    #[error("the record has {found} values, but the policy has {expected} features")]
     Length {
         /// Features of the policy.
         expected: usize,
@@ -52,8 +53,20 @@ pub enum RecordError {
     },
 }
 
+impl Explain for RecordError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Absent { columns, .. } => {
+                Some(Remedy::new(format!("send every feature of the policy document: {}", columns.join(", "))))
+            }
+            Self::Nested { .. } => Some(Remedy::new("send a number or a text")),
+            Self::Value { .. } | Self::Length { .. } => None,
+        }
+    }
+}
+
 impl RecordError {
-    /// The feature that is wrong.
+    /// The invalid feature.
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Absent { column, .. } | Self::Nested { column, .. } | Self::Value { column, .. } => Some(column),
@@ -62,8 +75,8 @@ impl RecordError {
     }
 }
 
-impl Field {
-    /// As the encoder takes it.
+impl RecordField {
+    /// The value for the encoder.
     pub fn value(&self) -> FieldValue<'_> {
         match self {
             Self::Number(number) => FieldValue::Number(*number),
@@ -82,12 +95,12 @@ impl Field {
 
 /// Reads records for one document.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct RecordReader {
     encoder: Encoder,
 }
 
-impl Reader {
-    /// For the records of a document.
+impl RecordReader {
+    /// A reader for the records of a document.
     pub fn new(document: &PolicyDocument) -> Self {
         Self { encoder: document.encoder() }
     }
@@ -97,21 +110,23 @@ impl Reader {
         &self.encoder
     }
 
-    /// The features of a JSON record in the document's order, and their context. What the document does not name is left out: it
-    /// is neither used nor kept.
+    /// The feature values of a JSON record in the document's order, and their context. Fields that the document does not name
+    /// are ignored and not stored.
     ///
     /// # Errors
     /// [`RecordError`] names the feature.
-    pub fn read(&self, mut record: Map<String, Json>) -> Result<(Vec<Field>, Vec<f64>), RecordError> {
+    pub fn read(&self, mut record: Map<String, Json>) -> Result<(Vec<RecordField>, Vec<f64>), RecordError> {
         let columns = self.encoder.feature_columns();
         let mut fields = Vec::with_capacity(columns.len());
         for column in columns {
             let absent = || RecordError::Absent { column: column.clone(), columns: columns.to_vec() };
             let nested = |found| RecordError::Nested { column: column.clone(), found };
             fields.push(match record.remove(column).ok_or_else(absent)? {
-                Json::Number(number) => Field::Number(number.as_f64().ok_or_else(|| nested("too large a number"))?),
-                Json::String(text) => Field::Text(text),
-                Json::Bool(flag) => Field::Text(flag.to_string()),
+                Json::Number(number) => {
+                    RecordField::Number(number.as_f64().ok_or_else(|| nested("too large a number"))?)
+                }
+                Json::String(text) => RecordField::Text(text),
+                Json::Bool(flag) => RecordField::Text(flag.to_string()),
                 Json::Null => return Err(nested("null")),
                 Json::Array(_) => return Err(nested("a list")),
                 Json::Object(_) => return Err(nested("an object")),
@@ -121,11 +136,11 @@ impl Reader {
         Ok((fields, context))
     }
 
-    /// The context of a record that was kept.
+    /// The context of a stored record.
     ///
     /// # Errors
     /// [`RecordError`] names the feature.
-    pub fn context(&self, fields: &[Field]) -> Result<Vec<f64>, RecordError> {
+    pub fn context(&self, fields: &[RecordField]) -> Result<Vec<f64>, RecordError> {
         let columns = self.encoder.feature_columns();
         if fields.len() != columns.len() {
             return Err(RecordError::Length { expected: columns.len(), found: fields.len() });
@@ -138,10 +153,10 @@ impl Reader {
         Ok(context)
     }
 
-    /// The arm of an option's name.
+    /// The arm of the option with this name.
     ///
     /// # Errors
-    /// [`ValueError`] names the options there are.
+    /// [`ValueError`] lists the options.
     pub fn option(&self, name: &str) -> Result<Arm, ValueError> {
         self.encoder.option(FieldValue::Text(name))
     }
@@ -149,7 +164,7 @@ impl Reader {
     /// The reward of an outcome.
     ///
     /// # Errors
-    /// [`ValueError`] if it is outside its range.
+    /// [`ValueError`] if it is out of range.
     pub fn reward(&self, outcome: f64) -> Result<f64, ValueError> {
         self.encoder.outcome(FieldValue::Number(outcome))
     }

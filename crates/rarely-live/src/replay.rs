@@ -1,32 +1,33 @@
-//! From the entries of a log to what they add up to.
+//! Rebuilds state from the entries of a log.
 
-use rarely_store::{Entry, Log, StoreError};
+use rarely_error::{Action, Explain, Remedy};
+use rarely_store::{EventLog, LogEntry, StoreError};
 
+use crate::engine_state::EngineState;
 use crate::event::{Event, EventError};
-use crate::live::{About, Stamp};
+use crate::live_policy::{DecisionRef, EventHeader};
 use crate::objection::Objection;
-use crate::world::World;
 
-/// Entries that are read at a time.
+/// Entries read at a time.
 const BLOCK: usize = 4096;
 
-/// An entry that does not fit, or could not be read.
+/// Why an entry cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// An entry that is no event of ours.
+    /// An entry that cannot be read as an event.
     #[error("event {number}: {source}")]
     Event {
         /// Its number.
         number: u64,
-        /// What is wrong with it.
+        /// Why.
         source: EventError,
     },
-    /// An event that does not follow from those before.
-    #[error("event {number} does not fit what happened before: {source}")]
-    Misfit {
+    /// An event that contradicts earlier ones.
+    #[error("event {number} contradicts earlier events: {source}")]
+    Inconsistent {
         /// Its number.
         number: u64,
-        /// Why not.
+        /// The contradiction.
         source: Objection,
     },
     /// The store could not be read.
@@ -34,46 +35,56 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
+impl Explain for ReplayError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Event { source, .. } => source.remedy(),
+            Self::Inconsistent { .. } => Some(Remedy::with("{action}", Action::RestoreBackup)),
+            Self::Store(error) => error.remedy(),
+        }
+    }
+}
+
 impl ReplayError {
-    /// The event that does not fit.
+    /// The event's number, unless the store could not be read.
     pub fn number(&self) -> Option<u64> {
         match self {
-            Self::Event { number, .. } | Self::Misfit { number, .. } => Some(*number),
+            Self::Event { number, .. } | Self::Inconsistent { number, .. } => Some(*number),
             Self::Store(_) => None,
         }
     }
 }
 
-/// The circumstances of an entry.
-pub fn stamp(entry: &Entry) -> Stamp<'_> {
-    Stamp { number: entry.number, time_ms: entry.time_ms, actor: &entry.actor }
+/// Number, time and actor of an entry.
+pub fn header(entry: &LogEntry) -> EventHeader<'_> {
+    EventHeader { number: entry.number, time_ms: entry.time_ms, actor: &entry.actor }
 }
 
-/// The event that an entry holds.
+/// The event in an entry.
 ///
 /// # Errors
-/// [`ReplayError::Event`] if it holds none of ours.
-pub fn event(entry: &Entry) -> Result<Event, ReplayError> {
+/// [`ReplayError::Event`] if it cannot be read.
+pub fn event(entry: &LogEntry) -> Result<Event, ReplayError> {
     Event::parse(&entry.kind, &entry.body).map_err(|source| ReplayError::Event { number: entry.number, source })
 }
 
-/// The decision with a number, if there is one.
+/// The decision with this event number, if it is one.
 ///
 /// # Errors
 /// [`ReplayError`] if it cannot be read.
-pub fn decision(log: &dyn Log, number: u64) -> Result<Option<About>, ReplayError> {
+pub fn decision(log: &dyn EventLog, number: u64) -> Result<Option<DecisionRef>, ReplayError> {
     let Some(entry) = log.entry(number)? else { return Ok(None) };
     match event(&entry)? {
-        Event::Decided(decided) => Ok(Some(About { policy: entry.policy, time_ms: entry.time_ms, decided })),
+        Event::Decided(decided) => Ok(Some(DecisionRef { policy: entry.policy, time_ms: entry.time_ms, decided })),
         _ => Ok(None),
     }
 }
 
-/// The decision that an event is about, from the log.
+/// The decision that an event refers to, read from the log.
 ///
 /// # Errors
 /// [`ReplayError`] if it cannot be read.
-pub fn about(log: &dyn Log, event: &Event) -> Result<Option<About>, ReplayError> {
+pub fn decision_of(log: &dyn EventLog, event: &Event) -> Result<Option<DecisionRef>, ReplayError> {
     match event {
         Event::Observed(observed) => observed.decision.map_or(Ok(None), |number| decision(log, number)),
         Event::Corrected(corrected) => decision(log, corrected.decision),
@@ -81,15 +92,15 @@ pub fn about(log: &dyn Log, event: &Event) -> Result<Option<About>, ReplayError>
     }
 }
 
-/// Shows every entry after a number, in order.
+/// Calls `each` with every entry above `after`, in order.
 ///
 /// # Errors
-/// What `each` returns, or [`StoreError`] as the error type has it.
-pub fn each_entry<E: From<StoreError>>(
-    log: &dyn Log,
+/// The first error of `each`, or a [`StoreError`] if the log cannot be read.
+pub fn for_each_entry<E: From<StoreError>>(
+    log: &dyn EventLog,
     mut after: u64,
     policy: Option<u64>,
-    mut each: impl FnMut(Entry) -> Result<(), E>,
+    mut each: impl FnMut(LogEntry) -> Result<(), E>,
 ) -> Result<(), E> {
     loop {
         let block = log.entries(after, policy, BLOCK)?;
@@ -99,25 +110,25 @@ pub fn each_entry<E: From<StoreError>>(
     }
 }
 
-impl World {
-    /// Takes in an entry and the event it holds; the decision it is about is looked up.
+impl EngineState {
+    /// Applies an entry and its event. The decision that it refers to is read from the log.
     ///
     /// # Errors
-    /// [`ReplayError`] if it does not fit.
-    pub fn take_in(&mut self, log: &dyn Log, entry: &Entry, event: &Event) -> Result<(), ReplayError> {
-        let about = about(log, event)?;
-        let applied = self.apply(stamp(entry), entry.policy, event, about.as_ref());
-        applied.map_err(|source| ReplayError::Misfit { number: entry.number, source })
+    /// [`ReplayError`] if the event contradicts earlier ones.
+    pub fn apply_entry(&mut self, log: &dyn EventLog, entry: &LogEntry, event: &Event) -> Result<(), ReplayError> {
+        let about = decision_of(log, event)?;
+        let applied = self.apply(header(entry), entry.policy, event, about.as_ref());
+        applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })
     }
 
-    /// Takes in everything that the log has beyond this world.
+    /// Applies everything in the log after this state's last event.
     ///
     /// # Errors
-    /// [`ReplayError`] names the first event that does not fit.
-    pub fn catch_up(&mut self, log: &dyn Log, mut progress: impl FnMut(u64)) -> Result<(), ReplayError> {
-        each_entry(log, self.applied(), None, |entry| {
+    /// [`ReplayError`] names the first event that cannot be applied.
+    pub fn catch_up(&mut self, log: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<(), ReplayError> {
+        for_each_entry(log, self.applied(), None, |entry| {
             progress(entry.number);
-            self.take_in(log, &entry, &event(&entry)?)
+            self.apply_entry(log, &entry, &event(&entry)?)
         })
     }
 }

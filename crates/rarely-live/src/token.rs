@@ -1,82 +1,93 @@
-//! Who may do what: tokens with roles, of which only digests are kept.
+//! Access tokens and their roles. Only digests of tokens are stored.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use rarely_core::Digest;
+use rarely_error::{Action, Explain, Remedy};
+use rarely_store::Hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// What a token is for.
+/// What a token permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Asks for decisions.
+    /// Request decisions.
     Decide,
-    /// Reports outcomes.
+    /// Report outcomes.
     Observe,
-    /// Sees everything.
+    /// Read everything.
     Read,
-    /// Reviews, signs, stops and rolls back; sees everything.
+    /// Review, sign, stop and roll back; read everything.
     Review,
-    /// All of it, and registers policies and makes tokens.
+    /// All of the above; register policies and create tokens.
     Admin,
 }
 
-/// What is kept of a token.
+/// The stored part of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
+pub struct TokenGrant {
     /// Its public part.
     pub id: String,
-    /// Whose it is: signatures bear this name, and two signatures of one name count once.
+    /// The owner's name. Signatures carry it, and two signatures with the same name count once.
     pub name: String,
-    /// What it is for.
+    /// Its roles.
     pub roles: Vec<Role>,
-    /// For which policies; nothing means all.
+    /// The policies it is valid for; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<Vec<String>>,
     /// SHA-256 of the whole token.
     pub digest: Digest,
-    /// After this time it is one no longer.
+    /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
 }
 
-/// Why a token does not let anybody in.
+/// Why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Denied {
-    /// Nothing like a token.
-    #[error(
-        "this is not a token of rarely; one looks like rarely_0123456789abcdef_… and is made with `rarely token create`"
-    )]
+pub enum TokenError {
+    /// Not in the format of a token.
+    #[error("this is not a rarely token")]
     Malformed,
-    /// No such token.
-    #[error("this token is not known here; ask the service's administrator for one")]
+    /// The token does not exist.
+    #[error("this token is unknown")]
     Unknown,
-    /// It was taken back.
-    #[error("this token was revoked; ask the service's administrator for a new one")]
+    /// The token was revoked.
+    #[error("this token was revoked")]
     Revoked,
-    /// Its time is over.
-    #[error("this token has expired; ask the service's administrator for a new one")]
+    /// The token has expired.
+    #[error("this token has expired")]
     Expired,
 }
 
-/// All tokens that were ever made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tokens {
-    grants: BTreeMap<String, Kept>,
+impl Explain for TokenError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::Malformed => {
+                Remedy::with("send a token of the form rarely_0123456789abcdef_…, or {action}", Action::CreateToken)
+            }
+            Self::Unknown | Self::Revoked | Self::Expired => Remedy::new("ask the service's administrator for a token"),
+        })
+    }
 }
 
-/// A token, and when it was taken back.
+/// All tokens ever created.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tokens {
+    grants: BTreeMap<String, TokenRecord>,
+}
+
+/// A token with its history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// What it is for.
-    pub grant: Grant,
-    /// When it was made.
+pub struct TokenRecord {
+    /// What it permits.
+    pub grant: TokenGrant,
+    /// When it was created.
     pub created_ms: u64,
-    /// When it was taken back, if it was.
+    /// When it was revoked, if it was.
     pub revoked_ms: Option<u64>,
 }
 
@@ -84,8 +95,8 @@ const PREFIX: &str = "rarely_";
 const ID_BYTES: usize = 8;
 const SECRET_BYTES: usize = 32;
 
-impl Grant {
-    /// A new token, from 40 random bytes; the token itself, which is shown once, and what is kept of it.
+impl TokenGrant {
+    /// Creates a token from 40 random bytes. Returns the token itself, which is shown once, and the part that is stored.
     pub fn new(
         random: [u8; ID_BYTES + SECRET_BYTES],
         name: impl Into<String>,
@@ -93,13 +104,14 @@ impl Grant {
         policies: Option<Vec<String>>,
         expires_ms: Option<u64>,
     ) -> (String, Self) {
-        let (id, secret) = (hexadecimal(&random[..ID_BYTES]), hexadecimal(&random[ID_BYTES..]));
+        let (id, secret) = random.split_at(ID_BYTES);
+        let (id, secret) = (Hex(id).to_string(), Hex(secret));
         let token = format!("{PREFIX}{id}_{secret}");
         let grant = Self { id, name: name.into(), roles, policies, digest: digest(&token), expires_ms };
         (token, grant)
     }
 
-    /// Whether it allows a role on a policy, or, without one, on everything.
+    /// Whether it permits `role` on `policy`, or on all policies if `policy` is `None`.
     pub fn allows(&self, role: Role, policy: Option<&str>) -> bool {
         let covers = match (&self.policies, policy) {
             (None, _) => true,
@@ -111,7 +123,7 @@ impl Grant {
 }
 
 impl Role {
-    /// Every role.
+    /// All roles.
     pub const ALL: [Self; 5] = [Self::Decide, Self::Observe, Self::Read, Self::Review, Self::Admin];
 
     /// Its name.
@@ -125,9 +137,23 @@ impl Role {
         }
     }
 
-    /// Whether whoever has this role also has another.
+    /// Whether this role includes another.
     pub fn includes(self, other: Self) -> bool {
         self == other || self == Self::Admin || (self == Self::Review && other == Self::Read)
+    }
+}
+
+/// A text that is not a role.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no role {found:?}")]
+pub struct RoleError {
+    /// The text.
+    pub found: String,
+}
+
+impl Explain for RoleError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new(format!("choose from {}", Role::ALL.map(Role::name).join(", "))))
     }
 }
 
@@ -138,68 +164,63 @@ impl fmt::Display for Role {
 }
 
 impl FromStr for Role {
-    type Err = String;
+    type Err = RoleError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, RoleError> {
         let found = Self::ALL.into_iter().find(|role| role.name() == text);
-        found
-            .ok_or_else(|| format!("no role is called {text:?}; the roles are decide, observe, read, review and admin"))
+        found.ok_or_else(|| RoleError { found: text.to_owned() })
     }
 }
 
 impl Tokens {
-    /// Whose token this is.
+    /// Checks a token and returns what it permits.
     ///
     /// # Errors
-    /// [`Denied`] if it lets nobody in.
-    pub fn check(&self, token: &str, now_ms: u64) -> Result<&Grant, Denied> {
-        let rest = token.strip_prefix(PREFIX).ok_or(Denied::Malformed)?;
-        let (id, secret) = rest.split_once('_').ok_or(Denied::Malformed)?;
+    /// [`TokenError`] says why it is refused.
+    pub fn check(&self, token: &str, now_ms: u64) -> Result<&TokenGrant, TokenError> {
+        let rest = token.strip_prefix(PREFIX).ok_or(TokenError::Malformed)?;
+        let (id, secret) = rest.split_once('_').ok_or(TokenError::Malformed)?;
         if id.len() != 2 * ID_BYTES || secret.len() != 2 * SECRET_BYTES {
-            return Err(Denied::Malformed);
+            return Err(TokenError::Malformed);
         }
-        let kept = self.grants.get(id).ok_or(Denied::Unknown)?;
-        if !bool::from(kept.grant.digest.0.ct_eq(&digest(token).0)) {
-            return Err(Denied::Unknown);
+        let record = self.grants.get(id).ok_or(TokenError::Unknown)?;
+        if !bool::from(record.grant.digest.0.ct_eq(&digest(token).0)) {
+            return Err(TokenError::Unknown);
         }
-        if kept.revoked_ms.is_some() {
-            return Err(Denied::Revoked);
+        if record.revoked_ms.is_some() {
+            return Err(TokenError::Revoked);
         }
-        if kept.grant.expires_ms.is_some_and(|expires| expires <= now_ms) {
-            return Err(Denied::Expired);
+        if record.grant.expires_ms.is_some_and(|expires| expires <= now_ms) {
+            return Err(TokenError::Expired);
         }
-        Ok(&kept.grant)
+        Ok(&record.grant)
     }
 
-    /// Those of a public part.
-    pub fn get(&self, id: &str) -> Option<&Kept> {
+    /// The token with this public part.
+    pub fn get(&self, id: &str) -> Option<&TokenRecord> {
         self.grants.get(id)
     }
 
-    /// All of them, in the order of their public parts.
-    pub fn iter(&self) -> impl Iterator<Item = &Kept> {
+    /// All tokens, ordered by public part.
+    pub fn iter(&self) -> impl Iterator<Item = &TokenRecord> {
         self.grants.values()
     }
 
-    /// Whether none was ever made.
+    /// Whether no token was ever created.
     pub fn is_empty(&self) -> bool {
         self.grants.is_empty()
     }
 
-    pub(crate) fn create(&mut self, grant: Grant, time_ms: u64) {
-        self.grants.insert(grant.id.clone(), Kept { grant, created_ms: time_ms, revoked_ms: None });
+    pub(crate) fn create(&mut self, grant: TokenGrant, time_ms: u64) {
+        self.grants.insert(grant.id.clone(), TokenRecord { grant, created_ms: time_ms, revoked_ms: None });
     }
 
     pub(crate) fn revoke(&mut self, id: &str, time_ms: u64) -> bool {
-        let kept = self.grants.get_mut(id).filter(|kept| kept.revoked_ms.is_none());
-        kept.map(|kept| kept.revoked_ms = Some(time_ms)).is_some()
+        let record = self.grants.get_mut(id).filter(|record| record.revoked_ms.is_none());
+        record.map(|record| record.revoked_ms = Some(time_ms)).is_some()
     }
 }
 
 fn digest(token: &str) -> Digest {
     Digest(Sha256::digest(token).into())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

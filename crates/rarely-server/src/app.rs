@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::http::StatusCode;
-use rarely_live::{Engine, Grant, Role};
+use rarely_live::{Engine, Role, TokenGrant};
 use tokio::sync::{Semaphore, watch};
 
 use crate::failures::Failures;
@@ -87,7 +87,7 @@ impl App {
     ///
     /// # Errors
     /// 401 if it lets nobody in, 429 if there were too many wrong ones from there.
-    pub fn admit(&self, token: &str, address: IpAddr) -> Result<Grant, Problem> {
+    pub fn admit(&self, token: &str, address: IpAddr) -> Result<TokenGrant, Problem> {
         let now_ms = self.engine.now_ms();
         if let Some(seconds) = self.failures.wait(address, now_ms) {
             return Err(Problem::new(
@@ -113,7 +113,7 @@ impl App {
     ///
     /// # Errors
     /// 403 says which role is missing.
-    pub fn require(&self, grant: &Grant, role: Role, policy: Option<&str>) -> Result<(), Problem> {
+    pub fn require(&self, grant: &TokenGrant, role: Role, policy: Option<&str>) -> Result<(), Problem> {
         if grant.allows(role, policy) {
             return Ok(());
         }

@@ -7,8 +7,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, FromRequestParts as _, Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use rarely_live::Grant;
-use rarely_live::engine::Slot;
+use rarely_live::TokenGrant;
+use rarely_live::engine::PolicyHandle;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
@@ -21,8 +21,8 @@ use crate::route::Need;
 pub(crate) struct Call {
     pub(crate) app: Arc<App>,
     /// The policy that it is about, if the route names one.
-    slot: Option<Arc<Slot>>,
-    grant: Option<Grant>,
+    handle: Option<Arc<PolicyHandle>>,
+    grant: Option<TokenGrant>,
     parameters: Vec<(String, String)>,
     pub(crate) parts: Parts,
     body: Body,
@@ -33,13 +33,13 @@ impl Call {
     pub(crate) async fn admit(app: Arc<App>, need: Need, request: Request) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let parameters = parameters(&mut parts).await?;
-        let mut call = Self { app, slot: None, grant: None, parameters, parts, body };
+        let mut call = Self { app, handle: None, grant: None, parameters, parts, body };
         if need == Need::Nothing {
             return Ok(call);
         }
         let grant = call.app.admit(bearer(&call.parts.headers)?, address(&call.parts))?;
         if let Some(fault) = call.app.engine.fault() {
-            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault)
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
                 .remedy("the log is whole: restart the service, and run `rarely audit verify`"));
         }
         match need {
@@ -53,8 +53,8 @@ impl Call {
             Need::There(role) => {
                 let name = call.parameter("name");
                 call.app.require(&grant, role, Some(name))?;
-                let slot = call.app.engine.policy(name).ok_or_else(|| no_policy(&grant, name))?;
-                call.slot = Some(slot);
+                let handle = call.app.engine.policy(name).ok_or_else(|| no_policy(&grant, name))?;
+                call.handle = Some(handle);
             }
         }
         call.grant = Some(grant);
@@ -67,13 +67,13 @@ impl Call {
     }
 
     /// What the token is for.
-    pub(crate) fn grant(&self) -> Result<&Grant, Problem> {
+    pub(crate) fn grant(&self) -> Result<&TokenGrant, Problem> {
         self.grant.as_ref().ok_or_else(unplanned)
     }
 
     /// The policy that the address names.
-    pub(crate) fn slot(&self) -> Result<&Arc<Slot>, Problem> {
-        self.slot.as_ref().ok_or_else(unplanned)
+    pub(crate) fn policy(&self) -> Result<&Arc<PolicyHandle>, Problem> {
+        self.handle.as_ref().ok_or_else(unplanned)
     }
 
     /// A part of the address.
@@ -156,7 +156,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
 }
 
 /// Only who may see everything is told that there is nothing.
-fn no_policy(grant: &Grant, name: &str) -> Problem {
+fn no_policy(grant: &TokenGrant, name: &str) -> Problem {
     if grant.policies.is_some() {
         return Problem::new(StatusCode::FORBIDDEN, format!("this token is not for a policy {name:?}"))
             .remedy("use another token, or ask the service's administrator");

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use rarely_live::engine::{Durability, Slot};
+use rarely_live::engine::{Durability, PolicyHandle};
 use rarely_live::{Role, replay};
 
 use crate::app::App;
@@ -76,10 +76,10 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
 
 impl Dashboard {
     /// A policy, for somebody who may see it. Whoever may not does not learn whether there is one.
-    fn policy(&self, visitor: &Visitor, name: &str) -> Result<Arc<Slot>, Refusal> {
+    fn policy(&self, visitor: &Visitor, name: &str) -> Result<Arc<PolicyHandle>, Refusal> {
         self.app.require(&visitor.grant, Role::Read, Some(name))?;
-        let slot = self.app.engine.policy(name);
-        slot.ok_or_else(|| Refusal::not_found(format!("There is no policy {name:?}.")))
+        let handle = self.app.engine.policy(name);
+        handle.ok_or_else(|| Refusal::not_found(format!("There is no policy {name:?}.")))
     }
 
     fn is_relaxed(&self) -> bool {
@@ -115,6 +115,6 @@ fn quoted(text: &str) -> String {
 }
 
 /// The event that an entry holds, or why it cannot be shown.
-fn event_of(entry: &rarely_store::Entry) -> Result<rarely_live::Event, Refusal> {
+fn event_of(entry: &rarely_store::LogEntry) -> Result<rarely_live::Event, Refusal> {
     replay::event(entry).map_err(|error| Refusal::fault(error.to_string()))
 }

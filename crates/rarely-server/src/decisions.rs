@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use rarely_core::Reason;
-use rarely_live::Field;
-use rarely_live::engine::{Answer, Ask, Slot};
+use rarely_live::RecordField;
+use rarely_live::engine::{DecisionRequest, DecisionResponse, PolicyHandle};
 use rarely_live::event::{Decided, Event};
 use rarely_live::replay;
-use rarely_store::Entry;
+use rarely_store::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
@@ -100,7 +100,7 @@ pub(crate) struct EventView {
 }
 
 impl EventView {
-    pub(crate) fn new(entry: &Entry) -> Self {
+    pub(crate) fn new(entry: &LogEntry) -> Self {
         Self {
             number: entry.number,
             time_ms: entry.time_ms,
@@ -114,43 +114,43 @@ impl EventView {
 
 /// An ask that was understood.
 struct Understood {
-    ask: Ask,
+    ask: DecisionRequest,
     explain: bool,
 }
 
-fn understand(slot: &Slot, asked: Asked) -> Result<Understood, Problem> {
+fn understand(handle: &PolicyHandle, asked: Asked) -> Result<Understood, Problem> {
     check_key(asked.key.as_deref())?;
-    let (record, context) = slot.reader.read(asked.record)?;
-    Ok(Understood { ask: Ask { key: asked.key, record, context }, explain: asked.explain })
+    let (record, context) = handle.reader.read(asked.record)?;
+    Ok(Understood { ask: DecisionRequest { key: asked.key, record, context }, explain: asked.explain })
 }
 
-fn view(slot: &Slot, answer: Answer, explained: Option<&[Field]>) -> DecisionView {
-    let Answer { decision, option, version, reason, propensity } = answer;
-    let explanation = explained.and_then(|fields| explain(slot, fields, (&option, version), (reason, propensity)));
+fn view(handle: &PolicyHandle, answer: DecisionResponse, explained: Option<&[RecordField]>) -> DecisionView {
+    let DecisionResponse { decision, option, version, reason, propensity } = answer;
+    let explanation = explained.and_then(|fields| explain(handle, fields, (&option, version), (reason, propensity)));
     DecisionView { decision, option, version, reason, propensity, explanation }
 }
 
 pub(crate) async fn decide(mut call: Call) -> Answered {
     let written = call.written(&[Written::Json, Written::Lines])?;
     let bytes = call.bytes(BODY_BYTES).await?;
-    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    let (app, handle) = (call.app.clone(), call.policy()?.clone());
     if written == Written::Json {
-        let Understood { ask, explain } = understand(&slot, body::parse(&bytes)?)?;
+        let Understood { ask, explain } = understand(&handle, body::parse(&bytes)?)?;
         let fields = explain.then(|| ask.record.clone());
-        let mut answers = app.engine.decide(&slot, call.actor(), vec![ask]).await;
+        let mut answers = app.engine.decide(&handle, call.actor(), vec![ask]).await;
         let answer = answers.pop().ok_or_else(|| unavailable("there is no answer"))??;
-        return Ok(json(StatusCode::OK, &view(&slot, answer, fields.as_deref())));
+        return Ok(json(StatusCode::OK, &view(&handle, answer, fields.as_deref())));
     }
     let (actor, runtime) = (call.actor().to_owned(), tokio::runtime::Handle::current());
     blocking(move || {
-        let asks = batch::read(&bytes, |asked| understand(&slot, asked))?;
+        let asks = batch::read(&bytes, |asked| understand(&handle, asked))?;
         Ok(batch::answer(asks, |block| {
-            let fields: Vec<Option<Vec<Field>>> =
+            let fields: Vec<Option<Vec<RecordField>>> =
                 block.iter().map(|understood| understood.explain.then(|| understood.ask.record.clone())).collect();
             let asks = block.into_iter().map(|understood| understood.ask).collect();
-            let answers = runtime.block_on(app.engine.decide(&slot, &actor, asks));
+            let answers = runtime.block_on(app.engine.decide(&handle, &actor, asks));
             let answers = answers.into_iter().zip(fields);
-            answers.map(|(answer, fields)| Ok(view(&slot, answer?, fields.as_deref()))).collect()
+            answers.map(|(answer, fields)| Ok(view(&handle, answer?, fields.as_deref()))).collect()
         }))
     })
     .await?
@@ -158,9 +158,9 @@ pub(crate) async fn decide(mut call: Call) -> Answered {
 
 pub(crate) async fn reconstruct(call: Call) -> Answered {
     let number = call.number("decision", "decision")?;
-    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    let (app, handle) = (call.app.clone(), call.policy()?.clone());
     blocking(move || {
-        let entry = app.engine.log().entry(number)?.filter(|entry| entry.policy == slot.id);
+        let entry = app.engine.log().entry(number)?.filter(|entry| entry.policy == handle.id);
         let event = entry.as_ref().map(replay::event).transpose()?;
         let (Some(entry), Some(Event::Decided(decided))) = (entry, event) else {
             return Err(Problem::new(StatusCode::NOT_FOUND, format!("the policy has made no decision {number}"))
@@ -168,17 +168,22 @@ pub(crate) async fn reconstruct(call: Call) -> Answered {
                 .remedy("use the number that `POST …/decisions` answered"));
         };
         let outcomes = app.engine.outcomes_of(number)?;
-        Ok(json(StatusCode::OK, &reconstruction(&slot, &entry, decided, &outcomes)?))
+        Ok(json(StatusCode::OK, &reconstruction(&handle, &entry, decided, &outcomes)?))
     })
     .await?
 }
 
-fn reconstruction(slot: &Slot, entry: &Entry, decided: Decided, outcomes: &[Entry]) -> Result<Reconstruction, Problem> {
+fn reconstruction(
+    handle: &PolicyHandle,
+    entry: &LogEntry,
+    decided: Decided,
+    outcomes: &[LogEntry],
+) -> Result<Reconstruction, Problem> {
     let Decided { record, option, version, basis, reason, propensity, .. } = decided;
-    let explanation = explain(slot, &record, (&option, version), (reason, propensity));
+    let explanation = explain(handle, &record, (&option, version), (reason, propensity));
     let (rule, seed) = {
-        let live = slot.live.lock();
-        (views::VersionView::with_document(&live, live.version_of(version)?), live.state().birth.seed)
+        let live = handle.live.lock();
+        (views::VersionView::with_document(&live, live.version_of(version)?), live.state().registration.seed)
     };
     let number = entry.number;
     let mut outcome = None;
@@ -195,7 +200,7 @@ fn reconstruction(slot: &Slot, entry: &Entry, decided: Decided, outcomes: &[Entr
          this for every decision."
     );
     Ok(Reconstruction {
-        record: views::record(slot, &record),
+        record: views::record(handle, &record),
         decision: DecisionView { decision: number, option, version, reason, propensity, explanation },
         basis,
         seed,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use rarely_store::{Entry, Log, StoreError};
+use rarely_store::{EventLog, LogEntry, StoreError};
 use serde::Deserialize;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -36,7 +36,7 @@ struct Asked {
 type Sent = Result<Bytes, std::io::Error>;
 
 pub(crate) async fn of_policy(call: Call) -> Answered {
-    let policy = call.slot()?.id;
+    let policy = call.policy()?.id;
     events(&call, Some(policy))
 }
 
@@ -82,7 +82,7 @@ struct Range {
 }
 
 /// Sends what is in the log now. A reader that is gone ends it; what cannot be read breaks the answer off.
-fn send_lines(log: &dyn Log, range: Range, sender: &Sender<Sent>) {
+fn send_lines(log: &dyn EventLog, range: Range, sender: &Sender<Sent>) {
     let Range { mut after, until, limit, policy } = range;
     let mut left = limit.unwrap_or(u64::MAX);
     while left > 0 && after < until {
@@ -153,9 +153,9 @@ enum Next {
 }
 
 /// An event as a line of JSON. Its body stands there to the letter, as it was hashed.
-fn write_line(text: &mut Vec<u8>, entry: &Entry) {
+fn write_line(text: &mut Vec<u8>, entry: &LogEntry) {
     let quoted = |words: &str| serde_json::to_string(words).unwrap_or_default();
-    let Entry { number, time_ms, actor, policy, kind, body, hash } = entry;
+    let LogEntry { number, time_ms, actor, policy, kind, body, hash } = entry;
     let _ = writeln!(
         text,
         "{{\"number\":{number},\"time_ms\":{time_ms},\"actor\":{},\"policy\":{policy},\"kind\":{},\"hash\":\"{hash}\",\"body\":{body}}}",

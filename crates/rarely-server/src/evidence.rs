@@ -1,7 +1,7 @@
 //! What the evidence says now.
 
 use axum::http::StatusCode;
-use rarely_live::Timed;
+use rarely_live::TimedReviewPoint;
 use rarely_review::Answer;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -37,7 +37,7 @@ pub(crate) struct EvidenceView {
     remedy: Option<Json>,
     /// How the rule stood at reviews: above a strain of 1 its boundaries are implausible.
     #[schema(value_type = Vec<Object>)]
-    points: Vec<Timed>,
+    points: Vec<TimedReviewPoint>,
 }
 
 /// An option that may be best for many and that nobody gets.
@@ -53,16 +53,16 @@ pub(crate) struct StuckOption {
 }
 
 pub(crate) async fn evidence(call: Call) -> Answered {
-    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    let (app, handle) = (call.app.clone(), call.policy()?.clone());
     // It is never closed, so that waiting ends with a turn.
     let _turn = call.app.simulations.acquire().await;
     blocking(move || {
         let (version, options, points) = {
-            let live = slot.live.lock();
+            let live = handle.live.lock();
             let points = live.state().reviews.points().to_vec();
             (live.version().number, option_counts(&live, app.engine.now_ms()), points)
         };
-        let view = app.engine.evidence(&slot, |ground, review, basis| {
+        let view = app.engine.evidence(&handle, |ground, review, basis| {
             let names = ground.document.options();
             let stuck = review.gaps.stuck.iter().map(|stuck| StuckOption {
                 option: names[stuck.arm.index()].clone(),

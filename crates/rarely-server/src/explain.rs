@@ -1,8 +1,8 @@
 //! Why somebody got an option, in words.
 
 use rarely_core::{Context, Reason};
-use rarely_live::Field;
-use rarely_live::engine::Slot;
+use rarely_live::RecordField;
+use rarely_live::engine::PolicyHandle;
 use rarely_policy::{PolicyDocument, WrittenRule};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,14 +25,14 @@ pub(crate) struct Explanation {
 
 /// Why somebody with this record got an option from a version.
 pub(crate) fn explain(
-    slot: &Slot,
-    fields: &[Field],
+    handle: &PolicyHandle,
+    fields: &[RecordField],
     (option, version): (&str, u64),
     (reason, propensity): (Reason, f64),
 ) -> Option<Explanation> {
-    let rule = slot.live.lock().version_of(version).ok()?.rule.clone();
-    let document = slot.document.with_rule(rule).ok()?;
-    let context = slot.reader.context(fields).ok()?;
+    let rule = handle.live.lock().version_of(version).ok()?.rule.clone();
+    let document = handle.document.with_rule(rule).ok()?;
+    let context = handle.reader.context(fields).ok()?;
     let player = rarely_core::Rule::new(document.rule().parameters(&document));
     let arm = player.choose(Context::new(&context).ok()?).ok()?;
     let rule_option = document.options()[arm.index()].clone();
@@ -56,12 +56,12 @@ pub(crate) fn explain(
 }
 
 /// `systolic 150 mmHg, diabetic no`.
-fn person(document: &PolicyDocument, fields: &[Field]) -> String {
+fn person(document: &PolicyDocument, fields: &[RecordField]) -> String {
     let parts = document.features().iter().zip(fields).map(|(feature, field)| {
         let unit = feature.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
         match field {
-            Field::Number(number) => format!("{} {number}{unit}", feature.column),
-            Field::Text(text) => format!("{} {text}{unit}", feature.column),
+            RecordField::Number(number) => format!("{} {number}{unit}", feature.column),
+            RecordField::Text(text) => format!("{} {text}{unit}", feature.column),
         }
     });
     parts.collect::<Vec<_>>().join(", ")

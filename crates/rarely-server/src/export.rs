@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
-use rarely_live::Field;
-use rarely_live::engine::Slot;
+use rarely_live::RecordField;
+use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{Event, Observed};
-use rarely_live::replay::{self, ReplayError, each_entry};
+use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_output::{ParquetRows, RowCell, RowColumn, utc};
 use rarely_policy::PolicyDocument;
-use rarely_store::Log;
+use rarely_store::EventLog;
 use tokio::sync::mpsc::{Sender, channel};
 
 use crate::call::Call;
@@ -24,12 +24,12 @@ const PART: usize = 1 << 16;
 const WAITING: usize = 4;
 
 pub(crate) async fn export(call: Call) -> Answered {
-    let (slot, log) = (call.slot()?.clone(), call.app.engine.log().clone());
+    let (handle, log) = (call.policy()?.clone(), call.app.engine.log().clone());
     let until = call.app.engine.committed();
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {
         let mut out = Parts { sender, part: Vec::with_capacity(PART) };
-        if let Err(error) = write(&slot, log.as_ref(), until, &mut out) {
+        if let Err(error) = write(&handle, log.as_ref(), until, &mut out) {
             // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
             drop(out.sender.blocking_send(Err(io::Error::other(error.to_string()))));
         }
@@ -54,13 +54,13 @@ enum ExportError {
     Done,
 }
 
-fn write(slot: &Slot, log: &dyn Log, until: u64, out: &mut Parts) -> Result<(), ExportError> {
-    let corrected = corrections(slot, log, until)?;
-    let mut rows = ParquetRows::new(&mut *out, columns(&slot.document))?;
-    each(slot, log, until, |number, time_ms, event| {
+fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut Parts) -> Result<(), ExportError> {
+    let corrected = corrections(handle, log, until)?;
+    let mut rows = ParquetRows::new(&mut *out, columns(&handle.document))?;
+    each(handle, log, until, |number, time_ms, event| {
         let Event::Observed(observed) = event else { return Ok(()) };
         let outcome = corrected.get(&number).copied().unwrap_or(observed.outcome);
-        push(slot, log, &mut rows, (time_ms, outcome), &observed)
+        push(handle, log, &mut rows, (time_ms, outcome), &observed)
     })?;
     rows.finish()?;
     out.flush()?;
@@ -68,9 +68,9 @@ fn write(slot: &Slot, log: &dyn Log, until: u64, out: &mut Parts) -> Result<(), 
 }
 
 /// The outcomes that replace those which events first reported.
-fn corrections(slot: &Slot, log: &dyn Log, until: u64) -> Result<HashMap<u64, f64>, ExportError> {
+fn corrections(handle: &PolicyHandle, log: &dyn EventLog, until: u64) -> Result<HashMap<u64, f64>, ExportError> {
     let mut corrected = HashMap::new();
-    each(slot, log, until, |_, _, event| {
+    each(handle, log, until, |_, _, event| {
         if let Event::Corrected(event) = event {
             corrected.insert(event.first, event.outcome);
         }
@@ -81,12 +81,12 @@ fn corrections(slot: &Slot, log: &dyn Log, until: u64) -> Result<HashMap<u64, f6
 
 /// Every outcome and correction of a policy up to an event.
 fn each(
-    slot: &Slot,
-    log: &dyn Log,
+    handle: &PolicyHandle,
+    log: &dyn EventLog,
     until: u64,
     mut each: impl FnMut(u64, u64, Event) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
-    let walked = each_entry(log, 0, Some(slot.id), |entry| {
+    let walked = for_each_entry(log, 0, Some(handle.id), |entry| {
         if entry.number > until {
             return Err(ExportError::Done);
         }
@@ -102,8 +102,8 @@ fn each(
 }
 
 fn push<W: Write + Send>(
-    slot: &Slot,
-    log: &dyn Log,
+    handle: &PolicyHandle,
+    log: &dyn EventLog,
     rows: &mut ParquetRows<W>,
     (time_ms, outcome): (u64, f64),
     observed: &Observed,
@@ -120,7 +120,7 @@ fn push<W: Write + Send>(
     let written = utc(time_ms);
     let mut cells = Vec::with_capacity(record.len() + 6);
     for (at, field) in record.iter().enumerate() {
-        cells.push(cell(slot, at, field));
+        cells.push(cell(handle, at, field));
     }
     cells.push(RowCell::Text(option));
     cells.push(RowCell::Number(outcome));
@@ -133,16 +133,16 @@ fn push<W: Write + Send>(
 }
 
 /// A number where the document has numbers, a level's name where it has levels.
-fn cell<'a>(slot: &'a Slot, at: usize, field: &'a Field) -> RowCell<'a> {
-    let feature = &slot.document.features()[at];
+fn cell<'a>(handle: &'a PolicyHandle, at: usize, field: &'a RecordField) -> RowCell<'a> {
+    let feature = &handle.document.features()[at];
     match (feature.levels(), field) {
-        (None, Field::Number(number)) => RowCell::Number(*number),
-        (None, Field::Text(text)) => text.trim().parse().map_or(RowCell::Missing, RowCell::Number),
-        (Some(_), Field::Text(text)) => RowCell::Text(text),
-        (Some(levels), Field::Number(_)) => {
-            let mut context = slot.reader.encoder().blank();
-            let offset = slot.document.offset(at);
-            if slot.reader.encoder().feature(at, field.value(), &mut context).is_err() {
+        (None, RecordField::Number(number)) => RowCell::Number(*number),
+        (None, RecordField::Text(text)) => text.trim().parse().map_or(RowCell::Missing, RowCell::Number),
+        (Some(_), RecordField::Text(text)) => RowCell::Text(text),
+        (Some(levels), RecordField::Number(_)) => {
+            let mut context = handle.reader.encoder().blank();
+            let offset = handle.document.offset(at);
+            if handle.reader.encoder().feature(at, field.value(), &mut context).is_err() {
                 return RowCell::Missing;
             }
             let coordinates = &context[offset..offset + levels.len() - 1];

@@ -1,7 +1,7 @@
 //! How much is taken.
 
 use axum::http::StatusCode;
-use rarely_live::ENGINE;
+use rarely_live::ENGINE_ACTOR;
 
 use crate::problem::Problem;
 
@@ -29,7 +29,7 @@ pub(crate) const BODY_SECONDS: u64 = 30;
 pub(crate) const HEAD_SECONDS: u64 = 10;
 
 /// Who acts where nobody with a token does.
-const RESERVED: [&str; 2] = [ENGINE, "console"];
+const RESERVED: [&str; 2] = [ENGINE_ACTOR, "console"];
 
 /// Checks a name that stands in addresses.
 ///

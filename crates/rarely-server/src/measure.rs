@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use rarely_core::Population;
-use rarely_live::engine::Slot;
+use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, Learned};
 use rarely_policy::PolicyDocument;
 
@@ -67,22 +67,22 @@ impl Measures {
     }
 
     fn rows(&self, engine: &Engine) -> Vec<Row> {
-        let mut slots = engine.policies();
+        let mut handles = engine.policies();
         // The oldest have series of their own, so that a series does not end when a policy is added.
-        slots.sort_by_key(|slot| slot.id);
-        let mut rows: Vec<Row> = slots.iter().map(|slot| row(slot, engine.now_ms())).collect();
-        for (slot, row) in slots.iter().zip(&mut rows).take(MOST_POLICIES) {
-            row.stuck = self.stuck(slot);
+        handles.sort_by_key(|handle| handle.id);
+        let mut rows: Vec<Row> = handles.iter().map(|handle| row(handle, engine.now_ms())).collect();
+        for (handle, row) in handles.iter().zip(&mut rows).take(MOST_POLICIES) {
+            row.stuck = self.stuck(handle);
         }
         rows
     }
 
     /// Options that may be best for many and that nobody gets, as of the last review: looked for once after each.
-    fn stuck(&self, slot: &Slot) -> u64 {
+    fn stuck(&self, handle: &PolicyHandle) -> u64 {
         let (reviews, document, learned) = {
-            let live = slot.live.lock();
+            let live = handle.live.lock();
             let reviews = live.state().reviews.count;
-            let known = self.stuck.lock().unwrap_or_else(PoisonError::into_inner).get(&slot.id).copied();
+            let known = self.stuck.lock().unwrap_or_else(PoisonError::into_inner).get(&handle.id).copied();
             match known {
                 _ if reviews == 0 => return 0,
                 Some((at, stuck)) if at == reviews => return stuck,
@@ -90,7 +90,7 @@ impl Measures {
             }
         };
         let stuck = stuck(&document, &learned);
-        self.stuck.lock().unwrap_or_else(PoisonError::into_inner).insert(slot.id, (reviews, stuck));
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner).insert(handle.id, (reviews, stuck));
         stuck
     }
 }
@@ -117,14 +117,14 @@ struct Row {
     unanswered: Vec<(String, f64)>,
 }
 
-fn row(slot: &Slot, now_ms: u64) -> Row {
-    let live = slot.live.lock();
-    let (state, names) = (live.state(), slot.document.options());
+fn row(handle: &PolicyHandle, now_ms: u64) -> Row {
+    let live = handle.live.lock();
+    let (state, names) = (live.state(), handle.document.options());
     let counts = &state.counts;
-    let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms)).unwrap_or_default();
+    let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms)).unwrap_or_default();
     let shares = unanswered.iter().zip(&counts.decided).map(|(open, all)| *open as f64 / (*all).max(1) as f64);
     Row {
-        name: slot.name.clone(),
+        name: handle.name.clone(),
         decisions: counts.decided.iter().sum(),
         outcomes: state.learned.outcomes(),
         pending: live.open_proposal().is_some(),

@@ -40,9 +40,8 @@ pub(crate) async fn healthy(call: Call) -> Answered {
 pub(crate) async fn ready(call: Call) -> Answered {
     let engine = call.app.engine.clone();
     if let Some(fault) = engine.fault() {
-        return Err(
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault).remedy("restart the service; the log is whole")
-        );
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
+            .remedy("restart the service; the log is whole"));
     }
     if *call.app.closing().borrow() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the service stops").retry_after(10));

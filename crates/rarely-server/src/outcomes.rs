@@ -1,8 +1,8 @@
 //! Outcomes of our decisions, and of decisions taken elsewhere.
 
 use axum::http::StatusCode;
-use rarely_live::engine::{Report, Reported, Slot};
-use rarely_live::event::Elsewhere;
+use rarely_live::engine::{NewOutcome, PolicyHandle, RecordedOutcome};
+use rarely_live::event::ExternalDecision;
 use rarely_policy::{Encoder, FieldValue};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub(crate) async fn observations(call: Call) -> Answered {
     report(call, observation).await
 }
 
-fn outcome(_slot: &Slot, report: OutcomeReport) -> Result<Report, Problem> {
+fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, Problem> {
     let OutcomeReport { decision, outcome, correction, reason } = report;
     if let Some(reason) = &reason {
         check_text("reason", reason)?;
@@ -78,20 +78,20 @@ fn outcome(_slot: &Slot, report: OutcomeReport) -> Result<Report, Problem> {
             return Err(wrong("reason", "a reason is for corrections", "leave it out, or send \"correction\": true"));
         }
     }
-    Ok(Report::Outcome { decision, outcome: plain(outcome), correction: correction.then_some(reason) })
+    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction: correction.then_some(reason) })
 }
 
-fn observation(slot: &Slot, observation: Observation) -> Result<Report, Problem> {
+fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, Problem> {
     let Observation { record, option, outcome, key, propensity } = observation;
     check_key(key.as_deref())?;
-    let (record, _) = slot.reader.read(record)?;
-    let arm = slot.reader.option(&option).map_err(|error| wrong_in_words("option", &error.to_string()))?;
-    let option = slot.document.options()[arm.index()].clone();
+    let (record, _) = handle.reader.read(record)?;
+    let arm = handle.reader.option(&option).map_err(|error| wrong_in_words("option", &error.to_string()))?;
+    let option = handle.document.options()[arm.index()].clone();
     if let Some(propensity) = propensity {
         Encoder::propensity(FieldValue::Number(propensity))
             .map_err(|error| wrong_in_words("propensity", &error.to_string()))?;
     }
-    Ok(Report::Elsewhere { elsewhere: Elsewhere { key, record, option, propensity }, outcome: plain(outcome) })
+    Ok(NewOutcome::External { decision: ExternalDecision { key, record, option, propensity }, outcome: plain(outcome) })
 }
 
 /// Zero has one sign, so that −0 sent again as 0 is the same outcome.
@@ -101,30 +101,30 @@ fn plain(outcome: f64) -> f64 {
 
 async fn report<T: DeserializeOwned + 'static>(
     mut call: Call,
-    understand: fn(&Slot, T) -> Result<Report, Problem>,
+    understand: fn(&PolicyHandle, T) -> Result<NewOutcome, Problem>,
 ) -> Answered {
     let written = call.written(&[Written::Json, Written::Lines])?;
     let bytes = call.bytes(BODY_BYTES).await?;
-    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    let (app, handle) = (call.app.clone(), call.policy()?.clone());
     if written == Written::Json {
-        let report = understand(&slot, body::parse(&bytes)?)?;
-        let mut results = app.engine.observe(&slot, call.actor(), vec![report]).await;
+        let report = understand(&handle, body::parse(&bytes)?)?;
+        let mut results = app.engine.observe(&handle, call.actor(), vec![report]).await;
         let reported = results.pop().ok_or_else(|| unavailable("there is no answer"))??;
         return Ok(json(StatusCode::OK, &ReportedView::from(reported)));
     }
     let (actor, runtime) = (call.actor().to_owned(), tokio::runtime::Handle::current());
     blocking(move || {
-        let reports = batch::read(&bytes, |report| understand(&slot, report))?;
+        let reports = batch::read(&bytes, |report| understand(&handle, report))?;
         Ok(batch::answer(reports, |block| {
-            let results = runtime.block_on(app.engine.observe(&slot, &actor, block));
+            let results = runtime.block_on(app.engine.observe(&handle, &actor, block));
             results.into_iter().map(|result| Ok(ReportedView::from(result?))).collect()
         }))
     })
     .await?
 }
 
-impl From<Reported> for ReportedView {
-    fn from(Reported { event, repeated }: Reported) -> Self {
+impl From<RecordedOutcome> for ReportedView {
+    fn from(RecordedOutcome { event, repeated }: RecordedOutcome) -> Self {
         Self { event, repeated }
     }
 }

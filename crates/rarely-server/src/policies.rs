@@ -48,9 +48,9 @@ pub(crate) async fn register(mut call: Call) -> Answered {
             PolicyDocument::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
         check_name(document.policy()).map_err(|message| wrong_in_words("document.policy", &message))?;
         let before = app.engine.committed();
-        let slot = app.engine.register(&actor, &text, seed)?;
-        let status = if slot.id > before { StatusCode::CREATED } else { StatusCode::OK };
-        let view = PolicyView::new(&slot, &slot.live.lock(), app.engine.now_ms());
+        let handle = app.engine.register(&actor, &text, seed)?;
+        let status = if handle.id > before { StatusCode::CREATED } else { StatusCode::OK };
+        let view = PolicyView::new(&handle, &handle.live.lock(), app.engine.now_ms());
         Ok(json(status, &view))
     })
     .await?
@@ -61,28 +61,28 @@ pub(crate) async fn list(call: Call) -> Answered {
     let grant = call.grant()?.clone();
     let app = call.app.clone();
     blocking(move || {
-        let slots = app.engine.policies();
-        let seen = slots.iter().filter(|slot| grant.allows(Role::Read, Some(&slot.name)));
-        let policies = seen.map(|slot| PolicyBrief::new(slot, &slot.live.lock(), now_ms)).collect();
+        let handles = app.engine.policies();
+        let seen = handles.iter().filter(|handle| grant.allows(Role::Read, Some(&handle.name)));
+        let policies = seen.map(|handle| PolicyBrief::new(handle, &handle.live.lock(), now_ms)).collect();
         Ok(json(StatusCode::OK, &Policies { policies }))
     })
     .await?
 }
 
 pub(crate) async fn one(call: Call) -> Answered {
-    let slot = call.slot()?;
-    Ok(json(StatusCode::OK, &PolicyView::new(slot, &slot.live.lock(), call.app.engine.now_ms())))
+    let handle = call.policy()?;
+    Ok(json(StatusCode::OK, &PolicyView::new(handle, &handle.live.lock(), call.app.engine.now_ms())))
 }
 
 pub(crate) async fn versions(call: Call) -> Answered {
-    let live = call.slot()?.live.lock();
+    let live = call.policy()?.live.lock();
     let versions = live.state().versions.iter().map(|version| VersionView::new(&live, version)).collect();
     Ok(json(StatusCode::OK, &Versions { versions }))
 }
 
 pub(crate) async fn version(call: Call) -> Answered {
     let number = call.number("number", "version")?;
-    let live = call.slot()?.live.lock();
+    let live = call.policy()?.live.lock();
     let version = live
         .version_of(number)
         .map_err(|error| Problem::new(StatusCode::NOT_FOUND, error.to_string()).field("number"))?;

@@ -1,7 +1,7 @@
 //! The engine's errors as problems.
 
 use axum::http::StatusCode;
-use rarely_live::engine::{AskError, ChangeError, OutcomeError};
+use rarely_live::engine::{ChangeError, DecisionError, OutcomeError};
 use rarely_live::replay::ReplayError;
 use rarely_live::{Objection, RecordError};
 use rarely_review::ReviewError;
@@ -29,7 +29,7 @@ impl From<Objection> for Problem {
         match objection {
             Objection::NoProposal(_) => Self::new(StatusCode::NOT_FOUND, message).field("number"),
             Objection::NoVersion(_) => wrong_in_words("to", &message),
-            Objection::Wordless(field) => wrong(field, message, "say it in a few words"),
+            Objection::SignatureIncomplete(field) => wrong(field, message, "say it in a few words"),
             _ => conflict(&message),
         }
     }
@@ -60,12 +60,12 @@ impl From<ReviewError> for Problem {
     }
 }
 
-impl From<AskError> for Problem {
-    fn from(error: AskError) -> Self {
+impl From<DecisionError> for Problem {
+    fn from(error: DecisionError) -> Self {
         let message = error.to_string();
         match error {
-            AskError::KeyTaken { .. } => conflict(&message).field("key"),
-            AskError::Store(_) | AskError::Replay(_) => unavailable(message),
+            DecisionError::KeyTaken { .. } => conflict(&message).field("key"),
+            DecisionError::Store(_) | DecisionError::Replay(_) => unavailable(message),
         }
     }
 }

@@ -10,7 +10,7 @@ use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use rarely_live::Engine;
-use rarely_live::engine::{Options, StartError};
+use rarely_live::engine::{EngineOptions, StartError};
 
 use crate::app::{App, Settings};
 use crate::limits::HEAD_SECONDS;
@@ -32,7 +32,7 @@ pub struct ServeOptions {
     /// Whether a public address may be served without TLS.
     pub insecure: bool,
     /// How the engine runs.
-    pub engine: Options,
+    pub engine: EngineOptions,
     /// The version of the program.
     pub version: &'static str,
 }

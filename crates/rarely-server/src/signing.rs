@@ -1,7 +1,7 @@
 //! Proposals, signatures, rollbacks, stops and reviews.
 
 use axum::http::StatusCode;
-use rarely_live::engine::Outcome;
+use rarely_live::engine::RecordedReview;
 use rarely_live::event::{Event, Signature};
 use rarely_live::replay;
 use serde::{Deserialize, Serialize};
@@ -82,23 +82,23 @@ impl Signing {
 }
 
 pub(crate) async fn proposals(call: Call) -> Answered {
-    let live = call.slot()?.live.lock();
+    let live = call.policy()?.live.lock();
     let proposals = live.state().proposals.iter().map(|proposal| ProposalView::new(&live, proposal, None)).collect();
     Ok(json(StatusCode::OK, &Proposals { proposals }))
 }
 
 pub(crate) async fn proposal(call: Call) -> Answered {
     let number = call.number("number", "proposal")?;
-    let (app, slot) = (call.app.clone(), call.slot()?.clone());
+    let (app, handle) = (call.app.clone(), call.policy()?.clone());
     blocking(move || {
-        let found = slot.live.lock().state().proposals.iter().find(|proposal| proposal.number == number).cloned();
+        let found = handle.live.lock().state().proposals.iter().find(|proposal| proposal.number == number).cloned();
         let found = found.ok_or(rarely_live::Objection::NoProposal(number))?;
         let entry = app.engine.log().entry(found.event)?;
         let evidence = match entry.as_ref().map(replay::event).transpose()? {
             Some(Event::Proposed(proposed)) => Some(value(&*proposed)),
             _ => None,
         };
-        Ok(json(StatusCode::OK, &ProposalView::new(&slot.live.lock(), &found, evidence)))
+        Ok(json(StatusCode::OK, &ProposalView::new(&handle.live.lock(), &found, evidence)))
     })
     .await?
 }
@@ -137,13 +137,13 @@ pub(crate) async fn review(mut call: Call) -> Answered {
         signature.iter().flat_map(|signature| [("meaning", &signature.meaning), ("reason", &signature.reason)])
     {
         if text.trim().is_empty() {
-            return Err(rarely_live::Objection::Wordless(field).into());
+            return Err(rarely_live::Objection::SignatureIncomplete(field).into());
         }
     }
-    let (app, slot, actor) = (call.app.clone(), call.slot()?.clone(), call.actor().to_owned());
+    let (app, handle, actor) = (call.app.clone(), call.policy()?.clone(), call.actor().to_owned());
     blocking(move || {
-        let outcome = app.engine.review(&slot, Some((&actor, signature)))?;
-        let Outcome { event, verdict, reasons, proposal, refused } = outcome;
+        let outcome = app.engine.review(&handle, Some((&actor, signature)))?;
+        let RecordedReview { event, verdict, reasons, proposal, refused } = outcome;
         let entry = app.engine.log().entry(event)?;
         // Whoever signs that nothing changes does not sign where something should.
         let kept = entry.as_ref().map(replay::event).transpose()?;
@@ -173,22 +173,22 @@ async fn sign(mut call: Call, kind: Act) -> Answered {
 }
 
 async fn act(call: Call, kind: Act, number: Option<u64>, signature: Signature) -> Answered {
-    let (app, slot, actor) = (call.app.clone(), call.slot()?.clone(), call.actor().to_owned());
+    let (app, handle, actor) = (call.app.clone(), call.policy()?.clone(), call.actor().to_owned());
     blocking(move || {
         let engine = &app.engine;
         let wanted = number.unwrap_or(0);
         let event = match kind {
-            Act::Approve => engine.approve(&slot, &actor, wanted, signature),
-            Act::Reject => engine.reject(&slot, &actor, wanted, signature),
-            Act::Stop => engine.stop_policy(&slot, &actor, signature),
-            Act::Resume => engine.resume_policy(&slot, &actor, signature),
-            Act::RollBack { to } => engine.roll_back(&slot, &actor, to, signature),
+            Act::Approve => engine.approve(&handle, &actor, wanted, signature),
+            Act::Reject => engine.reject(&handle, &actor, wanted, signature),
+            Act::Stop => engine.stop_policy(&handle, &actor, signature),
+            Act::Resume => engine.resume_policy(&handle, &actor, signature),
+            Act::RollBack { to } => engine.roll_back(&handle, &actor, to, signature),
         }?;
-        let live = slot.live.lock();
+        let live = handle.live.lock();
         let mut proposals = live.state().proposals.iter();
         let proposal = proposals.find(|proposal| number == Some(proposal.number) || proposal.event == event);
         let proposal = proposal.map(|proposal| ProposalView::new(&live, proposal, None));
-        let policy = PolicyView::new(&slot, &live, engine.now_ms());
+        let policy = PolicyView::new(&handle, &live, engine.now_ms());
         Ok(json(StatusCode::OK, &SignedView { event, proposal, policy }))
     })
     .await?

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use rarely_live::{Grant, Kept, Role};
+use rarely_live::{Role, TokenGrant, TokenRecord};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -67,8 +67,8 @@ pub(crate) struct TokenList {
     tokens: Vec<TokenView>,
 }
 
-impl From<&Kept> for TokenView {
-    fn from(Kept { grant, created_ms, revoked_ms }: &Kept) -> Self {
+impl From<&TokenRecord> for TokenView {
+    fn from(TokenRecord { grant, created_ms, revoked_ms }: &TokenRecord) -> Self {
         Self {
             id: grant.id.clone(),
             name: grant.name.clone(),
@@ -90,7 +90,7 @@ pub(crate) async fn create(mut call: Call) -> Answered {
     let TokenRequest { name, mut roles, policies, .. } = request;
     roles.sort_unstable();
     roles.dedup();
-    let (token, grant) = Grant::new(random, name, roles, policies, expires_ms);
+    let (token, grant) = TokenGrant::new(random, name, roles, policies, expires_ms);
     let (app, actor, id) = (call.app.clone(), call.actor().to_owned(), grant.id.clone());
     blocking(move || {
         app.engine.create_token(&actor, grant)?;

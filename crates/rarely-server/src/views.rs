@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rarely_live::engine::Slot;
-use rarely_live::{Live, Origin, Proposal, Signer, Status, Version};
+use rarely_live::engine::PolicyHandle;
+use rarely_live::{LivePolicy, ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
+use rarely_review::Verdict;
 use serde::Serialize;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -142,7 +143,7 @@ pub(crate) struct VersionView {
     time_ms: u64,
     /// How it came about: registration, proposal, rollback, stop.
     #[schema(value_type = Object)]
-    origin: Origin,
+    origin: VersionOrigin,
     /// Who signed for it.
     #[schema(value_type = Vec<Object>)]
     signers: Vec<Signer>,
@@ -179,7 +180,7 @@ pub(crate) struct ProposalView {
     signatures_needed: usize,
     /// What became of it.
     #[schema(value_type = Object)]
-    status: Status,
+    status: ProposalStatus,
     /// What it rests on, as its event has it; when one proposal is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -187,11 +188,11 @@ pub(crate) struct ProposalView {
 }
 
 impl PolicyBrief {
-    pub(crate) fn new(slot: &Slot, live: &Live, now_ms: u64) -> Self {
+    pub(crate) fn new(handle: &PolicyHandle, live: &LivePolicy, now_ms: u64) -> Self {
         let state = live.state();
-        let unanswered = state.counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms).iter().sum());
+        let unanswered = state.counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms).iter().sum());
         Self {
-            name: slot.name.clone(),
+            name: handle.name.clone(),
             version: live.version().number,
             words: live.document().rule().words(live.document()),
             stopped: state.stopped,
@@ -204,7 +205,7 @@ impl PolicyBrief {
 }
 
 impl PolicyView {
-    pub(crate) fn new(slot: &Slot, live: &Live, now_ms: u64) -> Self {
+    pub(crate) fn new(handle: &PolicyHandle, live: &LivePolicy, now_ms: u64) -> Self {
         let (state, document) = (live.state(), live.document());
         let outcome = document.outcome();
         let reviews = &state.reviews;
@@ -212,15 +213,15 @@ impl PolicyView {
             count: reviews.count,
             time_ms: reviews.time_ms,
             outcomes: reviews.outcomes,
-            verdict: reviews.verdict.clone(),
+            verdict: reviews.verdict.map_or("", Verdict::name).to_owned(),
             reasons: reviews.reasons.clone(),
             refused: reviews.refused.clone(),
         });
         Self {
-            brief: PolicyBrief::new(slot, live, now_ms),
-            id: slot.id,
-            registered_ms: state.birth.time_ms,
-            author: state.birth.author.clone(),
+            brief: PolicyBrief::new(handle, live, now_ms),
+            id: handle.id,
+            registered_ms: state.registration.time_ms,
+            author: state.registration.author.clone(),
             since_ms: live.version().time_ms,
             rule: json(document.rule()),
             features: document.features().iter().map(feature).collect(),
@@ -241,7 +242,7 @@ impl PolicyView {
 }
 
 impl VersionView {
-    pub(crate) fn new(live: &Live, version: &Version) -> Self {
+    pub(crate) fn new(live: &LivePolicy, version: &Version) -> Self {
         Self {
             number: version.number,
             words: version.rule.words(live.document()),
@@ -255,8 +256,8 @@ impl VersionView {
     }
 
     /// With the policy document as it is with this rule.
-    pub(crate) fn with_document(live: &Live, version: &Version) -> Self {
-        let text = &live.state().birth.text;
+    pub(crate) fn with_document(live: &LivePolicy, version: &Version) -> Self {
+        let text = &live.state().registration.text;
         // A rollback may go where the bounds of the plan no longer allow; the text is then the document's own.
         let document = rarely_policy::apply(text, &version.rule).unwrap_or_else(|_| text.clone());
         Self { document: Some(document), ..Self::new(live, version) }
@@ -264,7 +265,7 @@ impl VersionView {
 }
 
 impl ProposalView {
-    pub(crate) fn new(live: &Live, proposal: &Proposal, evidence: Option<Json>) -> Self {
+    pub(crate) fn new(live: &LivePolicy, proposal: &ProposalRecord, evidence: Option<Json>) -> Self {
         Self {
             number: proposal.number,
             event: proposal.event,
@@ -284,9 +285,9 @@ impl ProposalView {
 }
 
 /// How much happened, by option.
-pub(crate) fn option_counts(live: &Live, now_ms: u64) -> Vec<OptionCounts> {
+pub(crate) fn option_counts(live: &LivePolicy, now_ms: u64) -> Vec<OptionCounts> {
     let counts = &live.state().counts;
-    let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms));
+    let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms));
     let options = live.document().options().iter().enumerate();
     options
         .map(|(at, option)| {
@@ -305,9 +306,9 @@ pub(crate) fn option_counts(live: &Live, now_ms: u64) -> Vec<OptionCounts> {
 }
 
 /// A record with the names of its features.
-pub(crate) fn record(slot: &Slot, fields: &[rarely_live::Field]) -> BTreeMap<String, Json> {
-    let columns = slot.reader.encoder().feature_columns().iter().cloned();
-    columns.zip(fields.iter().map(rarely_live::Field::json)).collect()
+pub(crate) fn record(handle: &PolicyHandle, fields: &[rarely_live::RecordField]) -> BTreeMap<String, Json> {
+    let columns = handle.reader.encoder().feature_columns().iter().cloned();
+    columns.zip(fields.iter().map(rarely_live::RecordField::json)).collect()
 }
 
 pub(crate) fn json(value: &impl Serialize) -> Json {

@@ -1,6 +1,6 @@
 //! A rule worked out for one person, step by step, in the owner's units.
 
-use rarely_live::Field;
+use rarely_live::RecordField;
 use rarely_policy::number::{read, short};
 use rarely_policy::{Coefficient, PolicyDocument, WrittenRule};
 
@@ -8,7 +8,7 @@ use rarely_policy::{Coefficient, PolicyDocument, WrittenRule};
 const INTERCEPT: &str = "intercept";
 
 /// What leads from a record to an option.
-pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Field]) -> Vec<String> {
+pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Vec<String> {
     let person = Person { document, record };
     match rule {
         WrittenRule::Threshold(threshold) => {
@@ -46,7 +46,7 @@ pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Fie
 }
 
 /// What a threshold or a score compares with its cuts; nothing for a linear rule.
-pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[Field]) -> Option<f64> {
+pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Option<f64> {
     let person = Person { document, record };
     match rule {
         WrittenRule::Threshold(threshold) => person.number(&threshold.feature),
@@ -57,18 +57,18 @@ pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[Fie
 
 struct Person<'a> {
     document: &'a PolicyDocument,
-    record: &'a [Field],
+    record: &'a [RecordField],
 }
 
 impl Person<'_> {
-    fn field(&self, column: &str) -> Option<&Field> {
+    fn field(&self, column: &str) -> Option<&RecordField> {
         self.document.feature(column).and_then(|(at, _)| self.record.get(at))
     }
 
     fn number(&self, column: &str) -> Option<f64> {
         match self.field(column)? {
-            Field::Number(number) => Some(*number),
-            Field::Text(text) => read(text),
+            RecordField::Number(number) => Some(*number),
+            RecordField::Text(text) => read(text),
         }
     }
 
@@ -89,8 +89,8 @@ impl Person<'_> {
                 }
                 Coefficient::Levels(levels) => {
                     let level = match self.field(column) {
-                        Some(Field::Text(text)) => text.clone(),
-                        Some(Field::Number(number)) => short(*number),
+                        Some(RecordField::Text(text)) => text.clone(),
+                        Some(RecordField::Number(number)) => short(*number),
                         None => continue,
                     };
                     let adds = levels.get(&level).copied().unwrap_or(0.0);
@@ -127,7 +127,7 @@ fn with(value: f64, unit: &str) -> String {
 mod tests {
     use super::*;
 
-    fn steps_of(rule: &str, record: &[Field]) -> Vec<String> {
+    fn steps_of(rule: &str, record: &[RecordField]) -> Vec<String> {
         let text = format!(
             "policy = \"p\"\noptions = [\"watch\", \"treat\"]\noutcome = {{ column = \"y\", range = [0, 1] }}\n\
              [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [40, 90]\n\
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn each_form_of_a_rule_is_worked_out() {
-        let person = |age: f64, smoker: &str| [Field::Number(age), Field::Text(smoker.to_owned())];
+        let person = |age: f64, smoker: &str| [RecordField::Number(age), RecordField::Text(smoker.to_owned())];
         let threshold = "threshold = { feature = \"age\", cuts = [60], options = [\"watch\", \"treat\"] }";
         assert_eq!(steps_of(threshold, &person(59.9, "no")), ["age is 59.9 years, which is below 60 years: watch"]);
         assert_eq!(steps_of(threshold, &person(60.0, "no")), ["age is 60 years, which is at least 60 years: treat"]);

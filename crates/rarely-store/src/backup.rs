@@ -1,4 +1,4 @@
-//! Copies of a store that may be in use.
+//! Backups of a store, also while it is in use.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -8,22 +8,22 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::entry::Head;
 use crate::error::StoreError;
+use crate::event_log::EventLog;
 use crate::lock::StoreLock;
-use crate::log::Log;
-use crate::snapshot::sync_folder;
-use crate::sqlite::{Durability, SqliteLog, refuse_stray, with_suffix};
+use crate::snapshot::sync_directory;
+use crate::sqlite_log::{Durability, SqliteLog, refuse_stray, with_suffix};
 use crate::verify::verify_chain;
 use crate::witness::HeadWitness;
 
-/// Copies the store at `from`, in use or not, to the new file `to`: everything committed when it starts, checked by
-/// [`verify_chain`]. Gives where the copy ends.
+/// Copies the store at `from`, in use or not, to the new file `to`: everything committed when the copy starts, checked by
+/// [`verify_chain`]. Returns the head of the copy.
 ///
 /// # Errors
-/// If `to` exists, `from` is no store or its log is not whole, or something cannot be read or written. A file `to`
+/// If `to` exists, if `from` is not a store or its log is broken, or if a file cannot be read or written. The file `to`
 /// appears only when it is complete.
 pub fn backup(from: &Path, to: &Path) -> Result<Head, StoreError> {
     if to.exists() {
-        return Err(StoreError::Exists { path: to.to_owned() });
+        return Err(StoreError::AlreadyExists { path: to.to_owned() });
     }
     drop(SqliteLog::open_read_only(from)?);
     let partial = with_suffix(to, ".partial");
@@ -32,21 +32,21 @@ pub fn backup(from: &Path, to: &Path) -> Result<Head, StoreError> {
     Ok(head)
 }
 
-/// What [`restore`] did.
+/// The result of [`restore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
     /// Where the restored log ends.
     pub head: Head,
-    /// Where the log that was here before ended, as far as its witness knows.
+    /// Where the replaced log ended, according to its witness.
     pub before: Option<u64>,
 }
 
-/// Puts the backup in the place of the store at `to`, which must not be in use. The backup's log must be whole, and
-/// must hold everything that is in the store.
+/// Replaces the store at `to`, which must not be in use, with the backup. The backup's log must be intact and contain
+/// every event of the store.
 ///
 /// # Errors
-/// If a server uses the store, if the store holds events that the backup lacks, if the backup's log is not whole, or
-/// if something cannot be read or written. The store is then as it was.
+/// If another process uses the store, if the store has events that the backup lacks, if the backup's log is broken, or if
+/// a file cannot be read or written. The store is then unchanged.
 pub fn restore(backup: &Path, to: &Path) -> Result<Restored, StoreError> {
     drop(SqliteLog::open_read_only(backup)?);
     let _lock = StoreLock::take(to)?;
@@ -67,8 +67,8 @@ pub fn restore(backup: &Path, to: &Path) -> Result<Restored, StoreError> {
     Ok(Restored { head, before })
 }
 
-/// Checks that everything in the store is also in the copy, and leaves the store without a write-ahead log: one left
-/// behind would be taken for the copy's.
+/// Checks that every event of the store is also in the copy, and removes the store's write-ahead log: SQLite would apply
+/// one that is left behind to the copy.
 fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
     let incomparable =
         |source: StoreError| StoreError::Incomparable { path: store.to_owned(), source: Box::new(source) };
@@ -80,7 +80,7 @@ fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
     };
     let last = ours.head().map_err(incomparable)?.map_or(0, |(number, _)| number);
     if last > 0 && differs(last)? {
-        // Once chains part they never meet again, so the first difference is found by halving.
+        // Once two chains differ they differ for good, so binary search finds the first difference.
         let (mut same, mut other) = (0, last);
         while other - same > 1 {
             let middle = same + (other - same) / 2;
@@ -95,7 +95,8 @@ fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
     drop(ours);
     let left = with_suffix(store, "-wal");
     if left.metadata().is_ok_and(|metadata| metadata.len() > 0) {
-        let found = "its write-ahead log cannot be moved into it; is another program reading it?".to_owned();
+        let found = "its write-ahead log cannot be moved into the database, perhaps because another program reads it"
+            .to_owned();
         let what = "restoring a backup";
         return Err(incomparable(StoreError::Damaged { what, path: store.to_owned(), found }));
     }
@@ -104,8 +105,7 @@ fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Copies a database with everything committed in it to a file that may be left over from an earlier attempt, and
-/// checks the copy.
+/// Copies a database with everything committed in it, and verifies the copy. Overwrites what an earlier attempt left.
 fn copy(from: &Path, partial: &Path) -> Result<Head, StoreError> {
     const WHAT: &str = "copying the store";
     for left in [partial, &with_suffix(partial, "-wal"), &with_suffix(partial, "-shm")] {
@@ -116,7 +116,7 @@ fn copy(from: &Path, partial: &Path) -> Result<Head, StoreError> {
         let head = verify_chain(&SqliteLog::open_read_only(partial)?, |_| ())?;
         Ok(head)
     });
-    // Reading it left these; they are empty.
+    // Reading the copy created these; they are empty.
     remove(&with_suffix(partial, "-wal"));
     remove(&with_suffix(partial, "-shm"));
     if made.is_err() {
@@ -132,7 +132,7 @@ fn copy_pages(from: &Path, partial: &Path) -> Result<(), StoreError> {
     let run = || -> Result<StepResult, rusqlite::Error> {
         let mut target = Connection::open(partial)?;
         let backup = Backup::new(&source, &mut target)?;
-        // All pages in one step: one view of the source, which goes on writing to its write-ahead log meanwhile.
+        // All pages in one step, so that the copy is one consistent view while the source keeps writing.
         backup.step(-1)
     };
     match run().map_err(|error| StoreError::database(WHAT, partial, error))? {
@@ -146,11 +146,11 @@ fn copy_pages(from: &Path, partial: &Path) -> Result<(), StoreError> {
 }
 
 fn put_in_place(partial: &Path, to: &Path) -> Result<(), StoreError> {
-    let put = fs::rename(partial, to).and_then(|()| sync_folder(to));
-    put.map_err(|error| StoreError::io("putting the copy in its place", to, error))
+    let put = fs::rename(partial, to).and_then(|()| sync_directory(to));
+    put.map_err(|error| StoreError::io("moving the copy into place", to, error))
 }
 
-/// Removes a file that is in the way; that it is not there is as good, and that it cannot be removed shows later.
+/// Removes a file if it exists. If it cannot be removed, a later step fails.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }

@@ -1,4 +1,4 @@
-//! An entry of the log, and what becomes one.
+//! Entries of the log, and drafts that become entries.
 
 use std::fmt;
 
@@ -6,33 +6,34 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::hash::Hash;
+use crate::hex::Hex;
 
-/// One thing that happened. The store knows its frame and leaves the meaning of `kind` and `body` to its caller.
+/// One event in the log. The meaning of `kind` and `body` belongs to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LogEntry {
     /// 1, 2, 3 … over the whole log, without gaps.
     pub number: u64,
-    /// When, in milliseconds since 1970 UTC. Never before the entry before it, whatever the clock did.
+    /// Milliseconds since 1970 UTC. Never less than the previous entry's time, even if the clock was set back.
     pub time_ms: u64,
-    /// Who did it.
+    /// Who caused the event.
     pub actor: String,
-    /// The policy it belongs to, by the number of the entry that registered it; 0 for none.
+    /// The policy, identified by the number of the entry that registered it; 0 for none.
     pub policy: u64,
-    /// What kind of thing happened.
+    /// The kind of event.
     pub kind: String,
-    /// What happened, as JSON text.
+    /// The event as JSON text.
     pub body: String,
-    /// The hash of all of this and of the hash before.
+    /// The hash of the fields above and of the previous entry's hash.
     pub hash: Hash,
 }
 
-impl Entry {
-    /// SHA-256 of previous hash ‖ number ‖ time ‖ policy ‖ length and actor ‖ length and kind ‖ length and body, where
-    /// every integer is a big-endian `u64` and lengths count bytes. An untouched entry's `hash` equals it.
+impl LogEntry {
+    /// SHA-256 of previous hash ‖ number ‖ time ‖ policy ‖ length and actor ‖ length and kind ‖ length and body. Every
+    /// integer is a big-endian `u64`; lengths count bytes. In an unmodified log it equals `hash`.
     ///
     /// ```
-    /// use rarely_store::{Entry, Hash};
-    /// let mut entry = Entry {
+    /// use rarely_store::{Hash, LogEntry};
+    /// let mut entry = LogEntry {
     ///     number: 1, time_ms: 0, actor: "ann".into(), policy: 0, kind: "started".into(), body: "{}".into(), hash: Hash::ZERO,
     /// };
     /// entry.hash = entry.expected_hash(&Hash::ZERO);
@@ -55,59 +56,62 @@ impl Entry {
     }
 }
 
-/// The end of a log: how far it goes and the hash that stands for all of it.
+/// The end of a log: its last number, and the hash that covers the whole log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The number of the last entry; 0 of an empty log.
+    /// The number of the last entry; 0 if the log is empty.
     pub number: u64,
-    /// Its hash; [`Hash::ZERO`] of an empty log.
+    /// Its hash; [`Hash::ZERO`] if the log is empty.
     pub hash: Hash,
 }
 
 impl Head {
-    /// Of a log in which nothing has happened.
+    /// The head of an empty log.
     pub const EMPTY: Self = Self { number: 0, hash: Hash::ZERO };
 }
 
-/// Which policy an entry is about.
+/// The policy that an entry belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum PolicyRef {
     /// None: the entry is about the store or about access to it.
     None,
     /// The policy that the entry with this number registered.
-    Policy(u64),
+    Id(u64),
     /// The entry registers a policy, whose id is the entry's own number.
-    Itself,
+    OwnNumber,
 }
 
 /// An entry before it has a number, a time and a hash.
+///
+/// The body `B` is either the text itself, for [`Turn::push`](crate::Turn::push), or a function that writes it later, for
+/// [`Turn::push_deferred`](crate::Turn::push_deferred).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// Who did it.
+pub struct EntryDraft<B = String> {
+    /// Who caused the event.
     pub actor: String,
-    /// Which policy it is about.
-    pub subject: Subject,
-    /// What kind of thing happened.
+    /// The policy it belongs to.
+    pub policy: PolicyRef,
+    /// The kind of event.
     pub kind: &'static str,
-    /// What happened, as JSON text.
-    pub body: String,
-    /// A name under which the entry is found again.
-    pub mark: Option<Mark>,
+    /// The event as JSON text.
+    pub body: B,
+    /// The key under which the entry can be looked up.
+    pub key: Option<LookupKey>,
 }
 
-/// A short name under which the *latest* entry that carries it is found again: an idempotency key, or "the outcome of
-/// decision 17". The first byte is the space the name lives in, so that different kinds of names never meet.
+/// A short key under which the *latest* entry that carries it can be looked up: an idempotency key, or "the outcome of
+/// decision 17". Its first byte is a namespace, so that different kinds of keys never collide.
 ///
-/// Names longer than [`Mark::LONGEST`] bytes are stored as their SHA-256.
+/// Keys longer than [`LookupKey::LONGEST`] bytes are stored as their SHA-256.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Mark(Box<[u8]>);
+pub struct LookupKey(Box<[u8]>);
 
-impl Mark {
-    /// The longest name that is stored as it is, in bytes.
+impl LookupKey {
+    /// The longest key that is stored as it is, in bytes.
     pub const LONGEST: usize = 64;
 
-    /// The mark with this name in this space.
-    pub fn new(space: u8, bytes: &[u8]) -> Self {
+    /// The key with these bytes in this namespace.
+    pub fn new(namespace: u8, bytes: &[u8]) -> Self {
         let hashed;
         let (form, name) = if bytes.len() <= Self::LONGEST {
             (0, bytes)
@@ -115,37 +119,35 @@ impl Mark {
             hashed = Hash::of(bytes);
             (1, &hashed.0[..])
         };
-        let mut mark = Vec::with_capacity(name.len() + 2);
-        // The second byte keeps a short name that happens to equal another's hash apart from it.
-        mark.extend_from_slice(&[space, form]);
-        mark.extend_from_slice(name);
-        Self(mark.into_boxed_slice())
+        let mut key = Vec::with_capacity(name.len() + 2);
+        // The second byte separates a short key from a long one whose hash happens to equal it.
+        key.extend_from_slice(&[namespace, form]);
+        key.extend_from_slice(name);
+        Self(key.into_boxed_slice())
     }
 
-    /// The mark whose [`as_bytes`](Self::as_bytes) these are.
+    /// The inverse of [`as_bytes`](Self::as_bytes).
     pub(crate) fn from_stored(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes it is stored as: space, form, name.
+    /// The stored bytes: namespace, form, key or hash.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-impl fmt::Debug for Mark {
+impl fmt::Debug for LookupKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Mark(")?;
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))?;
-        formatter.write_str(")")
+        write!(formatter, "LookupKey({})", Hex(&self.0))
     }
 }
 
-/// A finished entry on its way into a [`Log`](crate::Log), with the mark under which it is found again.
+/// A complete entry on its way into an [`EventLog`](crate::EventLog), with the key under which it can be looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamped {
+pub struct KeyedEntry {
     /// The entry.
-    pub entry: Entry,
-    /// Its mark.
-    pub mark: Option<Mark>,
+    pub entry: LogEntry,
+    /// Its key.
+    pub key: Option<LookupKey>,
 }

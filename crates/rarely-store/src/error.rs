@@ -1,9 +1,10 @@
-//! What can go wrong with a store: what, where, the value found, what to do.
+//! Why a store cannot be opened, read or written.
 
 use std::error::Error as StdError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rarely_error::{Action, Explain, Remedy};
 use thiserror::Error;
 
 use crate::verify::ChainFault;
@@ -12,62 +13,53 @@ use crate::verify::ChainFault;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no store there.
-    #[error("{}: there is no store here; check the path, or start `rarely serve --store` with it to make one", path.display())]
+    /// The file does not exist.
+    #[error("{}: no store found", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// The path.
         path: PathBuf,
     },
     /// The file is something else.
-    #[error("{}: this is not a rarely store ({found}); name another file", path.display())]
+    #[error("{}: not a rarely store ({found})", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
         /// What it is instead.
         found: String,
     },
-    /// The store was written by a newer rarely.
-    #[error(
-        "{}: the store has format {found}, and this rarely knows formats up to {known}; use the newer rarely that wrote it",
-        path.display()
-    )]
+    /// A newer rarely wrote the store.
+    #[error("{}: the store has format {found}, but this version of rarely supports formats up to {known}", path.display())]
     NewerFormat {
         /// The store.
         path: PathBuf,
         /// Its format.
         found: u64,
-        /// The newest format known here.
+        /// The newest supported format.
         known: u64,
     },
-    /// Another process has the store.
+    /// Another process has the store open for writing.
     #[error(
-        "{}: another rarely server ({}) uses this store; stop it first, or name another store",
+        "{}: another rarely process ({}) uses this store",
         path.display(),
-        process.map_or_else(|| "process unknown".to_owned(), |process| format!("process {process}"))
+        process.map_or_else(|| "process id unknown".to_owned(), |process| format!("process id {process}"))
     )]
     Locked {
         /// The store.
         path: PathBuf,
-        /// The process that holds it, if it left its number.
+        /// The process that holds it, if the lock file names one.
         process: Option<u32>,
     },
-    /// A write-ahead log is left whose database is gone; SQLite would delete it, or take it for another one's.
-    #[error(
-        "{}: the database of this write-ahead log is not beside it; put the database back, or move this file to where \
-         the database is now",
-        path.display()
-    )]
-    Stray {
+    /// A write-ahead log without its database. SQLite would delete it, or apply it to another database.
+    #[error("{}: the database of this write-ahead log is missing", path.display())]
+    StrayWal {
         /// The write-ahead log.
         path: PathBuf,
     },
-    /// Entries that were acknowledged are no longer there.
+    /// Acknowledged entries are missing.
     #[error(
         "{}: the log ends at event {log_ends}, but event {witnessed} was already acknowledged; the write-ahead log was \
-         cut off or removed, an old copy was put back, or the power failed while durability was relaxed. Put the right \
-         files back; or accept the loss of everything from event {} on with `rarely store recover`",
-        path.display(),
-        log_ends + 1
+         truncated or removed, an old copy was put back, or the power failed with relaxed durability",
+        path.display()
     )]
     Lost {
         /// The store.
@@ -77,10 +69,10 @@ pub enum StoreError {
         /// The last number that was acknowledged.
         witnessed: u64,
     },
-    /// The log holds another entry than the one that was acknowledged.
+    /// The log contains a different entry than the acknowledged one.
     #[error(
-        "{}: event {number} is not the one that was acknowledged (its hash differs); another store's file was put here, \
-         or the log was rewritten. Put the right file back; or accept what is there with `rarely store recover`",
+        "{}: event {number} is not the event that was acknowledged (its hash differs); the file belongs to another store, \
+         or the log was rewritten",
         path.display()
     )]
     Replaced {
@@ -89,38 +81,38 @@ pub enum StoreError {
         /// The number.
         number: u64,
     },
-    /// The operating system refused.
-    #[error("{}: {what}: {source}; check that the disk works, is not full, and that you may write there", path.display())]
+    /// The operating system reported an error.
+    #[error("{}: {what}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The disk is full.
-    #[error("{}: {what}: the disk is full; free some space, then send the request again", path.display())]
-    Full {
-        /// What was tried.
+    #[error("{}: {what}: the disk is full", path.display())]
+    DiskFull {
+        /// The operation that failed.
         what: &'static str,
         /// The store.
         path: PathBuf,
     },
-    /// The database failed.
-    #[error("{}: {what}: {source}; check that the disk works and that you may write there", path.display())]
+    /// The database reported an error.
+    #[error("{}: {what}: {source}", path.display())]
     Database {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
         /// The store.
         path: PathBuf,
-        /// What the database says.
+        /// The database's error.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// The file does not hold what a store holds.
-    #[error("{}: {what}: the file is damaged ({found}); restore a backup with `rarely store restore`", path.display())]
+    /// The file's content is invalid.
+    #[error("{}: {what}: the file is damaged ({found})", path.display())]
     Damaged {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
         /// The store.
         path: PathBuf,
@@ -129,77 +121,99 @@ pub enum StoreError {
     },
     /// Entries that do not follow the head of the log.
     #[error(
-        "event {found} cannot be appended, the next one is {expected}; another program writes to this log: stop it"
+        "event {found} cannot be appended, because the next event is {expected}: another program writes to this log"
     )]
     OutOfOrder {
-        /// The number that comes next.
+        /// The next number.
         expected: u64,
-        /// The number that was to be appended.
+        /// The number of the rejected entry.
         found: u64,
     },
-    /// The journal takes nothing more.
-    #[error("the store is closing and takes no more events; send the request again when the server is back")]
-    Stopped,
+    /// The log writer is closed.
+    #[error("the store is closing and accepts no more events")]
+    Closed,
     /// A thread could not be started.
-    #[error("a thread of the store could not be started: {0}; check the limits on processes and memory")]
+    #[error("a thread of the store could not be started: {0}")]
     Thread(#[source] io::Error),
-    /// The log is not a whole chain.
+    /// The chain is broken.
     #[error(transparent)]
     Chain(#[from] ChainFault),
-    /// A backup never overwrites.
-    #[error("{}: there is already a file here, and a backup overwrites nothing; name another file", path.display())]
-    Exists {
+    /// The target of a backup exists.
+    #[error("{}: the file already exists, and a backup never overwrites a file", path.display())]
+    AlreadyExists {
         /// The file.
         path: PathBuf,
     },
     /// Restoring would drop entries.
-    #[error(
-        "{}: event {first} and those up to {last} are in this store but not in the backup; restoring would lose them. \
-         To give them up, move this store away and restore again",
-        path.display()
-    )]
+    #[error("{}: events {first} to {last} are in this store but not in the backup; restoring would lose them", path.display())]
     WouldLose {
         /// The store.
         path: PathBuf,
-        /// The first event the backup lacks or has otherwise.
+        /// The first event that the backup lacks or that differs.
         first: u64,
         /// The last event of the store.
         last: u64,
     },
-    /// What is to be replaced cannot be compared with the backup.
-    #[error(
-        "{}: what this store holds cannot be compared with the backup ({source}); move it away, then restore again",
-        path.display()
-    )]
+    /// The store that would be replaced cannot be compared with the backup.
+    #[error("{}: the store cannot be compared with the backup: {source}", path.display())]
     Incomparable {
         /// The store.
         path: PathBuf,
         /// Why.
         source: Box<StoreError>,
     },
-    /// A failure made on purpose, by [`MemoryLog`](crate::MemoryLog).
-    #[error("the disk failed, as the test asked; this never happens outside tests")]
-    Staged,
+    /// A fault injected by a test into a [`MemoryLog`](crate::MemoryLog).
+    #[error("injected fault")]
+    Injected,
+}
+
+impl Explain for StoreError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::Missing { .. } => Remedy::with("check the path, or {action}", Action::CreateStore),
+            Self::NotAStore { .. } | Self::AlreadyExists { .. } => Remedy::new("choose another file"),
+            Self::NewerFormat { .. } => Remedy::new("use the version of rarely that wrote it"),
+            Self::Locked { .. } => Remedy::new("stop the other process, or choose another store"),
+            Self::StrayWal { .. } => {
+                Remedy::new("put the database back beside it, or move this file to where the database is now")
+            }
+            Self::Lost { .. } | Self::Replaced { .. } => {
+                Remedy::with("put the right files back, or {action}", Action::AcceptLoss)
+            }
+            Self::Io { .. } | Self::Database { .. } => {
+                Remedy::new("check that the disk works and has space, and that you have permission to write there")
+            }
+            Self::DiskFull { .. } => Remedy::new("free some space, then try again"),
+            Self::Damaged { .. } => Remedy::with("{action}", Action::RestoreBackup),
+            Self::OutOfOrder { .. } => Remedy::new("stop the other program"),
+            Self::Closed => Remedy::new("try again when the store is open again"),
+            Self::Thread(_) => Remedy::new("check the system's limits on processes and memory"),
+            Self::Chain(fault) => return fault.remedy(),
+            Self::WouldLose { .. } => Remedy::new("to give these events up, move this store away, then restore again"),
+            Self::Incomparable { .. } => Remedy::new("move this store away, then restore again"),
+            Self::Injected => return None,
+        })
+    }
 }
 
 impl StoreError {
-    /// What the operating system said when `what` was tried on `path`.
+    /// An error of the operating system while doing `what` on `path`.
     pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         if source.kind() == io::ErrorKind::StorageFull {
-            return Self::Full { what, path };
+            return Self::DiskFull { what, path };
         }
         Self::Io { what, path, source }
     }
 
-    /// What the database said when `what` was tried on `path`.
+    /// An error of the database while doing `what` on `path`.
     pub(crate) fn database(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
         match source.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::Full { what, path },
+            Some(ErrorCode::DiskFull) => Self::DiskFull { what, path },
             Some(ErrorCode::NotADatabase) => Self::NotAStore { path, found: "not an SQLite database".to_owned() },
-            // Without a code it is no error of the database but of what stands in it: text that is not UTF-8, say.
+            // An error without a code is not the database's but its content's, such as text that is not UTF-8.
             Some(ErrorCode::DatabaseCorrupt) | None => Self::Damaged { what, path, found: source.to_string() },
             Some(_) => Self::Database { what, path, source: Box::new(source) },
         }

@@ -1,11 +1,14 @@
-//! A SHA-256 hash: what chains each entry to the one before.
+//! A SHA-256 hash, which chains each entry to the previous one.
 
 use std::fmt;
 use std::str::FromStr;
 
+use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+
+use crate::hex::Hex;
 
 /// A SHA-256 hash. It prints, parses and serialises as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,15 +27,21 @@ impl Hash {
 
 /// A text that is not a hash.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{found:?} is not a SHA-256 hash; write 64 hexadecimal digits")]
+#[error("{found:?} is not a SHA-256 hash")]
 pub struct HashError {
     /// The text.
     pub found: String,
 }
 
+impl Explain for HashError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new("write 64 hexadecimal digits"))
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        Hex(&self.0).fmt(formatter)
     }
 }
 

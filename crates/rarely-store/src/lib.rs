@@ -1,57 +1,61 @@
-//! Makes what happened durable: an append-only, hash-chained event log with group commit, and snapshots.
+//! Makes events durable: an append-only, hash-chained event log with group commit, and snapshots.
 //!
-//! The store knows nothing of what the events mean. An [`Entry`] has a number (1, 2, 3 …), a time that never goes
-//! back, an actor, a policy, a kind and a body, and the SHA-256 of all this and of the hash before it:
+//! The store does not interpret events. A [`LogEntry`] has a number (1, 2, 3 …), a time that never decreases, an actor, a
+//! policy, a kind and a body, and the SHA-256 of all of these and of the previous entry's hash:
 //!
 //! ```text
 //! hash(n) = SHA-256( hash(n−1) ‖ number ‖ time ‖ policy ‖ length, actor ‖ length, kind ‖ length, body ),  hash(0) = 0
 //! ```
 //!
-//! so that whoever changes, drops or inserts an entry changes every hash after it.
+//! Changing, dropping or inserting an entry therefore changes every hash after it. `docs/store-format.md` describes every
+//! file byte by byte.
 //!
-//! In reading order: [`Entry`], [`Draft`] and [`Mark`]; [`Log`], what any store can do, with [`SqliteLog`] and, for
-//! tests, [`MemoryLog`]; [`Journal`], the one writer; [`Store`], which ties them together with [`StoreLock`] and
+//! # Modules, in reading order
+//! [`LogEntry`], [`EntryDraft`] and [`LookupKey`]; [`EventLog`], the interface of every log, with [`SqliteLog`] and, for
+//! tests, [`MemoryLog`]; [`LogWriter`], the only writer; [`Store`], which combines them with [`StoreLock`] and
 //! [`HeadWitness`]; [`SnapshotFile`]; [`verify_chain`]; [`backup()`] and [`restore`].
 //!
-//! # What is promised
-//! - A [`Receipt`] says yes only when its entries are on disk (with [`Durability::Full`]), and they are in the log once.
-//! - After a commit that failed the log is opened anew and read: an entry that is there counts, whatever the disk said.
-//! - A log that ends before what was acknowledged is refused ([`StoreError::Lost`]), never taken for the whole.
+//! # Guarantees
+//! - A [`Receipt`] succeeds only when its entries are on disk (with [`Durability::Full`]). Each entry is in the log once.
+//! - After a failed commit the log is reopened and read. An entry that is found there counts, whatever the disk reported.
+//! - A log that ends before the last acknowledged entry is refused ([`StoreError::Lost`]).
 //!
-//! # The files
-//! | file | what |
+//! # Files
+//! | file | content |
 //! |---|---|
 //! | `rarely.db` | the database |
-//! | `rarely.db-wal`, `-shm` | SQLite's write-ahead log and its index; belong to the database while they are there |
-//! | `rarely.db.lock` | locked by the process that writes, whose number it holds |
-//! | `rarely.db.head` | the last number and hash acknowledged |
-//! | `rarely.db.snapshot` | the state the log folds to, made anew if it is missing or does not fit |
+//! | `rarely.db-wal`, `-shm` | SQLite's write-ahead log and its index; part of the database while they exist |
+//! | `rarely.db.lock` | locked by the process that writes; contains its process id |
+//! | `rarely.db.head` | number and hash of the last acknowledged entry |
+//! | `rarely.db.snapshot` | the state after some entry; rebuilt from the log if it is missing or does not match |
 #![deny(missing_docs)]
 
 mod backup;
 mod entry;
 mod error;
+mod event_log;
 mod hash;
-mod journal;
+mod hex;
 mod lock;
-mod log;
-mod memory;
+mod log_writer;
+mod memory_log;
 mod snapshot;
-mod sqlite;
+mod sqlite_log;
 mod store;
 mod verify;
 mod witness;
 
 pub use backup::{Restored, backup, restore};
-pub use entry::{Draft, Entry, Head, Mark, Stamped, Subject};
+pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef};
 pub use error::StoreError;
+pub use event_log::EventLog;
 pub use hash::{Hash, HashError};
-pub use journal::{Found, Journal, Lookup, Receipt, Turn};
+pub use hex::Hex;
 pub use lock::StoreLock;
-pub use log::Log;
-pub use memory::{MemoryLog, Staging};
-pub use snapshot::{Snapshot, SnapshotFault, SnapshotFile};
-pub use sqlite::{Durability, FORMAT, SqliteLog};
+pub use log_writer::{Found, LogWriter, Lookup, Receipt, Turn};
+pub use memory_log::{InjectedFault, MemoryLog};
+pub use snapshot::{SnapshotFault, SnapshotFile, StoredSnapshot};
+pub use sqlite_log::{Durability, FORMAT, SqliteLog};
 pub use store::{Store, now_ms};
 pub use verify::{ChainFault, verify_chain};
 pub use witness::HeadWitness;

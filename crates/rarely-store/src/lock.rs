@@ -1,14 +1,14 @@
-//! One server per store.
+//! One writing process per store.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::sqlite::with_suffix;
+use crate::sqlite_log::with_suffix;
 
-/// The right to write to a store, held by one process at a time through a lock on the file `<store>.lock`. The
-/// operating system takes it back when the process ends, however it ends; the file stays.
+/// The right to write to a store. One process at a time holds it, through a lock on the file `<store>.lock`. The operating
+/// system releases it when the process ends, for whatever reason; the file stays.
 #[derive(Debug)]
 pub struct StoreLock {
     _file: File,
@@ -18,7 +18,7 @@ impl StoreLock {
     /// Takes the lock of the store at `store`.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if another process has it; else if the file cannot be made or locked.
+    /// [`StoreError::Locked`] if another process has it, or an I/O error if the file cannot be created or locked.
     pub fn take(store: &Path) -> Result<Self, StoreError> {
         let path = Self::path(store);
         let wrap = |error| StoreError::io("locking the store", &path, error);
@@ -28,7 +28,7 @@ impl StoreLock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                // Whose it is only makes the message better.
+                // Best effort: the process id only improves the message.
                 let _ = (&mut file).take(32).read_to_string(&mut text);
                 return Err(StoreError::Locked { path: store.to_owned(), process: text.trim().parse().ok() });
             }
@@ -43,7 +43,7 @@ impl StoreLock {
         Ok(Self { _file: file })
     }
 
-    /// Where the lock of the store at `store` is.
+    /// The path of the lock file of the store at `store`.
     pub fn path(store: &Path) -> PathBuf {
         with_suffix(store, ".lock")
     }

@@ -1,43 +1,44 @@
-//! Snapshots: what the log folds to, kept in a file so that a start need not replay everything.
+//! Snapshots: the state after some entry, kept in a file so that a start does not replay the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::entry::Head;
 use crate::error::StoreError;
+use crate::event_log::EventLog;
 use crate::hash::Hash;
-use crate::log::Log;
-use crate::sqlite::with_suffix;
+use crate::sqlite_log::with_suffix;
 
-/// What the log folds to up to one entry. Its body is the caller's.
+/// The state after one entry. The format of its body belongs to the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The last entry folded in; 0 of an empty log.
+pub struct StoredSnapshot {
+    /// The last entry included; 0 for an empty log.
     pub number: u64,
-    /// That entry's hash: a snapshot of another log, or of one that was changed, does not fit.
+    /// That entry's hash. A snapshot of another log, or of a modified one, does not match.
     pub hash: Hash,
     /// The state.
     pub body: Vec<u8>,
 }
 
-/// Why a snapshot is of no use. Nothing is lost: replay the log from its start.
+/// Why a snapshot cannot be used. Nothing is lost: replay the log from its start.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SnapshotFault {
-    /// The operating system would not read it.
-    #[error("the snapshot {} cannot be read ({source}); the log is replayed from its start", path.display())]
+    /// The file cannot be read.
+    #[error("the snapshot {} cannot be read: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Part of it is missing or changed.
-    #[error("the snapshot {} is damaged ({found}); the log is replayed from its start", path.display())]
+    /// Part of it is missing or was modified.
+    #[error("the snapshot {} is damaged ({found})", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -45,11 +46,7 @@ pub enum SnapshotFault {
         found: String,
     },
     /// Another version of rarely wrote it.
-    #[error(
-        "the snapshot {} has format {found} of rarely {program}, and format {known} is needed; the log is replayed from \
-         its start",
-        path.display()
-    )]
+    #[error("the snapshot {} has format {found:?} of rarely {program}, but format {known:?} is required", path.display())]
     OtherFormat {
         /// The file.
         path: PathBuf,
@@ -57,14 +54,11 @@ pub enum SnapshotFault {
         found: String,
         /// The version of the program that wrote it.
         program: String,
-        /// The format that was asked for.
+        /// The required format.
         known: String,
     },
-    /// It is of a log that went further than this one.
-    #[error(
-        "the snapshot {} is of event {number}, but the log ends at event {log_ends}; the log is replayed from its start",
-        path.display()
-    )]
+    /// It includes events that the log does not have.
+    #[error("the snapshot {} was made after event {number}, but the log ends at event {log_ends}", path.display())]
     BeyondTheLog {
         /// The file.
         path: PathBuf,
@@ -73,11 +67,8 @@ pub enum SnapshotFault {
         /// The log's last event.
         log_ends: u64,
     },
-    /// It is of another log.
-    #[error(
-        "the snapshot {} is of another log (its event {number} has another hash); the log is replayed from its start",
-        path.display()
-    )]
+    /// It belongs to another log.
+    #[error("the snapshot {} belongs to another log (the hash of event {number} differs)", path.display())]
     OtherLog {
         /// The file.
         path: PathBuf,
@@ -89,7 +80,16 @@ pub enum SnapshotFault {
     Log(#[from] StoreError),
 }
 
-/// The file `<store>.snapshot`: one line of JSON about the body, then the body.
+impl Explain for SnapshotFault {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Log(error) => error.remedy(),
+            _ => Some(Remedy::new("delete the file; the state is rebuilt from the log, and a new snapshot is written")),
+        }
+    }
+}
+
+/// The file `<store>.snapshot`: one line of JSON that describes the body, then the body.
 #[derive(Debug, Clone)]
 pub struct SnapshotFile {
     path: PathBuf,
@@ -101,17 +101,17 @@ impl SnapshotFile {
         Self { path: with_suffix(store, ".snapshot") }
     }
 
-    /// Where it is.
+    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a snapshot in place of the one before, all or nothing. `format` names the form of the body and `program`
-    /// the version that wrote it; only a reader that asks for the same format gets it back.
+    /// Atomically replaces the snapshot. `format` names the format of the body, and `program` is the version that wrote it.
+    /// Only a reader that requires the same format gets it back.
     ///
     /// # Errors
-    /// If it cannot be written; the one before is then still there.
-    pub fn write(&self, format: &str, program: &str, snapshot: &Snapshot) -> Result<(), StoreError> {
+    /// If it cannot be written; the previous snapshot is then unchanged.
+    pub fn write(&self, format: &str, program: &str, snapshot: &StoredSnapshot) -> Result<(), StoreError> {
         let header = Header {
             format: format.to_owned(),
             program: program.to_owned(),
@@ -128,16 +128,16 @@ impl SnapshotFile {
             file.write_all(&snapshot.body)?;
             file.sync_all()?;
             fs::rename(&temporary, &self.path)?;
-            sync_folder(&self.path)
+            sync_directory(&self.path)
         };
         write().map_err(|error| StoreError::io("writing the snapshot", &self.path, error))
     }
 
-    /// Reads the snapshot and checks that it is whole and of this log; `None` if there is none.
+    /// Reads the snapshot and checks that it is complete and belongs to this log; `None` if there is none.
     ///
     /// # Errors
-    /// Why it is of no use: replay the log from its start.
-    pub fn read(&self, format: &str, log: &dyn Log) -> Result<Option<Snapshot>, SnapshotFault> {
+    /// Why it cannot be used: replay the log from its start.
+    pub fn read(&self, format: &str, log: &dyn EventLog) -> Result<Option<StoredSnapshot>, SnapshotFault> {
         let bytes = match fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -151,7 +151,7 @@ impl SnapshotFile {
     /// Removes the snapshot, if there is one.
     ///
     /// # Errors
-    /// If the operating system refuses.
+    /// If the file cannot be removed.
     pub fn remove(&self) -> Result<(), StoreError> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -161,7 +161,7 @@ impl SnapshotFile {
         }
     }
 
-    fn decode(&self, format: &str, mut bytes: Vec<u8>) -> Result<Snapshot, SnapshotFault> {
+    fn decode(&self, format: &str, mut bytes: Vec<u8>) -> Result<StoredSnapshot, SnapshotFault> {
         let damaged = |found: String| SnapshotFault::Damaged { path: self.path.clone(), found };
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(|| damaged("no header line".to_owned()))?;
         let header: Header = serde_json::from_slice(&bytes[..end]).map_err(|error| damaged(error.to_string()))?;
@@ -180,11 +180,11 @@ impl SnapshotFile {
         if Hash::of(&bytes) != header.sha256 {
             return Err(damaged("its SHA-256 differs".to_owned()));
         }
-        Ok(Snapshot { number: header.number, hash: header.hash, body: bytes })
+        Ok(StoredSnapshot { number: header.number, hash: header.hash, body: bytes })
     }
 
-    fn belongs(&self, snapshot: &Snapshot, log: &dyn Log) -> Result<(), SnapshotFault> {
-        let Snapshot { number, hash, .. } = *snapshot;
+    fn belongs(&self, snapshot: &StoredSnapshot, log: &dyn EventLog) -> Result<(), SnapshotFault> {
+        let StoredSnapshot { number, hash, .. } = *snapshot;
         let other = || SnapshotFault::OtherLog { path: self.path.clone(), number };
         if number == 0 {
             return if hash == Head::EMPTY.hash { Ok(()) } else { Err(other()) };
@@ -200,10 +200,10 @@ impl SnapshotFile {
     }
 }
 
-/// Forces the folder of `path` to disk: only then does a renamed file survive a power failure.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+/// Syncs the directory of `path` to disk. Without this a renamed file may not survive a power failure.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
 #[derive(Serialize, Deserialize)]

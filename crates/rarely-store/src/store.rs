@@ -1,37 +1,37 @@
-//! A store as a server uses it: the lock, the log, the witness and the journal.
+//! A store as a server uses it: lock, log, witness and writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::entry::{Entry, Head};
+use crate::entry::{Head, LogEntry};
 use crate::error::StoreError;
-use crate::journal::Journal;
 use crate::lock::StoreLock;
+use crate::log_writer::LogWriter;
 use crate::snapshot::SnapshotFile;
-use crate::sqlite::{Durability, SqliteLog};
+use crate::sqlite_log::{Durability, SqliteLog};
 use crate::witness::HeadWitness;
 
-/// A store that is open for writing. The lock is held and the end of the log is what was acknowledged; replay the log,
-/// then [`start`](Self::start) the journal.
+/// A store that is open for writing. The lock is held, and the log contains everything that was acknowledged. Replay the
+/// log, then [`start`](Self::start) the writer.
 ///
 /// ```
-/// use rarely_store::{Draft, Durability, Journal, Log, Store, Subject, now_ms};
+/// use rarely_store::{EntryDraft, Durability, LogWriter, EventLog, Store, PolicyRef, now_ms};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::open(&folder.path().join("rarely.db"), Durability::Full)?;
-/// let journal: Journal<&str> = store.start(now_ms, |committed| {
+/// let writer: LogWriter<&str> = store.start(now_ms, |committed| {
 ///     for (entry, payload) in committed {
 ///         println!("{} {} {payload:?}", entry.number, entry.kind);
 ///     }
 /// })?;
-/// let (number, receipt) = journal.append(|turn| {
-///     let draft = Draft { actor: "ann".into(), subject: Subject::Itself, kind: "registered", body: "{}".into(), mark: None };
+/// let (number, receipt) = writer.append(|turn| {
+///     let draft = EntryDraft { actor: "ann".into(), policy: PolicyRef::OwnNumber, kind: "registered", body: "{}".into(), key: None };
 ///     turn.push(draft, "my typed event")
 /// });
 /// receipt.wait_blocking()?;
-/// assert_eq!(journal.log().entry(number)?.unwrap().policy, 1);
-/// journal.stop();
+/// assert_eq!(writer.log().entry(number)?.unwrap().policy, 1);
+/// writer.stop();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Store {
@@ -41,15 +41,15 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store at `path`, or makes one there.
+    /// Opens the store at `path`, or creates one there.
     ///
     /// # Errors
-    /// If another server has it, if it cannot be opened, or if it does not hold what was acknowledged.
+    /// If another process uses it, if it cannot be opened, or if acknowledged entries are missing.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         let lock = StoreLock::take(path)?;
         let witness = HeadWitness::open(path)?;
         if let Some(seen) = witness.seen().filter(|seen| seen.number > 0 && !path.exists()) {
-            // Before an empty one is made in its place.
+            // Checked before an empty store is created in its place.
             return Err(StoreError::Lost { path: path.to_owned(), log_ends: 0, witnessed: seen.number });
         }
         let log = Arc::new(SqliteLog::open_held(path, durability, Some(lock))?);
@@ -62,29 +62,29 @@ impl Store {
         &self.log
     }
 
-    /// The file of snapshots beside the store.
+    /// The snapshot file beside the store.
     pub fn snapshot(&self) -> SnapshotFile {
         SnapshotFile::beside(&self.path)
     }
 
-    /// Starts the journal, as [`Journal::start`]. The lock is held until the journal and everyone
-    /// else who has the log are done with it.
+    /// Starts the writer, as [`LogWriter::start`]. The lock is held until the writer and every other owner of the log are
+    /// dropped.
     ///
     /// # Errors
-    /// As [`Journal::start`].
+    /// As [`LogWriter::start`].
     pub fn start<P: Send + 'static>(
         self,
         clock: impl Fn() -> u64 + Send + Sync + 'static,
-        on_commit: impl FnMut(Vec<(Entry, Option<P>)>) + Send + 'static,
-    ) -> Result<Journal<P>, StoreError> {
-        Journal::start(self.log, Some(self.witness), clock, on_commit)
+        on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
+    ) -> Result<LogWriter<P>, StoreError> {
+        LogWriter::start(self.log, Some(self.witness), clock, on_commit)
     }
 
-    /// Gives up the events that were acknowledged but are no longer in the store at `path`, so that it opens again.
-    /// Gives where the log now ends, and where it ended according to the witness.
+    /// Gives up events that were acknowledged but are no longer in the store at `path`, so that it opens again. Returns
+    /// where the log ends now, and where it ended according to the witness.
     ///
     /// # Errors
-    /// If another server has the store, or it cannot be opened.
+    /// If another process uses the store, or it cannot be opened.
     pub fn accept_loss(path: &Path) -> Result<(Head, Option<Head>), StoreError> {
         if !path.exists() && !HeadWitness::path(path).exists() {
             return Err(StoreError::Missing { path: path.to_owned() });

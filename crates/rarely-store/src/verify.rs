@@ -1,77 +1,78 @@
-//! Whether a log is whole: every entry in its place and chained to the one before.
+//! Verifies a log: every entry is in its place and chained to the previous one.
 
 use std::sync::mpsc;
 use std::thread;
 
+use rarely_error::{Action, Explain, Remedy};
 use thiserror::Error;
 
-use crate::entry::{Entry, Head, Mark};
+use crate::entry::{Head, LogEntry, LookupKey};
 use crate::error::StoreError;
+use crate::event_log::EventLog;
 use crate::hash::Hash;
-use crate::log::Log;
 
-/// The first thing in a log that does not fit, in the order of the log.
+/// The first fault in a log, in log order.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ChainFault {
-    /// A number is missing, or comes twice.
-    #[error("event {expected} is missing: after event {} comes event {found}", expected - 1)]
+    /// A number is missing or duplicated.
+    #[error("event {expected} is missing: event {} is followed by event {found}", expected - 1)]
     Gap {
-        /// The number that should come.
+        /// The expected number.
         expected: u64,
-        /// The number that comes.
+        /// The number found.
         found: u64,
     },
-    /// An entry is earlier than the one before it.
-    #[error("event {number} is earlier than the event before it ({time_ms} ms after {before_ms} ms)")]
+    /// An entry's time is before the previous entry's.
+    #[error("event {number} has the time {time_ms} ms, which is before the previous event's time, {before_ms} ms")]
     Earlier {
         /// The entry.
         number: u64,
         /// Its time.
         time_ms: u64,
-        /// The time before it.
+        /// The previous entry's time.
         before_ms: u64,
     },
-    /// An entry is not what was written.
-    #[error("event {number} was changed: it has the hash {found}, and its content gives {expected}")]
+    /// An entry was modified.
+    #[error("event {number} was modified: its hash is {found}, but its content hashes to {expected}")]
     Changed {
         /// The entry.
         number: u64,
-        /// The hash that follows from it and the one before.
+        /// The hash of its content and the previous hash.
         expected: Hash,
-        /// The hash that it has.
+        /// The stored hash.
         found: Hash,
     },
-    /// The log cannot be read any further.
-    #[error("event {next} cannot be read, event {last_good} is the last good one: {source}")]
+    /// The log cannot be read further.
+    #[error("event {next} cannot be read (the last valid event is {last_good}): {source}")]
     Unreadable {
-        /// The last entry that is in order; 0 if none is.
+        /// The last valid entry; 0 if there is none.
         last_good: u64,
         /// The entry that cannot be read.
         next: u64,
         /// Why.
         source: Box<StoreError>,
     },
-    /// A mark or the index names an entry that does not exist.
-    #[error("event {number} is gone: {named_by} names it, but the log ends at event {last}")]
+    /// A lookup key or the policy index refers to an entry that does not exist.
+    #[error("event {number} is missing: {named_by} refers to it, but the log ends at event {last}")]
     Gone {
-        /// What names it.
+        /// What refers to it.
         named_by: String,
         /// The entry.
         number: u64,
-        /// The last entry that is there.
+        /// The last entry in the log.
         last: u64,
     },
-    /// The index of policies does not hold the entries that there are.
-    #[error("the index of policies does not fit the events ({found}), of which event {last} is the last one")]
+    /// The policy index does not match the entries.
+    #[error("the policy index does not match events 1 to {last} ({found})")]
     Index {
         /// What was found.
         found: String,
         /// The last entry.
         last: u64,
     },
-    /// The chain is whole, but what helps to find entries is damaged.
-    #[error("events 1 to {last} are whole, but {source}")]
+    /// The chain is intact, but the index structures are damaged.
+    #[error("events 1 to {last} are intact, but {source}")]
     Structure {
         /// The last entry.
         last: u64,
@@ -80,9 +81,17 @@ pub enum ChainFault {
     },
 }
 
+impl Explain for ChainFault {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Unreadable { source, .. } | Self::Structure { source, .. } => source.remedy(),
+            _ => Some(Remedy::with("{action}", Action::RestoreBackup)),
+        }
+    }
+}
+
 impl ChainFault {
-    /// The number of the event that the fault names: the first that does not fit, or the last one if the events
-    /// themselves are whole.
+    /// The event that the fault is about: the first invalid one, or the last one if the events themselves are intact.
     pub fn number(&self) -> u64 {
         match *self {
             Self::Gap { expected: number, .. }
@@ -96,16 +105,16 @@ impl ChainFault {
     }
 }
 
-/// Reads the whole log: numbers without gaps, times that do not decrease, every hash the one that follows from the
-/// entry and the hash before; then the marks and the index of policies, which show entries missing at the end, and the
-/// log's own structure. `progress` gets the number reached, now and then.
+/// Reads the whole log and checks that numbers have no gaps, times do not decrease and every hash follows from the entry
+/// and the previous hash; then the lookup keys and the policy index, which show entries missing at the end; then the log's
+/// own structure. `progress` gets the number reached, from time to time.
 ///
-/// Two threads work at it: one reads, one hashes.
+/// One thread reads while another hashes.
 ///
 /// # Errors
 /// The first fault.
-pub fn verify_chain(log: &dyn Log, mut progress: impl FnMut(u64)) -> Result<Head, ChainFault> {
-    let mut chain = Chain::default();
+pub fn verify_chain(log: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, ChainFault> {
+    let mut chain = ChainCheck::default();
     thread::scope(|scope| {
         let (send, blocks) = mpsc::sync_channel(4);
         scope.spawn(move || read_blocks(log, &send));
@@ -118,23 +127,23 @@ pub fn verify_chain(log: &dyn Log, mut progress: impl FnMut(u64)) -> Result<Head
         Ok(())
     })?;
     chain.check_index(log)?;
-    chain.check_marks(log)?;
+    chain.check_lookup_keys(log)?;
     log.check_structure().map_err(|source| chain.structure(source))?;
     Ok(chain.head)
 }
 
-/// How many entries are read at once.
+/// Entries read at once.
 const BLOCK: usize = 4096;
 
-/// Sends the log in blocks. Where a block cannot be read it goes on one by one, so that the last good entry is known.
-fn read_blocks(log: &dyn Log, send: &mpsc::SyncSender<Result<Vec<Entry>, StoreError>>) {
+/// Sends the log in blocks. If a block cannot be read, continues one by one, so that the last valid entry is known.
+fn read_blocks(log: &dyn EventLog, send: &mpsc::SyncSender<Result<Vec<LogEntry>, StoreError>>) {
     let mut after = 0;
     let mut limit = BLOCK;
     loop {
         let block = log.entries(after, None, limit);
         match &block {
             Ok(entries) => match entries.last() {
-                // A damaged tree may give the same entries again and again; the receiver sees that and hangs up.
+                // A damaged tree may return the same entries forever; the receiver detects that and hangs up.
                 Some(last) => after = last.number,
                 None => return,
             },
@@ -151,22 +160,22 @@ fn read_blocks(log: &dyn Log, send: &mpsc::SyncSender<Result<Vec<Entry>, StoreEr
     }
 }
 
-/// What is known of the log so far.
-struct Chain {
+/// What has been read of the log so far.
+struct ChainCheck {
     head: Head,
     time_ms: u64,
-    /// A sum over policies and numbers that does not depend on their order.
+    /// An order-independent sum over policies and numbers.
     index: u64,
 }
 
-impl Default for Chain {
+impl Default for ChainCheck {
     fn default() -> Self {
         Self { head: Head::EMPTY, time_ms: 0, index: 0 }
     }
 }
 
-impl Chain {
-    fn link(&mut self, entry: &Entry) -> Result<(), ChainFault> {
+impl ChainCheck {
+    fn link(&mut self, entry: &LogEntry) -> Result<(), ChainFault> {
         let expected = self.head.number + 1;
         if entry.number != expected {
             return Err(ChainFault::Gap { expected, found: entry.number });
@@ -190,11 +199,11 @@ impl Chain {
         ChainFault::Unreadable { last_good, next: last_good + 1, source: Box::new(source) }
     }
 
-    /// On a live log entries come while this runs, so only those read before count; one above them must exist.
-    fn check_index(&self, log: &dyn Log) -> Result<(), ChainFault> {
+    /// On a live log entries arrive while this runs, so only entries up to `last` are compared; later ones must exist.
+    fn check_index(&self, log: &dyn EventLog) -> Result<(), ChainFault> {
         let last = self.head.number;
         let (mut count, mut sum, mut beyond) = (0, 0_u64, None);
-        let read = log.index(&mut |policy, number| {
+        let read = log.policy_index(&mut |policy, number| {
             if number > last {
                 beyond = Some(beyond.map_or(number, |least: u64| least.min(number)));
             } else {
@@ -204,31 +213,31 @@ impl Chain {
         });
         read.map_err(|source| self.structure(source))?;
         if let Some(number) = beyond.filter(|number| !exists(log, *number)) {
-            return Err(ChainFault::Gone { named_by: "the index of policies".to_owned(), number, last });
+            return Err(ChainFault::Gone { named_by: "the policy index".to_owned(), number, last });
         }
         let found = if count != last {
-            format!("it has {count}")
+            format!("it has {count} entries")
         } else if sum != self.index {
-            "it has others".to_owned()
+            "it has other entries".to_owned()
         } else {
             return Ok(());
         };
         Err(ChainFault::Index { found, last })
     }
 
-    fn check_marks(&self, log: &dyn Log) -> Result<(), ChainFault> {
+    fn check_lookup_keys(&self, log: &dyn EventLog) -> Result<(), ChainFault> {
         let last = self.head.number;
-        let mut beyond: Option<(u64, Mark)> = None;
-        let read = log.marks(&mut |mark, number| {
+        let mut beyond: Option<(u64, LookupKey)> = None;
+        let read = log.lookup_keys(&mut |key, number| {
             let outside = number == 0 || number > last;
             if outside && beyond.as_ref().is_none_or(|(least, _)| number < *least) {
-                beyond = Some((number, mark.clone()));
+                beyond = Some((number, key.clone()));
             }
         });
         read.map_err(|source| self.structure(source))?;
         match beyond {
-            Some((number, mark)) if !exists(log, number) => {
-                Err(ChainFault::Gone { named_by: format!("{mark:?}"), number, last })
+            Some((number, key)) if !exists(log, number) => {
+                Err(ChainFault::Gone { named_by: format!("{key:?}"), number, last })
             }
             _ => Ok(()),
         }
@@ -239,11 +248,11 @@ impl Chain {
     }
 }
 
-fn exists(log: &dyn Log, number: u64) -> bool {
+fn exists(log: &dyn EventLog, number: u64) -> bool {
     log.entry(number).is_ok_and(|entry| entry.is_some())
 }
 
-/// Spreads a pair over 64 bits (the finaliser of SplitMix64), so that sums of different pairs differ.
+/// Mixes a pair into 64 bits (the finaliser of SplitMix64), so that sums of different pairs differ.
 fn scatter(policy: u64, number: u64) -> u64 {
     let mut mixed = policy.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

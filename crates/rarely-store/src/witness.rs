@@ -1,4 +1,4 @@
-//! A small file beside the store that remembers how far the log went, so that a log cut short is noticed.
+//! A small file beside the store that records how far the log went, so that a truncated log is detected.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::Head;
 use crate::error::StoreError;
+use crate::event_log::EventLog;
 use crate::hash::Hash;
-use crate::log::Log;
-use crate::sqlite::with_suffix;
+use crate::sqlite_log::with_suffix;
 
 /// The file `<store>.head`: number and hash of the last committed entry, in two slots that are overwritten in turn.
 ///
-/// It is written after each commit and not forced to disk: it may be behind the log, never before it (except after a
-/// power failure with relaxed durability, when the log did lose entries). A torn or missing one says nothing.
+/// It is written after each commit and not forced to disk. It may lag behind the log but never be ahead of it, except
+/// after a power failure with relaxed durability, when the log did lose entries. A torn or missing witness is ignored.
 pub struct HeadWitness {
     store: PathBuf,
     file: File,
     seen: Option<Head>,
-    /// The slot to be overwritten next: never the one that holds `seen`.
+    /// The slot to overwrite next; never the one that holds `seen`.
     slot: u64,
 }
 
 impl HeadWitness {
-    /// Opens the witness of the store at `store`, or makes one.
+    /// Opens the witness of the store at `store`, or creates one.
     ///
     /// # Errors
-    /// If the file cannot be opened, made or read.
+    /// If the file cannot be opened, created or read.
     pub fn open(store: &Path) -> Result<Self, StoreError> {
         let path = Self::path(store);
         let wrap = |error| StoreError::io("opening the witness", &path, error);
@@ -38,16 +38,16 @@ impl HeadWitness {
         Ok(Self { store: store.to_owned(), file, seen, slot: 1 - slot })
     }
 
-    /// The last entry it saw, if it can be read.
+    /// The last recorded entry, if the file is readable.
     pub fn seen(&self) -> Option<Head> {
         self.seen
     }
 
-    /// Checks that the log holds the entry that was seen last.
+    /// Checks that the log contains the last recorded entry.
     ///
     /// # Errors
-    /// [`StoreError::Lost`] if the log ends before it, [`StoreError::Replaced`] if it holds another one there.
-    pub fn check(&self, log: &dyn Log) -> Result<(), StoreError> {
+    /// [`StoreError::Lost`] if the log ends before it, [`StoreError::Replaced`] if the log has a different entry there.
+    pub fn check(&self, log: &dyn EventLog) -> Result<(), StoreError> {
         let Some(seen) = self.seen.filter(|seen| seen.number > 0) else { return Ok(()) };
         match log.entry(seen.number)? {
             Some(entry) if entry.hash == seen.hash => Ok(()),
@@ -59,7 +59,7 @@ impl HeadWitness {
         }
     }
 
-    /// Remembers that this entry is committed.
+    /// Records that this entry is committed.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -71,11 +71,11 @@ impl HeadWitness {
         Ok(())
     }
 
-    /// Forgets what was seen and takes the log as it is: what it lacks is given up.
+    /// Replaces the record with the log's current end, and so gives up entries that the log lacks.
     ///
     /// # Errors
     /// If the log cannot be read or the file cannot be written.
-    pub fn accept_loss(&mut self, log: &dyn Log) -> Result<Head, StoreError> {
+    pub fn accept_loss(&mut self, log: &dyn EventLog) -> Result<Head, StoreError> {
         let head = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
         let write = |witness: &mut Self| {
             witness.record(head)?;
@@ -86,13 +86,13 @@ impl HeadWitness {
         Ok(head)
     }
 
-    /// Where the witness of the store at `store` is.
+    /// The path of the witness of the store at `store`.
     pub fn path(store: &Path) -> PathBuf {
         with_suffix(store, ".head")
     }
 }
 
-/// The bytes of one slot; two never share a sector, so that a torn write harms one only.
+/// Bytes per slot. The two slots never share a sector, so a torn write damages only one.
 const SLOT: u64 = 4096;
 const NUMBER: usize = 8;
 const HASHED: usize = 40;
@@ -112,7 +112,7 @@ fn decode(slot: &[u8]) -> Option<Head> {
     slot.starts_with(&encode(head)).then_some(head)
 }
 
-/// The newer of the two slots and which it is.
+/// The newer valid slot, and its index.
 fn latest(bytes: &[u8]) -> (Option<Head>, u64) {
     let second = usize::try_from(SLOT).ok().and_then(|at| bytes.get(at..)).and_then(decode);
     match (decode(bytes), second) {

@@ -10,9 +10,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use miette::{IntoDiagnostic as _, Report, WrapErr as _};
-use rarely_live::engine::{Durability, Options, SNAPSHOT_EVERY};
+use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_EVERY};
 use rarely_live::event::Drawing;
-use rarely_live::{Engine, Grant, Role};
+use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
 use rarely_server::{Ready, ServeOptions};
 
@@ -84,14 +84,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
 }
 
 /// How engines of this program run: by the system's clock, with our pictures.
-pub(crate) fn engine_options(durability: Durability) -> Options {
+pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
     let draw = |ground: &rarely_review::Ground<'_>, review: &rarely_review::Review| {
         let drawn = pictures(ground, review).into_iter();
         drawn
             .map(|picture| Drawing { title: picture.title, caption: picture.caption, svg: picture.figure.svg() })
             .collect()
     };
-    Options { durability, clock: Arc::new(rarely_store::now_ms), draw: Arc::new(draw), snapshot_every: SNAPSHOT_EVERY }
+    EngineOptions {
+        durability,
+        clock: Arc::new(rarely_store::now_ms),
+        draw: Arc::new(draw),
+        snapshot_every: SNAPSHOT_EVERY,
+    }
 }
 
 /// A new token from the system's random numbers; what is shown, and what is kept.
@@ -100,10 +105,10 @@ pub(crate) fn new_token(
     roles: Vec<Role>,
     policies: Option<Vec<String>>,
     expires_ms: Option<u64>,
-) -> Result<(String, Grant), String> {
+) -> Result<(String, TokenGrant), String> {
     let mut random = [0; 40];
     getrandom::fill(&mut random).map_err(|error| format!("the system gives no random numbers: {error}"))?;
-    Ok(Grant::new(random, name, roles, policies, expires_ms))
+    Ok(TokenGrant::new(random, name, roles, policies, expires_ms))
 }
 
 /// A store without any token gets one, which is shown once.

@@ -1,130 +1,158 @@
-//! Decisions: one number each, drawn under the lock that gives numbers.
+//! Decision requests. Each decision has its own event number and is drawn under the lock that assigns numbers.
 
 use std::sync::Arc;
 
 use rarely_core::Reason;
-use rarely_store::{Lookup, StoreError, Subject};
+use rarely_error::{Explain, Remedy};
+use rarely_store::{Lookup, PolicyRef, StoreError};
 
-use super::{Engine, Happened, Slot, draft};
+use super::{Engine, PendingEvent, PolicyHandle, draft};
 use crate::event::{Decided, Event};
-use crate::live::About;
-use crate::mark;
-use crate::record::Field;
+use crate::live_policy::DecisionRef;
+use crate::lookup_key;
+use crate::record::RecordField;
 use crate::replay::{self, ReplayError};
 
-/// Somebody asks which option a person is to get.
+/// A request for a decision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
-    /// A name for the ask: the same name again gets the same answer.
+pub struct DecisionRequest {
+    /// The idempotency key: a request with the same key gets the same response.
     pub key: Option<String>,
-    /// The features, in the document's order.
-    pub record: Vec<Field>,
-    /// The same as a context.
+    /// The feature values, in the document's order.
+    pub record: Vec<RecordField>,
+    /// The same values as a context.
     pub context: Vec<f64>,
 }
 
-/// The answer.
+/// The response to a [`DecisionRequest`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// The number of the decision.
+pub struct DecisionResponse {
+    /// The decision's event number.
     pub decision: u64,
-    /// The option.
+    /// The chosen option.
     pub option: String,
-    /// The version of the policy.
+    /// The policy version that decided.
     pub version: u64,
     /// Why this option.
     pub reason: Reason,
-    /// With what probability.
+    /// The probability with which it was chosen.
     pub propensity: f64,
 }
 
-/// Why there is no answer.
+/// Why a decision request failed.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum AskError {
+pub enum DecisionError {
     /// The key was used for another record.
-    #[error("the key {key:?} was used for decision {decision}, about another record; use a new key for every new ask")]
+    #[error("the key {key:?} belongs to decision {decision}, which was made for another record")]
     KeyTaken {
         /// The key.
         key: String,
-        /// The decision that has it.
+        /// The decision with this key.
         decision: u64,
     },
-    /// It could not be stored.
+    /// The decision could not be stored.
     #[error("the decision could not be stored, so none was made: {0}")]
     Store(Arc<StoreError>),
-    /// What was stored before could not be read.
+    /// An earlier decision could not be read.
     #[error("an earlier decision could not be read: {0}")]
     Replay(Arc<ReplayError>),
 }
 
+impl Explain for DecisionError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new request")),
+            Self::Store(error) => error.remedy(),
+            Self::Replay(error) => error.remedy(),
+        }
+    }
+}
+
 impl Engine {
-    /// Decides for each ask; the answers are on disk when they are given. One that was asked before gets its first answer.
-    pub async fn decide(&self, slot: &Slot, actor: &str, asks: Vec<Ask>) -> Vec<Result<Answer, AskError>> {
-        let mut answers: Vec<Option<Result<Answer, AskError>>> = vec![None; asks.len()];
+    /// Decides each request. All decisions are on disk when this returns. A request whose key was seen before gets the earlier
+    /// response.
+    pub async fn decide(
+        &self,
+        handle: &PolicyHandle,
+        actor: &str,
+        requests: Vec<DecisionRequest>,
+    ) -> Vec<Result<DecisionResponse, DecisionError>> {
+        let mut responses: Vec<Option<Result<DecisionResponse, DecisionError>>> = vec![None; requests.len()];
         loop {
-            let as_of = self.look_up(slot, &asks, &mut answers);
-            let (given, receipt) = self.journal.append(|turn| {
-                let decider = slot.decider();
+            let as_of = self.look_up(handle, &requests, &mut responses);
+            let (given, receipt) = self.writer.append(|turn| {
+                let decider = handle.decider();
                 let mut given = Vec::new();
-                for (at, ask) in asks.iter().enumerate().filter(|(at, _)| answers[*at].is_none()) {
-                    let mark = ask.key.as_deref().map(|key| mark::of_ask(slot.id, key));
-                    if mark.as_ref().is_some_and(|mark| turn.find(mark, as_of) != Lookup::Absent) {
-                        // Somebody asks the same at this moment: their answer is awaited.
+                for (at, request) in requests.iter().enumerate().filter(|(at, _)| responses[*at].is_none()) {
+                    let lookup_key = request.key.as_deref().map(|key| lookup_key::of_request(handle.id, key));
+                    if lookup_key.as_ref().is_some_and(|lookup_key| turn.find(lookup_key, as_of) != Lookup::Absent) {
+                        // A concurrent request holds this key; wait for its result.
                         continue;
                     }
                     let number = turn.number();
-                    let decision = decider.decide(&ask.context, number);
+                    let decision = decider.decide(&request.context, number);
                     let decided = Decided {
-                        key: ask.key.clone(),
-                        record: ask.record.clone(),
-                        option: slot.document.options()[decision.arm.index()].clone(),
+                        key: request.key.clone(),
+                        record: request.record.clone(),
+                        option: handle.document.options()[decision.arm.index()].clone(),
                         version: decider.version,
                         basis: decider.basis,
                         reason: decision.reason,
                         propensity: decision.propensity,
                     };
-                    given.push((at, Answer::of(number, &decided)));
+                    given.push((at, DecisionResponse::of(number, &decided)));
                     let event = Event::Decided(decided);
-                    turn.push(draft(actor, Subject::Policy(slot.id), &event, mark), Happened::of(event));
+                    turn.push_deferred(
+                        draft(actor, PolicyRef::Id(handle.id), &event, lookup_key),
+                        PendingEvent::of(event),
+                    );
                 }
                 given
             });
             let waited = receipt.wait().await;
-            for (at, answer) in given {
-                answers[at] = Some(waited.clone().map(|()| answer).map_err(AskError::Store));
+            for (at, response) in given {
+                responses[at] = Some(waited.clone().map(|()| response).map_err(DecisionError::Store));
             }
-            if answers.iter().all(Option::is_some) {
-                return answers.into_iter().flatten().collect();
+            if responses.iter().all(Option::is_some) {
+                return responses.into_iter().flatten().collect();
             }
         }
     }
 
-    /// Fills in the answers that were given before; up to which event that was looked at.
-    fn look_up(&self, slot: &Slot, asks: &[Ask], answers: &mut [Option<Result<Answer, AskError>>]) -> u64 {
+    /// Answers requests whose key was seen before. Returns the last event number that was searched.
+    fn look_up(
+        &self,
+        handle: &PolicyHandle,
+        requests: &[DecisionRequest],
+        responses: &mut [Option<Result<DecisionResponse, DecisionError>>],
+    ) -> u64 {
         let mut as_of = u64::MAX;
-        for (ask, answer) in asks.iter().zip(answers) {
-            let (Some(key), None) = (&ask.key, &answer) else { continue };
-            match self.journal.find(&mark::of_ask(slot.id, key)) {
+        for (request, response) in requests.iter().zip(responses) {
+            let (Some(key), None) = (&request.key, &response) else { continue };
+            match self.writer.find(&lookup_key::of_request(handle.id, key)) {
                 Ok(found) => {
                     as_of = as_of.min(found.as_of);
-                    *answer = found.number.map(|number| self.earlier(ask, key, number));
+                    *response = found.number.map(|number| self.earlier(request, key, number));
                 }
-                Err(error) => *answer = Some(Err(AskError::Store(Arc::new(error)))),
+                Err(error) => *response = Some(Err(DecisionError::Store(Arc::new(error)))),
             }
         }
         as_of
     }
 
-    fn earlier(&self, ask: &Ask, key: &str, number: u64) -> Result<Answer, AskError> {
-        let found = replay::decision(self.log().as_ref(), number).map_err(|error| AskError::Replay(Arc::new(error)))?;
+    fn earlier(&self, request: &DecisionRequest, key: &str, number: u64) -> Result<DecisionResponse, DecisionError> {
+        let found =
+            replay::decision(self.log().as_ref(), number).map_err(|error| DecisionError::Replay(Arc::new(error)))?;
         match found {
-            Some(About { decided, .. }) if decided.record == ask.record => Ok(Answer::of(number, &decided)),
-            _ => Err(AskError::KeyTaken { key: key.to_owned(), decision: number }),
+            Some(DecisionRef { decided, .. }) if decided.record == request.record => {
+                Ok(DecisionResponse::of(number, &decided))
+            }
+            _ => Err(DecisionError::KeyTaken { key: key.to_owned(), decision: number }),
         }
     }
 }
 
-impl Answer {
+impl DecisionResponse {
     fn of(decision: u64, decided: &Decided) -> Self {
         let Decided { option, version, reason, propensity, .. } = decided;
         Self { decision, option: option.clone(), version: *version, reason: *reason, propensity: *propensity }

@@ -1,55 +1,54 @@
-//! Outcomes: late, in any order, twice, corrected, or of decisions taken elsewhere.
+//! Reports of outcomes: late, in any order, repeated, corrected, or of decisions made elsewhere.
 
 use std::sync::Arc;
 
-use rarely_store::{Entry, Lookup, Mark, StoreError, Subject};
+use rarely_error::{Action, Explain, Remedy};
+use rarely_store::{LogEntry, Lookup, LookupKey, PolicyRef, StoreError};
 
-use super::{Engine, Happened, Slot, draft};
-use crate::event::{Corrected, Elsewhere, Event, Observed};
-use crate::live::About;
-use crate::mark;
+use super::{Engine, PendingEvent, PolicyHandle, draft};
+use crate::event::{Corrected, Event, ExternalDecision, Observed};
+use crate::live_policy::DecisionRef;
+use crate::lookup_key;
 use crate::replay::{self, ReplayError};
 
-/// Somebody reports how it went.
+/// A report of an outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Report {
-    /// With one of our decisions.
-    Outcome {
-        /// Its number.
+pub enum NewOutcome {
+    /// The outcome of one of our decisions.
+    OfDecision {
+        /// The decision's event number.
         decision: u64,
         /// The outcome.
         outcome: f64,
-        /// Whether it replaces what was reported before, and why.
+        /// `Some` if this corrects an earlier outcome, with the reason if there is one.
         correction: Option<Option<String>>,
     },
-    /// With a decision taken elsewhere.
-    Elsewhere {
+    /// The outcome of a decision made elsewhere.
+    External {
         /// The decision.
-        elsewhere: Elsewhere,
+        decision: ExternalDecision,
         /// The outcome.
         outcome: f64,
     },
 }
 
-/// It was taken in.
+/// A recorded outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reported {
-    /// The event.
+pub struct RecordedOutcome {
+    /// Its event number.
     pub event: u64,
-    /// Whether it had been reported before.
+    /// Whether it was already reported before.
     pub repeated: bool,
 }
 
-/// Why a report was not taken in.
+/// Why a report of an outcome failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OutcomeError {
-    /// There is no such decision.
-    #[error("the policy has made no decision {0}; send the number that `POST …/decisions` answered")]
+    /// The decision does not exist.
+    #[error("the policy has made no decision {0}")]
     Unknown(u64),
-    /// Another outcome was reported.
-    #[error(
-        "decision {decision} has the outcome {found} already (event {event}); if it was wrong, send this one with \"correction\": true"
-    )]
+    /// Another outcome was already reported.
+    #[error("decision {decision} already has the outcome {found} (event {event})")]
     Differs {
         /// The decision.
         decision: u64,
@@ -59,89 +58,108 @@ pub enum OutcomeError {
         event: u64,
     },
     /// There is nothing to correct.
-    #[error("decision {0} has no outcome yet that could be corrected; send it without \"correction\"")]
+    #[error("decision {0} has no outcome to correct")]
     NothingToCorrect(u64),
     /// The outcome is out of range.
-    #[error("{0}")]
+    #[error(transparent)]
     Value(rarely_policy::ValueError),
-    /// The key was used for something else.
-    #[error("the key {key:?} was used for another observation (event {event}); use a new key for every new one")]
+    /// The key was used for another observation.
+    #[error("the key {key:?} belongs to another observation (event {event})")]
     KeyTaken {
         /// The key.
         key: String,
-        /// The event that has it.
+        /// The event with this key.
         event: u64,
     },
-    /// It could not be stored.
-    #[error("the outcome could not be stored: {0}; send it again")]
+    /// The outcome could not be stored.
+    #[error("the outcome could not be stored: {0}")]
     Store(Arc<StoreError>),
-    /// What was stored before could not be read.
+    /// An earlier event could not be read.
     #[error("an earlier event could not be read: {0}")]
     Replay(Arc<ReplayError>),
 }
 
-/// A report that was looked at, and is to be written.
+/// A checked report that is ready to be written.
 struct Writable {
     event: Event,
-    about: Option<Arc<About>>,
-    mark: Option<Mark>,
-    /// The events before this one that were looked at.
+    about: Option<Arc<DecisionRef>>,
+    lookup_key: Option<LookupKey>,
+    /// The last event number that was searched for the key.
     as_of: u64,
 }
 
-enum Looked {
-    Done(Result<Reported, OutcomeError>),
+enum Checked {
+    Done(Result<RecordedOutcome, OutcomeError>),
     Write(Box<Writable>),
 }
 
+impl Explain for OutcomeError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Unknown(_) => Some(Remedy::with("send the number that {action} returned", Action::RequestDecision)),
+            Self::Differs { .. } => Some(Remedy::with("if that is wrong, {action}", Action::CorrectOutcome)),
+            Self::NothingToCorrect(_) => Some(Remedy::with("{action}", Action::ReportOutcome)),
+            Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new observation")),
+            Self::Store(error) => error.remedy(),
+            Self::Replay(error) => error.remedy(),
+            Self::Value(_) => None,
+        }
+    }
+}
+
 impl Engine {
-    /// Takes in each report; all are on disk and known to the deciders when this returns. One that was reported before is not taken
-    /// in again.
-    pub async fn observe(&self, slot: &Slot, actor: &str, reports: Vec<Report>) -> Vec<Result<Reported, OutcomeError>> {
-        let mut results: Vec<Option<Result<Reported, OutcomeError>>> = vec![None; reports.len()];
+    /// Records each report. All are on disk and applied when this returns. A repeated report is not recorded again.
+    pub async fn observe(
+        &self,
+        handle: &PolicyHandle,
+        actor: &str,
+        reports: Vec<NewOutcome>,
+    ) -> Vec<Result<RecordedOutcome, OutcomeError>> {
+        let mut results: Vec<Option<Result<RecordedOutcome, OutcomeError>>> = vec![None; reports.len()];
         loop {
             let mut writable = Vec::new();
             for (at, (report, result)) in reports.iter().zip(&mut results).enumerate() {
                 if result.is_some() {
                     continue;
                 }
-                match self.look_at(slot, report) {
-                    Looked::Done(done) => *result = Some(done),
-                    Looked::Write(write) => writable.push((at, write)),
+                match self.check(handle, report) {
+                    Checked::Done(done) => *result = Some(done),
+                    Checked::Write(write) => writable.push((at, write)),
                 }
             }
             if writable.is_empty() {
                 return results.into_iter().flatten().collect();
             }
-            let (written, receipt) = self.journal.append(|turn| {
+            let (written, receipt) = self.writer.append(|turn| {
                 let mut written = Vec::new();
                 for (at, write) in writable {
-                    let Writable { event, about, mark, as_of } = *write;
-                    if mark.as_ref().is_some_and(|mark| turn.find(mark, as_of) != Lookup::Absent) {
+                    let Writable { event, about, lookup_key, as_of } = *write;
+                    if lookup_key.as_ref().is_some_and(|lookup_key| turn.find(lookup_key, as_of) != Lookup::Absent) {
                         continue;
                     }
-                    let draft = draft(actor, Subject::Policy(slot.id), &event, mark);
-                    written.push((at, turn.push(draft, Happened { event, about })));
+                    let draft = draft(actor, PolicyRef::Id(handle.id), &event, lookup_key);
+                    written.push((at, turn.push_deferred(draft, PendingEvent { event, about })));
                 }
                 written
             });
             let waited = receipt.wait().await;
             if let (Ok(()), Some((_, last))) = (&waited, written.last()) {
-                self.taken_in(*last).await;
+                self.applied(*last).await;
             }
             for (at, event) in written {
-                results[at] =
-                    Some(waited.clone().map(|()| Reported { event, repeated: false }).map_err(OutcomeError::Store));
+                results[at] = Some(
+                    waited.clone().map(|()| RecordedOutcome { event, repeated: false }).map_err(OutcomeError::Store),
+                );
             }
         }
     }
 
-    /// The event that reported the outcome of a decision, then those that corrected it; none if it has no outcome.
+    /// The entry that reported a decision's outcome, then its corrections; empty if it has no outcome.
     ///
     /// # Errors
     /// [`ReplayError`] if they cannot be read.
-    pub fn outcomes_of(&self, decision: u64) -> Result<Vec<Entry>, ReplayError> {
-        let mut next = self.log().find(&mark::of_outcome(decision))?;
+    pub fn outcomes_of(&self, decision: u64) -> Result<Vec<LogEntry>, ReplayError> {
+        let mut next = self.log().find(&lookup_key::of_outcome(decision))?;
         let mut entries = Vec::new();
         while let Some(entry) = next.map(|number| self.log().entry(number)).transpose()?.flatten() {
             next = match replay::event(&entry)? {
@@ -154,39 +172,39 @@ impl Engine {
         Ok(entries)
     }
 
-    /// Waits until an event is taken in, or nothing will be any more.
-    async fn taken_in(&self, number: u64) {
+    /// Waits until an event is applied, or the applier has ended.
+    async fn applied(&self, number: u64) {
         let mut applied = self.applied.clone();
-        // An error means that the engine stopped; the event is on disk all the same.
+        // An error means that the engine stopped; the event is on disk nevertheless.
         drop(applied.wait_for(|applied| *applied >= number).await);
     }
 
-    fn look_at(&self, slot: &Slot, report: &Report) -> Looked {
-        let looked = match report {
-            Report::Outcome { decision, outcome, correction } => {
-                self.outcome(slot, *decision, *outcome, correction.as_ref())
+    fn check(&self, handle: &PolicyHandle, report: &NewOutcome) -> Checked {
+        let checked = match report {
+            NewOutcome::OfDecision { decision, outcome, correction } => {
+                self.outcome(handle, *decision, *outcome, correction.as_ref())
             }
-            Report::Elsewhere { elsewhere, outcome } => self.elsewhere(slot, elsewhere, *outcome),
+            NewOutcome::External { decision, outcome } => self.external(handle, decision, *outcome),
         };
-        looked.unwrap_or_else(|error| Looked::Done(Err(error)))
+        checked.unwrap_or_else(|error| Checked::Done(Err(error)))
     }
 
     fn outcome(
         &self,
-        slot: &Slot,
+        handle: &PolicyHandle,
         decision: u64,
         outcome: f64,
         correction: Option<&Option<String>>,
-    ) -> Result<Looked, OutcomeError> {
-        slot.reader.reward(outcome).map_err(OutcomeError::Value)?;
+    ) -> Result<Checked, OutcomeError> {
+        handle.reader.reward(outcome).map_err(OutcomeError::Value)?;
         let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
-        let about = about.filter(|about| about.policy == slot.id).ok_or(OutcomeError::Unknown(decision))?;
-        let mark = mark::of_outcome(decision);
-        let found = self.journal.find(&mark).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
+        let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
+        let lookup_key = lookup_key::of_outcome(decision);
+        let found = self.writer.find(&lookup_key).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let known = found.number.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
         let event = match (known, correction) {
             (Some((event, (_, known))), _) if known.to_bits() == outcome.to_bits() => {
-                return Ok(Looked::Done(Ok(Reported { event, repeated: true })));
+                return Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })));
             }
             (Some((event, (_, known))), None) => {
                 return Err(OutcomeError::Differs { decision, found: known, event });
@@ -198,10 +216,10 @@ impl Engine {
             (None, None) => Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome }),
         };
         let about = Some(Arc::new(about));
-        Ok(Looked::Write(Box::new(Writable { event, about, mark: Some(mark), as_of: found.as_of })))
+        Ok(Checked::Write(Box::new(Writable { event, about, lookup_key: Some(lookup_key), as_of: found.as_of })))
     }
 
-    /// The outcome that an event reported, and the event that first reported one.
+    /// The event that first reported an outcome, and the outcome that `event` reported.
     fn outcome_of(&self, event: u64) -> Result<(u64, f64), OutcomeError> {
         let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let entry = entry.ok_or(OutcomeError::Unknown(event))?;
@@ -212,26 +230,31 @@ impl Engine {
         }
     }
 
-    fn elsewhere(&self, slot: &Slot, elsewhere: &Elsewhere, outcome: f64) -> Result<Looked, OutcomeError> {
-        slot.reader.reward(outcome).map_err(OutcomeError::Value)?;
-        let observed = Observed { decision: None, elsewhere: Some(elsewhere.clone()), outcome };
-        let (mut mark, mut as_of) = (None, u64::MAX);
-        if let Some(key) = &elsewhere.key {
-            let name = mark::of_observation(slot.id, key);
-            let found = self.journal.find(&name).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
+    fn external(
+        &self,
+        handle: &PolicyHandle,
+        decision: &ExternalDecision,
+        outcome: f64,
+    ) -> Result<Checked, OutcomeError> {
+        handle.reader.reward(outcome).map_err(OutcomeError::Value)?;
+        let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome };
+        let (mut lookup_key, mut as_of) = (None, u64::MAX);
+        if let Some(key) = &decision.key {
+            let name = lookup_key::of_observation(handle.id, key);
+            let found = self.writer.find(&name).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
             if let Some(event) = found.number {
                 let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
                 let known = entry.as_ref().map(replay::event).transpose().map_err(unreadable)?;
                 return if known == Some(Event::Observed(observed)) {
-                    Ok(Looked::Done(Ok(Reported { event, repeated: true })))
+                    Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })))
                 } else {
                     Err(OutcomeError::KeyTaken { key: key.clone(), event })
                 };
             }
-            (mark, as_of) = (Some(name), found.as_of);
+            (lookup_key, as_of) = (Some(name), found.as_of);
         }
         let event = Event::Observed(observed);
-        Ok(Looked::Write(Box::new(Writable { event, about: None, mark, as_of })))
+        Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of })))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reviews: the rule in force is held against the evidence, and what follows from it is written down.
+//! Reviews of the rule in force, and the events that follow from them.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -7,51 +7,53 @@ use std::time::Duration;
 
 use rarely_policy::{Approval, PolicyDocument, difference};
 use rarely_review::{Answer, Examined, Ground, Proposal, Review, Verdict, complete, examine, review, words};
-use rarely_store::Subject;
+use rarely_store::PolicyRef;
 
-use super::{ChangeError, Engine, Happened, Slot, draft};
-use crate::event::{Affected, Assumption, Case, Event, Proposed, Refused, Reviewed, Signature, Signed};
+use super::{ChangeError, Engine, PendingEvent, PolicyHandle, draft};
+use crate::event::{
+    AffectedBand, Assumption, Event, ProposalRationale, Proposed, Refused, Reviewed, Signature, Signed,
+};
 use crate::learned::Learned;
-use crate::live::{ENGINE, Live};
-use crate::point::point;
+use crate::live_policy::{ENGINE_ACTOR, LivePolicy};
+use crate::review_point::review_point;
 
-/// How often the reviewer looks at the clock.
+/// How often the reviewer checks the clock.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What came of a review.
+/// A review that was recorded in the log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// Its event.
+pub struct RecordedReview {
+    /// Its event number.
     pub event: u64,
-    /// Keep, change, or cannot tell.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why not otherwise.
+    /// The reasons for it.
     pub reasons: Vec<String>,
-    /// The proposal that came of it.
+    /// The proposal that was made, if any.
     pub proposal: Option<u64>,
-    /// Why the plan does not allow the change that the evidence asks for.
+    /// Why the plan does not allow the change that the evidence supports; empty if it does.
     pub refused: Vec<String>,
 }
 
-/// The state of a policy that a review is about.
-struct Look {
+/// The state of a policy at the start of a review.
+struct ReviewInput {
     document: PolicyDocument,
     learned: Learned,
     version: u64,
     basis: u64,
 }
 
-/// Who has a rule reviewed.
+/// Who requested a review.
 struct Caller<'a> {
     actor: &'a str,
-    /// Given in advance to "nothing changes".
+    /// A signature in advance, for the case that nothing changes.
     signature: Option<Signature>,
-    /// Whether a person asks, or it was due.
-    asks: bool,
+    /// Whether a person requested the review, rather than the schedule.
+    on_request: bool,
 }
 
-impl Look {
-    fn at(live: &Live) -> Self {
+impl ReviewInput {
+    fn at(live: &LivePolicy) -> Self {
         Self {
             document: live.document().clone(),
             learned: live.state().learned.clone(),
@@ -61,7 +63,7 @@ impl Look {
     }
 }
 
-/// The thread that reviews what is due.
+/// The thread that runs due reviews.
 pub(super) struct Reviewer {
     engine: Weak<Engine>,
 }
@@ -84,123 +86,133 @@ impl Reviewer {
             }
             let Some(engine) = self.engine.upgrade() else { return };
             let by_clock = due.is_empty();
-            for slot in engine.policies().iter().filter(|slot| by_clock || due.contains(&slot.id)) {
-                engine.look_after(slot, by_clock);
+            for handle in engine.policies().iter().filter(|handle| by_clock || due.contains(&handle.id)) {
+                engine.maintain(handle, by_clock);
             }
         }
     }
 }
 
 impl Engine {
-    /// Closes what is overdue and reviews what is due. What goes wrong here is tried again at the next turn.
-    fn look_after(&self, slot: &Slot, by_clock: bool) {
+    /// Closes an overdue proposal and runs a due review. Failures are tried again at the next tick.
+    fn maintain(&self, handle: &PolicyHandle, by_clock: bool) {
         let now_ms = self.now_ms();
         let (overdue, due) = {
-            let live = slot.live.lock();
+            let live = handle.live.lock();
             (live.open_proposal().is_some_and(|open| open.is_overdue(now_ms)), live.is_review_due(now_ms))
         };
         if by_clock && overdue {
-            let _control = slot.control.lock().unwrap_or_else(PoisonError::into_inner);
-            drop(self.expire(slot, ENGINE));
+            let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(self.expire(handle, ENGINE_ACTOR));
         }
         if due {
-            drop(self.review(slot, None));
+            drop(self.review(handle, None));
         }
     }
 
-    /// Everything that the evidence says now, and the ground on which it says so; nothing is written down.
+    /// Reviews the current evidence and passes the result to `show`. Nothing is recorded.
     ///
     /// # Errors
     /// [`rarely_review::ReviewError`] if there is no outcome yet.
     pub fn evidence<R>(
         &self,
-        slot: &Slot,
+        handle: &PolicyHandle,
         show: impl FnOnce(&Ground<'_>, &Review, u64) -> R,
     ) -> Result<R, rarely_review::ReviewError> {
-        let look = Look::at(&slot.live.lock());
-        let ground = look.learned.ground(&look.document)?;
-        let found = review(&ground, look.learned.tally())?;
-        Ok(show(&ground, &found, look.basis))
+        let input = ReviewInput::at(&handle.live.lock());
+        let ground = input.learned.ground(&input.document)?;
+        let found = review(&ground, input.learned.tally())?;
+        Ok(show(&ground, &found, input.basis))
     }
 
-    /// Holds the rule in force against the evidence now. `asked` says who asks, and with what signature that nothing changes if
-    /// nothing does.
+    /// Reviews the rule in force now and records the result. `asked` is the person who requests it, with an optional signature
+    /// for the case that nothing changes.
     ///
     /// # Errors
     /// [`ChangeError`] if there is no outcome yet, or it cannot be stored.
-    pub fn review(&self, slot: &Slot, asked: Option<(&str, Option<Signature>)>) -> Result<Outcome, ChangeError> {
+    pub fn review(
+        &self,
+        handle: &PolicyHandle,
+        asked: Option<(&str, Option<Signature>)>,
+    ) -> Result<RecordedReview, ChangeError> {
         let caller = match asked {
-            Some((actor, signature)) => Caller { actor, signature, asks: true },
-            None => Caller { actor: ENGINE, signature: None, asks: false },
+            Some((actor, signature)) => Caller { actor, signature, on_request: true },
+            None => Caller { actor: ENGINE_ACTOR, signature: None, on_request: false },
         };
-        let _one_at_a_time = slot.review.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = handle.review.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let look = Look::at(&slot.live.lock());
-            let ground = look.learned.ground(&look.document)?;
-            let examined = examine(&ground, look.learned.tally())?;
-            let _control = slot.control.lock().unwrap_or_else(PoisonError::into_inner);
-            if slot.live.lock().version().number != look.version {
-                // Somebody changed the rule meanwhile: the review was of another.
+            let input = ReviewInput::at(&handle.live.lock());
+            let ground = input.learned.ground(&input.document)?;
+            let examined = examine(&ground, input.learned.tally())?;
+            let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+            if handle.live.lock().version().number != input.version {
+                // The rule was changed in the meantime; review the new one.
                 continue;
             }
-            self.expire(slot, caller.actor)?;
-            return self.conclude(slot, &look, &ground, &examined, caller);
+            self.expire(handle, caller.actor)?;
+            return self.conclude(handle, &input, &ground, &examined, caller);
         }
     }
 
     fn conclude(
         &self,
-        slot: &Slot,
-        look: &Look,
+        handle: &PolicyHandle,
+        input: &ReviewInput,
         ground: &Ground<'_>,
         examined: &Examined,
         caller: Caller<'_>,
-    ) -> Result<Outcome, ChangeError> {
-        let Caller { actor, signature, asks } = caller;
+    ) -> Result<RecordedReview, ChangeError> {
+        let Caller { actor, signature, on_request } = caller;
         let mut events = vec![Event::Reviewed(Reviewed {
-            basis: look.basis,
-            version: look.version,
-            verdict: examined.verdict.name().to_owned(),
+            basis: input.basis,
+            version: input.version,
+            verdict: examined.verdict,
             reasons: examined.reasons.clone(),
-            point: point(ground, examined, look.learned.outcomes()),
+            point: review_point(ground, examined, input.learned.outcomes()),
             digest: ground.statistics.digest(),
             signature: signature.filter(|_| examined.proposal.is_none()),
         })];
         let (mut proposed, mut refused) = (None, Vec::new());
         if let Some(proposal) = &examined.proposal {
             let (may, number, known, approval) = {
-                let live = slot.live.lock();
+                let live = handle.live.lock();
                 let idle = !live.state().stopped && live.open_proposal().is_none();
                 refused = live.outside_plan(&proposal.rule, self.now_ms());
                 let known = live.state().reviews.refused.as_ref() == Some(&refused);
-                let may = if asks { idle } else { live.may_propose() };
+                let may = if on_request { idle } else { live.may_propose() };
                 (may, live.next_proposal(), known, live.document().control().approval)
             };
             if !refused.is_empty() {
-                if !known || asks {
-                    events.push(Event::Refused(refusal(look, ground, proposal, refused.clone())));
+                if !known || on_request {
+                    events.push(Event::Refused(refusal(input, ground, proposal, refused.clone())));
                 }
             } else if may {
                 proposed = Some(number);
-                events.push(Event::Proposed(Box::new(self.proposal(look, ground, (examined, proposal), number)?)));
+                events.push(Event::Proposed(Box::new(self.proposal(input, ground, (examined, proposal), number)?)));
                 if approval == Approval::Automatic {
-                    events.push(Event::Approved(Signed { proposal: number, signature: by_the_plan() }));
+                    events.push(Event::Approved(Signed { proposal: number, signature: automatic_signature() }));
                 }
             }
         }
-        let event = self.record_all(slot, actor, events)?;
-        Ok(Outcome { event, verdict: examined.verdict, reasons: examined.reasons.clone(), proposal: proposed, refused })
+        let event = self.record_all(handle, actor, events)?;
+        Ok(RecordedReview {
+            event,
+            verdict: examined.verdict,
+            reasons: examined.reasons.clone(),
+            proposal: proposed,
+            refused,
+        })
     }
 
-    /// Appends events together; the first one's number.
-    fn record_all(&self, slot: &Slot, actor: &str, events: Vec<Event>) -> Result<u64, ChangeError> {
+    /// Appends events together. Returns the first one's number.
+    fn record_all(&self, handle: &PolicyHandle, actor: &str, events: Vec<Event>) -> Result<u64, ChangeError> {
         let further = events.len() as u64 - 1;
-        let last = self.carry_out(|turn| {
+        let last = self.append_and_apply(|turn| {
             let first = turn.number();
             for event in events {
-                // What follows from the plan alone is nobody's act.
-                let by = if matches!(event, Event::Approved(_)) { ENGINE } else { actor };
-                turn.push(draft(by, Subject::Policy(slot.id), &event, None), Happened::of(event));
+                // An automatic approval has no human actor.
+                let by = if matches!(event, Event::Approved(_)) { ENGINE_ACTOR } else { actor };
+                turn.push_deferred(draft(by, PolicyRef::Id(handle.id), &event, None), PendingEvent::of(event));
             }
             first + further
         })?;
@@ -209,15 +221,15 @@ impl Engine {
 
     fn proposal(
         &self,
-        look: &Look,
+        input: &ReviewInput,
         ground: &Ground<'_>,
         (examined, proposal): (&Examined, &Proposal),
         number: u64,
     ) -> Result<Proposed, ChangeError> {
-        let whole = complete(ground, look.learned.tally(), examined.clone())?;
+        let whole = complete(ground, input.learned.tally(), examined.clone())?;
         let document = ground.document;
         let pictures = (self.options.draw)(ground, &whole);
-        let case = Case {
+        let case = ProposalRationale {
             cause: proposal.cause.clone(),
             before: document.rule().words(document),
             after: proposal.rule.words(document),
@@ -234,12 +246,12 @@ impl Engine {
         };
         Ok(Proposed {
             proposal: number,
-            basis: look.basis,
-            version: look.version,
+            basis: input.basis,
+            version: input.version,
             rule: proposal.rule.clone(),
             rollback: None,
             expires_ms: self.now_ms().saturating_add(document.control().proposal_expires_ms),
-            outcomes: look.learned.outcomes(),
+            outcomes: input.learned.outcomes(),
             digest: ground.statistics.digest(),
             signature: None,
             case: Some(case),
@@ -247,10 +259,10 @@ impl Engine {
     }
 }
 
-fn refusal(look: &Look, ground: &Ground<'_>, proposal: &Proposal, reasons: Vec<String>) -> Refused {
+fn refusal(input: &ReviewInput, ground: &Ground<'_>, proposal: &Proposal, reasons: Vec<String>) -> Refused {
     Refused {
-        basis: look.basis,
-        version: look.version,
+        basis: input.basis,
+        version: input.version,
         rule: proposal.rule.clone(),
         words: proposal.rule.words(ground.document),
         cause: proposal.cause.clone(),
@@ -259,19 +271,19 @@ fn refusal(look: &Look, ground: &Ground<'_>, proposal: &Proposal, reasons: Vec<S
     }
 }
 
-fn by_the_plan() -> Signature {
+fn automatic_signature() -> Signature {
     Signature {
         meaning: "put in force without a signature".to_owned(),
         reason: "the document's plan says approval = \"automatic\"".to_owned(),
     }
 }
 
-/// Who changes, by the bands in which somebody does.
-fn affected(document: &PolicyDocument, proposal: &Proposal) -> Vec<Affected> {
+/// The bands in which the proposal changes decisions.
+fn affected(document: &PolicyDocument, proposal: &Proposal) -> Vec<AffectedBand> {
     let names = document.options();
     let bands = proposal.who.bands.iter().filter(|band| band.changed > 0);
     bands
-        .map(|band| Affected {
+        .map(|band| AffectedBand {
             band: format!("{} {}", document.features()[band.band.feature].column, band.band.members(document)),
             people: band.people as u64,
             changed: band.changed as u64,

@@ -1,6 +1,6 @@
-//! Live policies over a store.
+//! Tests of live policies over a store.
 
-mod audits;
-mod laws;
-mod lives;
+mod audit;
+mod engine;
+mod plan;
 mod support;

@@ -1,18 +1,18 @@
-//! A policy with a planted truth, a clock that is set by hand, and an engine over a store of its own.
+//! A policy with a known truth, a manual clock, and an engine over a store of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rarely_core::Rng;
-use rarely_live::audit::{self, Findings};
-use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
+use rarely_live::audit::{self, AuditSummary};
+use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::event::Signature;
-use rarely_live::{Engine, Field};
+use rarely_live::{Engine, RecordField};
 use rarely_store::{SnapshotFile, SqliteLog};
 use tempfile::TempDir;
 
-/// Who is invited; the truth is that inviting helps from 65, with a noise of 0.1.
+/// A screening policy. In truth inviting helps from age 65; the noise is 0.1.
 pub(crate) fn document(control: &str, explore: &str) -> String {
     format!(
         r#"
@@ -55,7 +55,7 @@ impl Bench {
     pub(crate) fn restart(&mut self) {
         self.engine.stop();
         let path = self.store();
-        // The lock is held until nobody has the log: something else takes this one's place meanwhile.
+        // The lock is held until the last owner of the log is dropped, so another engine takes this one's place for now.
         let elsewhere = tempfile::tempdir().expect("a folder");
         let other = start(&elsewhere.path().join("other.db"), &self.now, 1_000);
         drop(std::mem::replace(&mut self.engine, other.clone()));
@@ -63,7 +63,7 @@ impl Bench {
         self.engine = start(&path, &self.now, 1_000);
     }
 
-    pub(crate) fn register(&self, control: &str, explore: &str) -> Arc<Slot> {
+    pub(crate) fn register(&self, control: &str, explore: &str) -> Arc<PolicyHandle> {
         self.engine.register("owner", &document(control, explore), 7).expect("a policy")
     }
 
@@ -71,42 +71,46 @@ impl Bench {
         self.now.fetch_add(milliseconds, Ordering::SeqCst);
     }
 
-    /// So many people come, are decided on, and answer.
-    pub(crate) fn people(&mut self, slot: &Slot, count: usize) {
+    /// Decides `count` cases and reports their outcomes.
+    pub(crate) fn people(&mut self, handle: &PolicyHandle, count: usize) {
         for _ in 0..count {
             let age = 40.0 + 50.0 * self.rng.uniform();
-            let answer =
-                block_on(self.engine.decide(slot, "ward", vec![ask(slot, age, None)])).remove(0).expect("an answer");
+            let answer = block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)]))
+                .remove(0)
+                .expect("an answer");
             let noise = 0.1 * self.rng.normal();
             let outcome = benefit(age, &answer.option) + noise;
-            let report =
-                Report::Outcome { decision: answer.decision, outcome: outcome.clamp(-1.0, 2.0), correction: None };
-            block_on(self.engine.observe(slot, "ward", vec![report])).remove(0).expect("taken in");
+            let report = NewOutcome::OfDecision {
+                decision: answer.decision,
+                outcome: outcome.clamp(-1.0, 2.0),
+                correction: None,
+            };
+            block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
         }
     }
 
-    /// So many cases that were decided by lot elsewhere.
-    pub(crate) fn cases(&mut self, slot: &Slot, count: usize) {
+    /// Reports `count` cases with decisions drawn at random elsewhere.
+    pub(crate) fn cases(&mut self, handle: &PolicyHandle, count: usize) {
         let mut reports = Vec::new();
         for _ in 0..count {
             let age = 40.0 + 50.0 * self.rng.uniform();
             let option = ["wait", "invite"][self.rng.below(2)];
             let outcome = (benefit(age, option) + 0.1 * self.rng.normal()).clamp(-1.0, 2.0);
-            let elsewhere = rarely_live::event::Elsewhere {
+            let decision = rarely_live::event::ExternalDecision {
                 key: None,
-                record: vec![Field::Number(age)],
+                record: vec![RecordField::Number(age)],
                 option: option.to_owned(),
                 propensity: Some(0.5),
             };
-            reports.push(Report::Elsewhere { elsewhere, outcome });
+            reports.push(NewOutcome::External { decision, outcome });
         }
-        for result in block_on(self.engine.observe(slot, "registry", reports)) {
-            result.expect("taken in");
+        for result in block_on(self.engine.observe(handle, "registry", reports)) {
+            result.expect("recorded");
         }
     }
 
-    /// Everything in the store, checked.
-    pub(crate) fn verify(&self) -> Findings {
+    /// Audits the store and its snapshot.
+    pub(crate) fn verify(&self) -> AuditSummary {
         let log = SqliteLog::open_read_only(&self.store()).expect("a log");
         let snapshot =
             SnapshotFile::beside(&self.store()).read(rarely_live::engine::SNAPSHOT_FORMAT, &log).expect("of this log");
@@ -121,7 +125,7 @@ fn benefit(age: f64, option: &str) -> f64 {
 
 pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> Arc<Engine> {
     let now = now.clone();
-    let options = Options {
+    let options = EngineOptions {
         durability: Durability::Relaxed,
         clock: Arc::new(move || now.load(Ordering::SeqCst)),
         draw: Arc::new(|_, _| Vec::new()),
@@ -130,10 +134,10 @@ pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> A
     Engine::start(path, options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub(crate) fn ask(slot: &Slot, age: f64, key: Option<&str>) -> Ask {
-    let record = vec![Field::Number(age)];
-    let context = slot.reader.context(&record).expect("in range");
-    Ask { key: key.map(ToOwned::to_owned), record, context }
+pub(crate) fn request(handle: &PolicyHandle, age: f64, key: Option<&str>) -> DecisionRequest {
+    let record = vec![RecordField::Number(age)];
+    let context = handle.reader.context(&record).expect("in range");
+    DecisionRequest { key: key.map(ToOwned::to_owned), record, context }
 }
 
 pub(crate) fn signature(meaning: &str) -> Signature {

@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use rarely_live::Event;
-use rarely_store::{Entry, Log};
+use rarely_store::{EventLog, LogEntry};
 use serde::Deserialize;
 
 use super::backwards::Backwards;
@@ -36,7 +36,7 @@ pub(super) struct Filter {
 
 /// Some events, and where older ones begin.
 struct Found {
-    entries: Vec<(Entry, Event)>,
+    entries: Vec<(LogEntry, Event)>,
     /// Older ones come before this event, if there can be any.
     older: Option<u64>,
 }
@@ -48,9 +48,9 @@ pub(super) async fn show(
     Path(name): Path<String>,
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Refusal> {
-    let slot = dashboard.policy(&visitor, &name)?;
+    let handle = dashboard.policy(&visitor, &name)?;
     let (engine, wanted) = (dashboard.app.engine.clone(), filter.clone());
-    let found = blocking(move || find(engine.log().as_ref(), slot.id, &wanted)).await?;
+    let found = blocking(move || find(engine.log().as_ref(), handle.id, &wanted)).await?;
     let link = |rest: &str| address(&name, rest);
     let rows = found.entries.iter().map(|(entry, event)| {
         let number = html! {
@@ -88,13 +88,13 @@ fn who(name: &str) -> Cell {
     if name.chars().count() <= SHORT_NAME { Cell::Whole(html! { (name) }) } else { Cell::left(name) }
 }
 
-fn find(log: &dyn Log, policy: u64, filter: &Filter) -> Result<Found, Refusal> {
+fn find(log: &dyn EventLog, policy: u64, filter: &Filter) -> Result<Found, Refusal> {
     let last = log.head()?.map_or(0, |(number, _)| number);
     let before = filter.before.unwrap_or(u64::MAX).min(last + 1);
     let actor = filter.actor.as_deref().unwrap_or_default().trim().to_lowercase();
     let kind = filter.kind.as_deref().filter(|kind| !kind.is_empty());
     let fits =
-        |entry: &Entry| kind.is_none_or(|kind| entry.kind == kind) && entry.actor.to_lowercase().contains(&actor);
+        |entry: &LogEntry| kind.is_none_or(|kind| entry.kind == kind) && entry.actor.to_lowercase().contains(&actor);
     let (mut backwards, mut entries, mut looked) = (Backwards::new(log, policy, before), Vec::new(), 0);
     let mut older = None;
     while let Some(entry) = backwards.next()? {

@@ -1,73 +1,61 @@
-//! The entries of one policy from the newest to the oldest. The log is read forwards, so it is walked stretch by stretch.
+//! The entries of one policy from the newest to the oldest, read in blocks.
 
-use rarely_store::{Entry, Log, StoreError};
+use std::collections::VecDeque;
 
-/// Entries that are read at a time.
+use rarely_store::{EventLog, LogEntry, StoreError};
+
+/// Entries read at a time.
 const BLOCK: usize = 256;
 
 /// The entries of one policy below a number, newest first.
 pub(super) struct Backwards<'a> {
-    log: &'a dyn Log,
-    /// The policy, which is the number of its first entry.
+    log: &'a dyn EventLog,
     policy: u64,
     /// Entries from here on have been read.
-    read: u64,
-    /// Numbers to look at next: many where the policy's entries are few among others.
-    stretch: u64,
-    block: Vec<Entry>,
+    before: u64,
+    block: VecDeque<LogEntry>,
 }
 
 impl<'a> Backwards<'a> {
-    /// Those before an entry.
-    pub(super) fn new(log: &'a dyn Log, policy: u64, before: u64) -> Self {
-        Self { log, policy, read: before, stretch: BLOCK as u64, block: Vec::new() }
+    /// The policy's entries with numbers below `before`.
+    pub(super) fn new(log: &'a dyn EventLog, policy: u64, before: u64) -> Self {
+        Self { log, policy, before, block: VecDeque::new() }
     }
 
-    /// The next older one.
+    /// The next older entry.
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, StoreError> {
-        while self.block.is_empty() {
-            if self.read <= self.policy {
-                return Ok(None);
-            }
-            let from = self.read.saturating_sub(self.stretch).max(self.policy);
-            let mut block = self.log.entries(from - 1, Some(self.policy), BLOCK)?;
-            if block.len() == BLOCK && self.read - from > BLOCK as u64 {
-                // There may be more in this stretch than were read: a shorter one.
-                self.stretch = (self.stretch / 4).max(BLOCK as u64);
-                continue;
-            }
-            block.retain(|entry| entry.number < self.read);
-            if block.len() < BLOCK / 4 {
-                self.stretch = self.stretch.saturating_mul(2);
-            }
-            self.read = from;
-            self.block = block;
+    pub(super) fn next(&mut self) -> Result<Option<LogEntry>, StoreError> {
+        if self.block.is_empty() {
+            self.block = self.log.entries_before(self.before, Some(self.policy), BLOCK)?.into();
         }
-        Ok(self.block.pop())
+        let entry = self.block.pop_front();
+        if let Some(entry) = &entry {
+            self.before = entry.number;
+        }
+        Ok(entry)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rarely_store::{Hash, MemoryLog, Stamped};
+    use rarely_store::{Hash, KeyedEntry, MemoryLog};
 
     use super::*;
 
     #[test]
     fn every_entry_comes_once_whatever_lies_between() {
         let log = MemoryLog::default();
-        let mut entries: Vec<Stamped> = Vec::new();
+        let mut entries: Vec<KeyedEntry> = Vec::new();
         // A policy that is busy, silent, and busy again among others.
         for number in 1..=5000_u64 {
             let own = number == 3 || (100..900).contains(&number) || number == 2500 || number > 4990;
             let policy = if own { 3 } else { 1 };
             let (actor, kind, body) = ("ann".to_owned(), "decided".to_owned(), "{}".to_owned());
-            let mut entry = Entry { number, time_ms: 0, actor, policy, kind, body, hash: Hash::ZERO };
+            let mut entry = LogEntry { number, time_ms: 0, actor, policy, kind, body, hash: Hash::ZERO };
             entry.hash = entry.expected_hash(&entries.last().map_or(Hash::ZERO, |last| last.entry.hash));
-            entries.push(Stamped { entry, mark: None });
+            entries.push(KeyedEntry { entry, key: None });
         }
         log.append(&entries).expect("appended");
         let own: Vec<u64> = entries

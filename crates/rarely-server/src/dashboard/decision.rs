@@ -6,12 +6,12 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use rarely_core::{Context, Reason};
-use rarely_live::engine::Slot;
+use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{Decided, Event};
-use rarely_live::{Engine, Field, Live, Version};
+use rarely_live::{Engine, LivePolicy, RecordField, Version};
 use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
-use rarely_store::Entry;
+use rarely_store::LogEntry;
 
 use crate::worked;
 
@@ -64,7 +64,7 @@ pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Re
 
 /// What was said of how it went.
 struct Report {
-    entry: Entry,
+    entry: LogEntry,
     outcome: f64,
     /// Why it was corrected, if it was and somebody said so.
     reason: Option<String>,
@@ -92,8 +92,8 @@ pub(super) async fn show(
     visitor: Visitor,
     Path((name, number)): Path<(String, u64)>,
 ) -> Result<Html<String>, Refusal> {
-    let slot = dashboard.policy(&visitor, &name)?;
-    let (engine, policy) = (dashboard.app.engine.clone(), slot.id);
+    let handle = dashboard.policy(&visitor, &name)?;
+    let (engine, policy) = (dashboard.app.engine.clone(), handle.id);
     let missing = format!("The policy {name:?} has made no decision {number}.");
     let (entry, decided, reports) = blocking(move || {
         let log = engine.log().as_ref();
@@ -105,9 +105,9 @@ pub(super) async fn show(
         }
     })
     .await?;
-    let live = slot.live.lock().clone();
+    let live = handle.live.lock().clone();
     let version = live.version_of(decided.version).map_err(|error| Refusal::fault(error.to_string()))?;
-    let view = View { slot: &slot, live: &live, entry: &entry, decided: &decided, version };
+    let view = View { handle: &handle, live: &live, entry: &entry, decided: &decided, version };
     let content = html! {
         h1 { "Why did this person get " (decided.option) "?" }
         (view.short())
@@ -124,9 +124,9 @@ pub(super) async fn show(
 }
 
 struct View<'a> {
-    slot: &'a Slot,
-    live: &'a Live,
-    entry: &'a Entry,
+    handle: &'a PolicyHandle,
+    live: &'a LivePolicy,
+    entry: &'a LogEntry,
     decided: &'a Decided,
     /// The version that decided.
     version: &'a Version,
@@ -139,7 +139,7 @@ impl View<'_> {
 
     /// What the rule alone says of this person.
     fn ruled(&self) -> Option<&str> {
-        let context = self.slot.reader.context(&self.decided.record).ok()?;
+        let context = self.handle.reader.context(&self.decided.record).ok()?;
         let rule = rarely_core::Rule::new(self.version.rule.parameters(self.document()));
         let arm = rule.choose(Context::new(&context).ok()?).ok()?;
         self.document().options().get(arm.index()).map(String::as_str)
@@ -264,7 +264,7 @@ impl View<'_> {
                 vec![Cell::head("decision"), Cell::left(self.entry.number.to_string())],
                 vec![Cell::head("version"), Cell::left(self.decided.version.to_string())],
                 vec![Cell::head("basis (last event known)"), Cell::left(self.decided.basis.to_string())],
-                vec![Cell::head("seed of the policy"), Cell::left(self.live.state().birth.seed.to_string())],
+                vec![Cell::head("seed of the policy"), Cell::left(self.live.state().registration.seed.to_string())],
                 vec![Cell::head("hash of the event"), Cell::Left(html! { code { (self.entry.hash) } })],
             ]))
         }
@@ -272,9 +272,9 @@ impl View<'_> {
 }
 
 /// A field as it was sent.
-fn shown(field: &Field) -> String {
+fn shown(field: &RecordField) -> String {
     match field {
-        Field::Number(number) => short(*number),
-        Field::Text(text) => text.clone(),
+        RecordField::Number(number) => short(*number),
+        RecordField::Text(text) => text.clone(),
     }
 }

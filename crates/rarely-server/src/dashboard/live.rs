@@ -28,12 +28,12 @@ pub(super) async fn follow(
 ) -> Result<Response, Refusal> {
     // Without a session there is nothing to follow: a browser takes this answer as the end, and does not ask again.
     let Ok(visitor) = visitor else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let slot = dashboard.policy(&visitor, &name)?;
+    let handle = dashboard.policy(&visitor, &name)?;
     let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many pages are followed at the moment.");
     let place = Arc::new(dashboard.app.streams.clone().try_acquire_owned().map_err(busy)?);
     let (applied, closing) = (dashboard.app.engine.subscribe(), dashboard.app.closing());
     let messages = stream::unfold((applied, closing, None), move |(mut applied, mut closing, sent)| {
-        let (dashboard, slot, secret) = (dashboard.clone(), slot.clone(), visitor.secret.clone());
+        let (dashboard, handle, secret) = (dashboard.clone(), handle.clone(), visitor.secret.clone());
         let place = place.clone();
         async move {
             // Held as long as the page is followed.
@@ -45,9 +45,9 @@ pub(super) async fn follow(
                 }
             }
             loop {
-                dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &slot.name))?;
+                dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &handle.name))?;
                 applied.borrow_and_update();
-                let last = slot.live.lock().state().last_event;
+                let last = handle.live.lock().state().last_event;
                 if sent != Some(last) {
                     return Some((
                         Ok::<_, Infallible>(Event::default().data(last.to_string())),

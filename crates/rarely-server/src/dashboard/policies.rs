@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_live::Role;
-use rarely_live::engine::{ChangeError, Slot};
+use rarely_live::engine::{ChangeError, PolicyHandle};
 use rarely_policy::{DocumentError, PolicyDocument};
 use serde::Deserialize;
 
@@ -60,7 +60,7 @@ pub(super) async fn register(
     // Browsers send the ends of lines as they did in the days of the telegraph; a document has one byte there.
     let text = form.document.replace("\r\n", "\n");
     match enter(&dashboard, &visitor, text.clone()).await {
-        Ok(slot) => Ok(Redirect::to(&address(&slot.name, "?done=registered")).into_response()),
+        Ok(handle) => Ok(Redirect::to(&address(&handle.name, "?done=registered")).into_response()),
         Err(refusal) => {
             let page = page(&dashboard, &visitor, &Search::default(), Some((&text, &refusal)));
             Ok((refusal.status, page).into_response())
@@ -68,7 +68,7 @@ pub(super) async fn register(
     }
 }
 
-async fn enter(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> Result<Arc<Slot>, Refusal> {
+async fn enter(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> Result<Arc<PolicyHandle>, Refusal> {
     if text.len() > DOCUMENT_BYTES {
         let problem = format!(
             "The document has {}; {} are taken at most.",
@@ -111,16 +111,17 @@ fn page(
 ) -> impl IntoResponse + use<> {
     let wanted = search.q.as_deref().unwrap_or_default().trim().to_lowercase();
     let all = dashboard.app.engine.policies();
-    let seen: Vec<&Arc<Slot>> = all.iter().filter(|slot| visitor.may(Role::Read, &slot.name)).collect();
-    let waits = |slot: &Slot| slot.live.lock().open_proposal().is_some();
-    let waiting = seen.iter().filter(|slot| waits(slot)).count();
-    let fits =
-        |slot: &&&Arc<Slot>| slot.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || waits(slot));
-    let found: Vec<&Arc<Slot>> = seen.iter().filter(fits).copied().collect();
+    let seen: Vec<&Arc<PolicyHandle>> = all.iter().filter(|handle| visitor.may(Role::Read, &handle.name)).collect();
+    let waits = |handle: &PolicyHandle| handle.live.lock().open_proposal().is_some();
+    let waiting = seen.iter().filter(|handle| waits(handle)).count();
+    let fits = |handle: &&&Arc<PolicyHandle>| {
+        handle.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || waits(handle))
+    };
+    let found: Vec<&Arc<PolicyHandle>> = seen.iter().filter(fits).copied().collect();
     let pages = found.len().div_ceil(ON_A_PAGE).max(1);
     let at = search.page.unwrap_or(1).clamp(1, pages);
     let shown = found.iter().skip((at - 1) * ON_A_PAGE).take(ON_A_PAGE);
-    let rows: Vec<Vec<Cell>> = shown.map(|slot| row(slot, dashboard.now_ms())).collect();
+    let rows: Vec<Vec<Cell>> = shown.map(|handle| row(handle, dashboard.now_ms())).collect();
     let content = html! {
         h1 { "Policies" }
         @if waiting > 0 {
@@ -149,18 +150,18 @@ fn page(
     Frame::of(dashboard, visitor, "Policies").html(&content)
 }
 
-fn row(slot: &Slot, now_ms: u64) -> Vec<Cell> {
-    let live = slot.live.lock();
+fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<Cell> {
+    let live = handle.live.lock();
     let (state, version, document) = (live.state(), live.version(), live.document());
     let words = version.rule.words(document);
-    let unanswered = state.counts.waiting.as_ref().map(|waiting| waiting.unanswered(now_ms).iter().sum::<u64>());
+    let unanswered = state.counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms).iter().sum::<u64>());
     let open = live.open_proposal().map(|proposal| proposal.number);
     vec![
         Cell::Head(html! {
-            a href=(address(&slot.name, "")) { (slot.name) }
+            a href=(address(&handle.name, "")) { (handle.name) }
             @if open.is_some() || state.stopped { ul.badges {
                 @if let Some(open) = open {
-                    li { a.badge.fair href=(address(&slot.name, &format!("/proposals/{open}"))) { "waits for a signature" } }
+                    li { a.badge.fair href=(address(&handle.name, &format!("/proposals/{open}"))) { "waits for a signature" } }
                 }
                 @if state.stopped { li { span.badge.bad { "stopped" } } }
             } }

@@ -11,8 +11,8 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
-use rarely_live::engine::Slot;
-use rarely_live::{Live, Role, State as Standing};
+use rarely_live::engine::PolicyHandle;
+use rarely_live::{LivePolicy, PolicyState as Standing, Role};
 use rarely_policy::{Approval, duration};
 use rarely_review::Verdict;
 use serde::Deserialize;
@@ -46,30 +46,30 @@ pub(super) async fn show(
     Path(name): Path<String>,
     Query(done): Query<Done>,
 ) -> Result<Response, Refusal> {
-    let slot = dashboard.policy(&visitor, &name)?;
-    page(&dashboard, &visitor, &slot, done.done.as_deref(), None).await
+    let handle = dashboard.policy(&visitor, &name)?;
+    page(&dashboard, &visitor, &handle, done.done.as_deref(), None).await
 }
 
 /// The page; with what was typed into a form of it that was not taken.
 pub(super) async fn page(
     dashboard: &Arc<Dashboard>,
     visitor: &Visitor,
-    slot: &Arc<Slot>,
+    handle: &Arc<PolicyHandle>,
     done: Option<&str>,
     typed: Option<&Typed>,
 ) -> Result<Response, Refusal> {
     let engine = &dashboard.app.engine;
-    let evidence = dashboard.evidence.of(engine, slot).await?;
+    let evidence = dashboard.evidence.of(engine, handle).await?;
     let decisions = {
-        let (engine, slot) = (engine.clone(), slot.clone());
-        blocking(move || recent(&engine, slot.id, RECENT)).await?
+        let (engine, handle) = (engine.clone(), handle.clone());
+        blocking(move || recent(&engine, handle.id, RECENT)).await?
     };
     // A copy, so that nothing waits for the page.
-    let live = slot.live.lock().clone();
+    let live = handle.live.lock().clone();
     let now_ms = dashboard.now_ms();
-    let view = View { slot, live: &live, state: live.state(), visitor, now_ms };
+    let view = View { handle, live: &live, state: live.state(), visitor, now_ms };
     let content = html! {
-        h1 { (slot.name) }
+        h1 { (handle.name) }
         (view.badges())
         @if let Some(words) = done.and_then(done_words) { div.notice.good role="status" { p { (words) } } }
         (view.waiting())
@@ -85,10 +85,10 @@ pub(super) async fn page(
         (view.forms(typed))
         (view.document())
     };
-    let mut frame = Frame::of(dashboard, visitor, &slot.name).under("/", "Policies");
+    let mut frame = Frame::of(dashboard, visitor, &handle.name).under("/", "Policies");
     if typed.is_none() {
         // A page with half a form in it is left alone.
-        frame = frame.live(address(&slot.name, "/live"), view.state.last_event);
+        frame = frame.live(address(&handle.name, "/live"), view.state.last_event);
     }
     let status = typed.map_or(StatusCode::OK, |typed| typed.refusal.status);
     Ok((status, frame.html(&content)).into_response())
@@ -96,8 +96,8 @@ pub(super) async fn page(
 
 /// A policy at a moment, for somebody.
 struct View<'a> {
-    slot: &'a Slot,
-    live: &'a Live,
+    handle: &'a PolicyHandle,
+    live: &'a LivePolicy,
     state: &'a Standing,
     visitor: &'a Visitor,
     now_ms: u64,
@@ -105,11 +105,11 @@ struct View<'a> {
 
 impl View<'_> {
     fn link(&self, rest: &str) -> String {
-        address(&self.slot.name, rest)
+        address(&self.handle.name, rest)
     }
 
     fn may_review(&self) -> bool {
-        self.visitor.may(Role::Review, &self.slot.name)
+        self.visitor.may(Role::Review, &self.handle.name)
     }
 
     fn badges(&self) -> Markup {
@@ -153,7 +153,8 @@ impl View<'_> {
     fn in_force(&self, evidence: Option<&Shown>) -> Markup {
         let (version, counts) = (self.live.version(), &self.state.counts);
         let decided: u64 = counts.decided.iter().sum();
-        let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(self.now_ms).iter().sum::<u64>());
+        let unanswered =
+            counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(self.now_ms).iter().sum::<u64>());
         html! {
             h2 #rule { "The rule in force" }
             (rule(&version.rule.words(self.live.document())))
@@ -187,7 +188,7 @@ impl View<'_> {
                     "There was no review yet."
                 } @else {
                     (plural(reviews.count, "review")) " so far; the last one " (time(reviews.time_ms)) " on "
-                    (plural(reviews.outcomes, "outcome")) ": " strong { (reviews.verdict) } "."
+                    (plural(reviews.outcomes, "outcome")) ": " strong { (reviews.verdict.map_or("", Verdict::name)) } "."
                 }
             }
         }
@@ -195,7 +196,7 @@ impl View<'_> {
 
     fn options(&self) -> Markup {
         let counts = &self.state.counts;
-        let unanswered = counts.waiting.as_ref().map(|waiting| waiting.unanswered(self.now_ms));
+        let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(self.now_ms));
         let rows = self.live.document().options().iter().enumerate().map(|(at, option)| {
             let late = unanswered.as_ref().map(|unanswered| unanswered[at]);
             vec![
@@ -298,7 +299,7 @@ impl View<'_> {
     }
 
     fn document(&self) -> Markup {
-        let birth = &self.state.birth;
+        let birth = &self.state.registration;
         html! {
             h2 #document { "The document" }
             p { "Registered " (time(birth.time_ms)) " by " strong { (birth.author) } " (event " (birth.event) ")." }

@@ -6,9 +6,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
-use rarely_live::engine::Slot;
-use rarely_live::event::{Affected, Case, Event, Proposed};
-use rarely_live::{Live, Proposal, Role};
+use rarely_live::engine::PolicyHandle;
+use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
+use rarely_live::{LivePolicy, ProposalRecord, Role};
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::words;
 
@@ -26,20 +26,20 @@ pub(super) async fn show(
     visitor: Visitor,
     Path((name, number)): Path<(String, u64)>,
 ) -> Result<Response, Refusal> {
-    let slot = dashboard.policy(&visitor, &name)?;
-    page(&dashboard, &visitor, &slot, number, None).await
+    let handle = dashboard.policy(&visitor, &name)?;
+    page(&dashboard, &visitor, &handle, number, None).await
 }
 
 /// The page; with what was typed into a form of it that was not taken.
 pub(super) async fn page(
     dashboard: &Arc<Dashboard>,
     visitor: &Visitor,
-    slot: &Arc<Slot>,
+    handle: &Arc<PolicyHandle>,
     number: u64,
     typed: Option<&Typed>,
 ) -> Result<Response, Refusal> {
-    let live = slot.live.lock().clone();
-    let missing = || Refusal::not_found(format!("The policy {:?} has no proposal {number}.", slot.name));
+    let live = handle.live.lock().clone();
+    let missing = || Refusal::not_found(format!("The policy {:?} has no proposal {number}.", handle.name));
     let proposal = live.state().proposals.iter().find(|proposal| proposal.number == number).ok_or_else(missing)?;
     let (engine, event) = (dashboard.app.engine.clone(), proposal.event);
     let proposed = blocking(move || {
@@ -50,9 +50,9 @@ pub(super) async fn page(
         }
     })
     .await?;
-    let view = View { slot, live: &live, proposal, proposed: &proposed, visitor, now_ms: dashboard.now_ms() };
+    let view = View { handle, live: &live, proposal, proposed: &proposed, visitor, now_ms: dashboard.now_ms() };
     let content = html! {
-        h1 { "Proposal " (number) " for " (slot.name) }
+        h1 { "Proposal " (number) " for " (handle.name) }
         (view.stand())
         @match (&proposed.case, proposed.rollback) {
             (Some(case), _) => {
@@ -71,15 +71,16 @@ pub(super) async fn page(
         (view.forms(typed))
     };
     let title = format!("Proposal {number}");
-    let frame = Frame::of(dashboard, visitor, &title).under("/", "Policies").under(address(&slot.name, ""), &slot.name);
+    let frame =
+        Frame::of(dashboard, visitor, &title).under("/", "Policies").under(address(&handle.name, ""), &handle.name);
     let status = typed.map_or(StatusCode::OK, |typed| typed.refusal.status);
     Ok((status, frame.html(&content)).into_response())
 }
 
 struct View<'a> {
-    slot: &'a Slot,
-    live: &'a Live,
-    proposal: &'a Proposal,
+    handle: &'a PolicyHandle,
+    live: &'a LivePolicy,
+    proposal: &'a ProposalRecord,
     proposed: &'a Proposed,
     visitor: &'a Visitor,
     now_ms: u64,
@@ -107,7 +108,7 @@ impl View<'_> {
         }
     }
 
-    fn evidence(&self, case: &Case) -> Markup {
+    fn evidence(&self, case: &ProposalRationale) -> Markup {
         let certificate = &case.certificate;
         let gain = certificate.gain.interval;
         let unit = words::gain_unit(self.document());
@@ -132,9 +133,9 @@ impl View<'_> {
         }
     }
 
-    fn who(&self, case: &Case) -> Markup {
+    fn who(&self, case: &ProposalRationale) -> Markup {
         let unit = words::gain_unit(self.document());
-        let rows = case.who.iter().map(|band: &Affected| {
+        let rows = case.who.iter().map(|band: &AffectedBand| {
             let [estimate, lower, upper] = band.gain;
             vec![
                 Cell::Head(html! { (band.band) }),
@@ -154,7 +155,7 @@ impl View<'_> {
         }
     }
 
-    fn assumptions(&self, case: &Case) -> Markup {
+    fn assumptions(&self, case: &ProposalRationale) -> Markup {
         let rows = case.assumptions.iter().map(|assumption| {
             vec![
                 Cell::head(&assumption.name),
@@ -216,7 +217,7 @@ impl View<'_> {
     }
 
     fn forms(&self, typed: Option<&Typed>) -> Markup {
-        let link = |rest: &str| address(&self.slot.name, &format!("/proposals/{}/{rest}", self.proposal.number));
+        let link = |rest: &str| address(&self.handle.name, &format!("/proposals/{}/{rest}", self.proposal.number));
         let approve = Act {
             id: "approve",
             title: "Sign for the change",
@@ -237,7 +238,7 @@ impl View<'_> {
         html! {
             @if self.proposal.is_open() {
                 h2 #sign { "Sign or refuse" }
-                @if self.visitor.may(Role::Review, &self.slot.name) {
+                @if self.visitor.may(Role::Review, &self.handle.name) {
                     (sheet(self.visitor, &approve, &html! {}, typed))
                     (sheet(self.visitor, &reject, &html! {}, typed))
                 } @else {
@@ -250,7 +251,7 @@ impl View<'_> {
     }
 }
 
-fn against(case: &Case) -> Markup {
+fn against(case: &ProposalRationale) -> Markup {
     html! {
         h2 #against { "What speaks against it" }
         @if case.against.is_empty() {

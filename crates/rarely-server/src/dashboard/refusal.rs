@@ -74,7 +74,7 @@ impl From<StoreError> for Refusal {
 impl From<ChangeError> for Refusal {
     fn from(error: ChangeError) -> Self {
         let status = match &error {
-            ChangeError::Objection(Objection::Wordless(_)) | ChangeError::Document(_) => {
+            ChangeError::Objection(Objection::SignatureIncomplete(_)) | ChangeError::Document(_) => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }
             ChangeError::Objection(_)

@@ -8,9 +8,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
-use rarely_live::engine::{ChangeError, Engine, Slot};
+use rarely_live::engine::{ChangeError, Engine, PolicyHandle};
 use rarely_live::event::Signature;
-use rarely_live::{Role, Status};
+use rarely_live::{ProposalStatus, Role};
 use rarely_review::Verdict;
 use serde::Deserialize;
 
@@ -71,10 +71,10 @@ pub(super) async fn review(
     Form(form): Form<Plain>,
 ) -> Result<Response, Refusal> {
     visitor.check(&form.csrf)?;
-    let slot = dashboard.policy(&visitor, &name)?;
+    let handle = dashboard.policy(&visitor, &name)?;
     dashboard.app.require(&visitor.grant, Role::Review, Some(&name))?;
     let (engine, actor) = (dashboard.app.engine.clone(), visitor.grant.name.clone());
-    let outcome = blocking(move || Ok(engine.review(&slot, Some((&actor, None)))?)).await?;
+    let outcome = blocking(move || Ok(engine.review(&handle, Some((&actor, None)))?)).await?;
     let done = match outcome.verdict {
         Verdict::Keep => "keep",
         Verdict::Change => "change",
@@ -89,8 +89,8 @@ pub(super) async fn confirm(
     Path(name): Path<String>,
     Form(form): Form<Sheet>,
 ) -> Result<Response, Refusal> {
-    signed(from, &name, "confirm", None, form, |engine, slot, actor, signature| {
-        let outcome = engine.review(slot, Some((actor, Some(signature))))?;
+    signed(from, &name, "confirm", None, form, |engine, handle, actor, signature| {
+        let outcome = engine.review(handle, Some((actor, Some(signature))))?;
         Ok(if outcome.verdict == Verdict::Change { "not-confirmed" } else { "confirmed" })
     })
     .await
@@ -103,18 +103,18 @@ pub(super) async fn roll_back(
     Form(form): Form<Sheet>,
 ) -> Result<Response, Refusal> {
     let to = form.to.unwrap_or(0);
-    signed(from, &name, "rollback", None, form, move |engine, slot, actor, signature| {
-        let before = slot.live.lock().version().number;
-        engine.roll_back(slot, actor, to, signature)?;
-        Ok(if slot.live.lock().version().number > before { "rolled-back" } else { "rollback-proposed" })
+    signed(from, &name, "rollback", None, form, move |engine, handle, actor, signature| {
+        let before = handle.live.lock().version().number;
+        engine.roll_back(handle, actor, to, signature)?;
+        Ok(if handle.live.lock().version().number > before { "rolled-back" } else { "rollback-proposed" })
     })
     .await
 }
 
 /// `POST /policies/{name}/stop`.
 pub(super) async fn stop(from: Caller, Path(name): Path<String>, Form(form): Form<Sheet>) -> Result<Response, Refusal> {
-    signed(from, &name, "stop", None, form, |engine, slot, actor, signature| {
-        engine.stop_policy(slot, actor, signature).map(|_| "stopped")
+    signed(from, &name, "stop", None, form, |engine, handle, actor, signature| {
+        engine.stop_policy(handle, actor, signature).map(|_| "stopped")
     })
     .await
 }
@@ -125,8 +125,8 @@ pub(super) async fn resume(
     Path(name): Path<String>,
     Form(form): Form<Sheet>,
 ) -> Result<Response, Refusal> {
-    signed(from, &name, "resume", None, form, |engine, slot, actor, signature| {
-        engine.resume_policy(slot, actor, signature).map(|_| "resumed")
+    signed(from, &name, "resume", None, form, |engine, handle, actor, signature| {
+        engine.resume_policy(handle, actor, signature).map(|_| "resumed")
     })
     .await
 }
@@ -137,11 +137,11 @@ pub(super) async fn approve(
     Path((name, number)): Path<(String, u64)>,
     Form(form): Form<Sheet>,
 ) -> Result<Response, Refusal> {
-    signed(from, &name, "approve", Some(number), form, move |engine, slot, actor, signature| {
-        engine.approve(slot, actor, number, signature)?;
-        let live = slot.live.lock();
+    signed(from, &name, "approve", Some(number), form, move |engine, handle, actor, signature| {
+        engine.approve(handle, actor, number, signature)?;
+        let live = handle.live.lock();
         let found = live.state().proposals.iter().find(|proposal| proposal.number == number);
-        let whole = found.is_some_and(|proposal| matches!(proposal.status, Status::Approved { .. }));
+        let whole = found.is_some_and(|proposal| matches!(proposal.status, ProposalStatus::Approved { .. }));
         Ok(if whole { "approved" } else { "signed" })
     })
     .await
@@ -153,8 +153,8 @@ pub(super) async fn reject(
     Path((name, number)): Path<(String, u64)>,
     Form(form): Form<Sheet>,
 ) -> Result<Response, Refusal> {
-    signed(from, &name, "reject", Some(number), form, move |engine, slot, actor, signature| {
-        engine.reject(slot, actor, number, signature).map(|_| "rejected")
+    signed(from, &name, "reject", Some(number), form, move |engine, handle, actor, signature| {
+        engine.reject(handle, actor, number, signature).map(|_| "rejected")
     })
     .await
 }
@@ -166,16 +166,16 @@ async fn signed(
     act: &'static str,
     about: Option<u64>,
     form: Sheet,
-    change: impl FnOnce(&Engine, &Slot, &str, Signature) -> Result<&'static str, ChangeError> + Send + 'static,
+    change: impl FnOnce(&Engine, &PolicyHandle, &str, Signature) -> Result<&'static str, ChangeError> + Send + 'static,
 ) -> Result<Response, Refusal> {
     visitor.check(&form.csrf)?;
-    let slot = dashboard.policy(&visitor, name)?;
+    let handle = dashboard.policy(&visitor, name)?;
     let Sheet { meaning, reason, token, to, .. } = form;
     let signature = Signature { meaning: meaning.trim().to_owned(), reason: reason.trim().to_owned() };
     let result = match check(&dashboard, &visitor, name, token.trim(), peer, &signature) {
         Ok(()) => {
-            let (engine, slot, actor) = (dashboard.app.engine.clone(), slot.clone(), visitor.grant.name.clone());
-            blocking(move || Ok(change(&engine, &slot, &actor, signature)?)).await
+            let (engine, handle, actor) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.name.clone());
+            blocking(move || Ok(change(&engine, &handle, &actor, signature)?)).await
         }
         Err(refusal) => Err(refusal),
     };
@@ -184,8 +184,8 @@ async fn signed(
         Err(refusal) => {
             let typed = Typed { act, meaning, reason, to, refusal };
             match about {
-                Some(number) => proposal::page(&dashboard, &visitor, &slot, number, Some(&typed)).await,
-                None => policy::page(&dashboard, &visitor, &slot, None, Some(&typed)).await,
+                Some(number) => proposal::page(&dashboard, &visitor, &handle, number, Some(&typed)).await,
+                None => policy::page(&dashboard, &visitor, &handle, None, Some(&typed)).await,
             }
         }
     }

@@ -7,9 +7,9 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use futures_util::StreamExt as _;
-use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
+use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::event::Signature;
-use rarely_live::{Engine, Field, Grant, Role};
+use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
@@ -60,7 +60,7 @@ impl Bench {
     fn new(secure: bool) -> Self {
         let (folder, now) = (tempfile::tempdir().expect("a folder"), Arc::new(AtomicU64::new(1_000_000)));
         let clock = now.clone();
-        let options = Options {
+        let options = EngineOptions {
             durability: Durability::Relaxed,
             clock: Arc::new(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
@@ -75,7 +75,7 @@ impl Bench {
     /// A token, by the byte it is made of.
     fn token(&self, byte: u8, name: &str, role: Role, policies: Option<&[&str]>) -> String {
         let policies = policies.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        let (token, grant) = Grant::new([byte; 40], name, vec![role], policies, Some(1_000_000_000));
+        let (token, grant) = TokenGrant::new([byte; 40], name, vec![role], policies, Some(1_000_000_000));
         beside(|| self.engine.create_token("test", grant)).expect("a token");
         token
     }
@@ -310,17 +310,17 @@ async fn names_and_words_are_never_code() {
     let mut pages = vec![answer.body];
     // A slash in a name has no page of its own in the API; the engine may hold one all the same.
     beside(|| bench.engine.register("<b>Ann</b>", DOCUMENT, 1)).expect("a policy");
-    let slot = bench.engine.policy(NAME).expect("a policy");
+    let handle = bench.engine.policy(NAME).expect("a policy");
     let mut last = 0;
     for value in 0..40 {
-        let record = vec![Field::Number(f64::from(value) * 2.5)];
-        let context = slot.reader.context(&record).expect("in range");
-        let ask = Ask { key: Some(format!("<s>{value}</s>")), record, context };
-        last = bench.engine.decide(&slot, "<b>ward</b>", vec![ask]).await.remove(0).expect("an answer").decision;
-        let report = |outcome, correction| Report::Outcome { decision: last, outcome, correction };
-        bench.engine.observe(&slot, "<b>ward</b>", vec![report(0.5, None)]).await.remove(0).expect("taken in");
+        let record = vec![RecordField::Number(f64::from(value) * 2.5)];
+        let context = handle.reader.context(&record).expect("in range");
+        let ask = DecisionRequest { key: Some(format!("<s>{value}</s>")), record, context };
+        last = bench.engine.decide(&handle, "<b>ward</b>", vec![ask]).await.remove(0).expect("an answer").decision;
+        let report = |outcome, correction| NewOutcome::OfDecision { decision: last, outcome, correction };
+        bench.engine.observe(&handle, "<b>ward</b>", vec![report(0.5, None)]).await.remove(0).expect("taken in");
         let reason = Some(Some("<s>typing error</s>".to_owned()));
-        bench.engine.observe(&slot, "<b>ward</b>", vec![report(0.25, reason)]).await.remove(0).expect("taken in");
+        bench.engine.observe(&handle, "<b>ward</b>", vec![report(0.25, reason)]).await.remove(0).expect("taken in");
     }
     let fields =
         [("csrf", csrf.as_str()), ("meaning", "<i>kept</i>"), ("reason", "<script>1</script>"), ("token", &token)];
@@ -378,37 +378,37 @@ async fn assets_are_kept_for_good() {
 }
 
 /// A policy with one feature, and one person who answered.
-async fn one_answer(bench: &Bench) -> Arc<Slot> {
-    let slot = beside(|| bench.engine.register("Ann", DOCUMENT, 1)).expect("a policy");
-    answer(bench, &slot).await;
-    slot
+async fn one_answer(bench: &Bench) -> Arc<PolicyHandle> {
+    let handle = beside(|| bench.engine.register("Ann", DOCUMENT, 1)).expect("a policy");
+    answer(bench, &handle).await;
+    handle
 }
 
-async fn answer(bench: &Bench, slot: &Slot) {
-    let record = vec![Field::Number(10.0)];
-    let context = slot.reader.context(&record).expect("in range");
-    let asks = vec![Ask { key: None, record, context }];
-    let decision = bench.engine.decide(slot, "ward", asks).await.remove(0).expect("an answer").decision;
-    let report = Report::Outcome { decision, outcome: 0.5, correction: None };
-    bench.engine.observe(slot, "ward", vec![report]).await.remove(0).expect("taken in");
+async fn answer(bench: &Bench, handle: &PolicyHandle) {
+    let record = vec![RecordField::Number(10.0)];
+    let context = handle.reader.context(&record).expect("in range");
+    let asks = vec![DecisionRequest { key: None, record, context }];
+    let decision = bench.engine.decide(handle, "ward", asks).await.remove(0).expect("an answer").decision;
+    let report = NewOutcome::OfDecision { decision, outcome: 0.5, correction: None };
+    bench.engine.observe(handle, "ward", vec![report]).await.remove(0).expect("taken in");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_is_told_of_events_until_the_service_stops() {
     let bench = Bench::new(false);
-    let slot = one_answer(&bench).await;
+    let handle = one_answer(&bench).await;
     let session = bench.sign_in(&bench.token(1, "Ann", Role::Read, None)).await;
     let request = Request::get(format!("{PAGE}/live")).header(header::COOKIE, format!("rarely_session={session}"));
     let response =
         bench.router.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("an answer");
     assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
     let mut stream = response.into_body().into_data_stream();
-    let last = |slot: &Slot| format!("data: {}\n\n", slot.live.lock().state().last_event);
-    assert_eq!(stream.next().await.expect("a message").expect("bytes"), last(&slot));
-    answer(&bench, &slot).await;
+    let last = |handle: &PolicyHandle| format!("data: {}\n\n", handle.live.lock().state().last_event);
+    assert_eq!(stream.next().await.expect("a message").expect("bytes"), last(&handle));
+    answer(&bench, &handle).await;
     assert_eq!(
         stream.next().await.expect("a message").expect("bytes"),
-        last(&slot),
+        last(&handle),
         "a second later, both events at once"
     );
     assert_eq!(bench.get(&format!("{PAGE}/live"), "").await.status, StatusCode::NO_CONTENT, "the end, for a browser");
@@ -419,18 +419,23 @@ async fn a_page_is_told_of_events_until_the_service_stops() {
 #[tokio::test(flavor = "multi_thread")]
 async fn evidence_is_worked_out_once() {
     let bench = Bench::new(false);
-    let slot = one_answer(&bench).await;
+    let handle = one_answer(&bench).await;
     let evidence = Evidence::default();
-    let (one, other) = tokio::join!(evidence.of(&bench.engine, &slot), evidence.of(&bench.engine, &slot));
+    let (one, other) = tokio::join!(evidence.of(&bench.engine, &handle), evidence.of(&bench.engine, &handle));
     let (one, other) = (one.expect("evidence").expect("an outcome"), other.expect("evidence").expect("an outcome"));
     assert!(Arc::ptr_eq(&one, &other), "two readers at once");
-    let record = vec![Field::Number(10.0)];
-    let context = slot.reader.context(&record).expect("in range");
-    bench.engine.decide(&slot, "ward", vec![Ask { key: None, record, context }]).await.remove(0).expect("an answer");
-    let again = evidence.of(&bench.engine, &slot).await.expect("evidence").expect("an outcome");
+    let record = vec![RecordField::Number(10.0)];
+    let context = handle.reader.context(&record).expect("in range");
+    bench
+        .engine
+        .decide(&handle, "ward", vec![DecisionRequest { key: None, record, context }])
+        .await
+        .remove(0)
+        .expect("an answer");
+    let again = evidence.of(&bench.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "a decision says nothing of outcomes");
     let signature = Signature { meaning: "m".to_owned(), reason: "r".to_owned() };
-    beside(|| bench.engine.stop_policy(&slot, "Ann", signature)).expect("stopped");
-    let again = evidence.of(&bench.engine, &slot).await.expect("evidence").expect("an outcome");
+    beside(|| bench.engine.stop_policy(&handle, "Ann", signature)).expect("stopped");
+    let again = evidence.of(&bench.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "the same rule is in force");
 }

@@ -31,7 +31,7 @@ pub(super) fn told(policy: &str, event: &Event) -> Markup {
                 @if let Some(reason) = &corrected.reason { " Reason: " (reason) }
             },
             Event::Reviewed(reviewed) => {
-                "Version " (reviewed.version) " was reviewed on " (plural(reviewed.point.outcomes, "outcome")) ": " strong { (reviewed.verdict) } "."
+                "Version " (reviewed.version) " was reviewed on " (plural(reviewed.point.outcomes, "outcome")) ": " strong { (reviewed.verdict.name()) } "."
                 @for reason in &reviewed.reasons { " " (refusal::sentence(reason)) }
                 @if let Some(signature) = &reviewed.signature { (words(signature)) }
             },

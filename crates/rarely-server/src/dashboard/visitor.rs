@@ -8,7 +8,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use rarely_live::{Grant, Role};
+use rarely_live::{Role, TokenGrant};
 
 use super::refusal::Refusal;
 use super::session::Session;
@@ -21,7 +21,7 @@ pub(super) const COOKIE: &str = "rarely_session";
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
     /// What the token they signed in with is for, as it is now.
-    pub(super) grant: Grant,
+    pub(super) grant: TokenGrant,
     pub(super) session: Session,
     /// What the cookie holds.
     pub(super) secret: String,

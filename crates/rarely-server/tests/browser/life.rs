@@ -182,15 +182,15 @@ async fn audit(browser: &Browser) {
 /// A rule by score, with more features than can be drawn; its changes need two signatures.
 async fn two_signatures(browser: &Browser, service: &Service) {
     tokio::task::block_in_place(|| service.engine.register("Ann", TRIAGE, 3)).expect("a policy");
-    let slot = service.policy("triage");
+    let handle = service.policy("triage");
     for _ in 0..20 {
         service.triage(1000).await;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        if slot.live.lock().open_proposal().is_some() {
+        if handle.live.lock().open_proposal().is_some() {
             break;
         }
     }
-    assert!(slot.live.lock().open_proposal().is_some(), "no proposal: {:?}", slot.live.lock().state().reviews);
+    assert!(handle.live.lock().open_proposal().is_some(), "no proposal: {:?}", handle.live.lock().state().reviews);
     visit(browser, service, "/policies/triage").await;
     browser.look("policy-score").await;
     visit(browser, service, "/policies/triage/proposals/1").await;
@@ -247,12 +247,12 @@ async fn visit(browser: &Browser, service: &Service, path: &str) {
 }
 
 async fn patients_until_proposed(service: &Service, number: usize) {
-    let slot = service.policy("blood pressure");
+    let handle = service.policy("blood pressure");
     for _ in 0..40 {
         service.patients(125).await;
         // A review takes a moment after the outcome that makes it due.
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        if slot.live.lock().state().proposals.len() >= number {
+        if handle.live.lock().state().proposals.len() >= number {
             return;
         }
     }

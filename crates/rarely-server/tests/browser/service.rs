@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rarely_core::Rng;
-use rarely_live::engine::{Ask, Durability, Options, Report, Slot};
-use rarely_live::event::{Drawing, Elsewhere};
-use rarely_live::{Engine, Field, Grant, Role};
+use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::event::{Drawing, ExternalDecision};
+use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use rarely_report::pictures;
 use rarely_server::{App, Settings, router};
 use tempfile::TempDir;
@@ -97,7 +97,7 @@ impl Service {
         let folder = tempfile::tempdir().expect("a folder");
         let now = Arc::new(AtomicU64::new(BEGINNING_MS));
         let clock = now.clone();
-        let options = Options {
+        let options = EngineOptions {
             durability: Durability::Relaxed,
             clock: Arc::new(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|ground, review| {
@@ -115,7 +115,7 @@ impl Service {
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let token = |first: u8, name: &str, role: Role| {
-            let (token, grant) = Grant::new([first; 40], name, vec![role], None, None);
+            let (token, grant) = TokenGrant::new([first; 40], name, vec![role], None, None);
             tokio::task::block_in_place(|| engine.create_token("test", grant)).expect("a token");
             token
         };
@@ -129,7 +129,7 @@ impl Service {
         Self { engine, address, ann, ben, eve, now, rng: Mutex::new(Rng::new(5, 0)), _folder: folder }
     }
 
-    pub(crate) fn policy(&self, name: &str) -> Arc<Slot> {
+    pub(crate) fn policy(&self, name: &str) -> Arc<PolicyHandle> {
         self.engine.policy(name).expect("a policy")
     }
 
@@ -139,23 +139,23 @@ impl Service {
 
     /// So many patients come, an hour apart, are decided on, and answer.
     pub(crate) async fn patients(&self, count: usize) {
-        let slot = self.policy("blood pressure");
+        let handle = self.policy("blood pressure");
         for _ in 0..count {
             self.pass(600_000);
             let (systolic, noise) = self.draw();
-            let record = vec![Field::Number(systolic)];
-            let context = slot.reader.context(&record).expect("in range");
-            let ask = Ask { key: None, record, context };
-            let answer = self.engine.decide(&slot, "ward 3", vec![ask]).await.remove(0).expect("an answer");
+            let record = vec![RecordField::Number(systolic)];
+            let context = handle.reader.context(&record).expect("in range");
+            let ask = DecisionRequest { key: None, record, context };
+            let answer = self.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
             let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
-            let report = Report::Outcome { decision: answer.decision, outcome, correction: None };
-            self.engine.observe(&slot, "ward 3", vec![report]).await.remove(0).expect("taken in");
+            let report = NewOutcome::OfDecision { decision: answer.decision, outcome, correction: None };
+            self.engine.observe(&handle, "ward 3", vec![report]).await.remove(0).expect("taken in");
         }
     }
 
     /// So many cases of a policy that were decided by lot elsewhere.
     pub(crate) async fn triage(&self, count: usize) {
-        let slot = self.policy("triage");
+        let handle = self.policy("triage");
         let mut reports = Vec::new();
         for _ in 0..count {
             self.pass(60_000);
@@ -172,14 +172,18 @@ impl Service {
             };
             let need = 0.15 * (age - 18.0) + 2.0 * (fever - 36.0) + if alone == "yes" { 2.0 } else { 0.0 };
             let days = [0.8 * need, 4.0 + 0.45 * need, 9.0 + 0.1 * need][option] + noise;
-            let record =
-                vec![Field::Number(age), Field::Number(fever), Field::Text(alone.to_owned()), Field::Number(pulse)];
+            let record = vec![
+                RecordField::Number(age),
+                RecordField::Number(fever),
+                RecordField::Text(alone.to_owned()),
+                RecordField::Number(pulse),
+            ];
             let option = ["home", "clinic", "ward"][option].to_owned();
-            let elsewhere = Elsewhere { key: None, record, option, propensity: Some(1.0 / 3.0) };
-            reports.push(Report::Elsewhere { elsewhere, outcome: days.clamp(0.0, 30.0) });
+            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0) };
+            reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0) });
         }
         for report in reports.chunks(500) {
-            for result in self.engine.observe(&slot, "registry", report.to_vec()).await {
+            for result in self.engine.observe(&handle, "registry", report.to_vec()).await {
                 result.expect("taken in");
             }
         }

@@ -61,8 +61,8 @@ async fn the_same_rounds_give_the_same_versions() {
 /// Waits until a review has seen so many outcomes.
 async fn reviewed(service: &Service, outcomes: u64) {
     loop {
-        let slot = service.app.engine.policy("clinic").unwrap();
-        if slot.live.lock().state().reviews.outcomes == outcomes {
+        let handle = service.app.engine.policy("clinic").unwrap();
+        if handle.live.lock().state().reviews.outcomes == outcomes {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_micros(200)).await;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use rarely_live::engine::{Durability, Options, SNAPSHOT_FORMAT};
-use rarely_live::{Engine, Grant, Role, audit};
+use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_FORMAT};
+use rarely_live::{Engine, Role, TokenGrant, audit};
 use rarely_server::{App, Settings, openapi, router};
 use rarely_store::{SnapshotFile, SqliteLog};
 use serde_json::{Value as Json, json};
@@ -75,7 +75,7 @@ impl Service {
 
     fn open(folder: Arc<TempDir>, clock: Arc<AtomicU64>) -> Self {
         let time = clock.clone();
-        let options = Options {
+        let options = EngineOptions {
             durability: Durability::Relaxed,
             clock: Arc::new(move || time.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
@@ -124,7 +124,7 @@ impl Service {
         let mut random = [7; 40];
         random[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::SeqCst).to_be_bytes());
         let policies = policies.map(|policies| policies.iter().map(|&name| name.to_owned()).collect());
-        let (token, grant) = Grant::new(random, name, roles.to_vec(), policies, expires_ms);
+        let (token, grant) = TokenGrant::new(random, name, roles.to_vec(), policies, expires_ms);
         let id = grant.id.clone();
         tokio::task::block_in_place(|| self.app.engine.create_token("console", grant)).expect("a token");
         (token, id)
@@ -223,7 +223,7 @@ impl Service {
     }
 
     /// Ends the service and audits its log from the first event to the last.
-    pub(crate) fn finish(self) -> audit::Findings {
+    pub(crate) fn finish(self) -> audit::AuditSummary {
         let (folder, store) = (self.folder.clone(), self.store());
         tokio::task::block_in_place(|| self.app.engine.stop());
         drop(self);

@@ -6,32 +6,32 @@ use std::thread;
 
 use rarely_store::{Durability, SqliteLog, Store, StoreError, backup, restore, verify_chain};
 
-use crate::support::{Folder, all, filled, head, journal, said, say};
+use crate::support::{Folder, all, filled, head, said, say, writer};
 
 #[test]
 fn a_backup_while_writing_is_a_whole_prefix() {
     let folder = Folder::new();
     let path = folder.store();
-    let journal = journal(&path);
-    say(&journal, said("first"), ());
+    let writer = writer(&path);
+    say(&writer, said("first"), ());
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut round = 0;
             while !done.load(Ordering::Relaxed) {
-                say(&journal, said(&format!("round {round}")), ());
+                say(&writer, said(&format!("round {round}")), ());
                 round += 1;
             }
         });
         for copy in 0..5 {
-            let before = journal.committed();
+            let before = writer.committed();
             let to = folder.file(&format!("backup-{copy}.db"));
             let made = backup(&path, &to).unwrap();
             assert!(made.number >= before, "{} < {before}", made.number);
             let log = SqliteLog::open_read_only(&to).unwrap();
             assert_eq!(verify_chain(&log, |_| ()).unwrap(), made);
             let entries = all(&log);
-            assert_eq!(journal.log().entries(0, None, entries.len()).unwrap(), entries);
+            assert_eq!(writer.log().entries(0, None, entries.len()).unwrap(), entries);
         }
         done.store(true, Ordering::Relaxed);
     });
@@ -44,7 +44,7 @@ fn a_backup_overwrites_nothing_and_leaves_nothing_half_done() {
     filled(&path, 5);
     let to = folder.file("backup.db");
     fs::write(&to, "mine").unwrap();
-    assert!(matches!(backup(&path, &to), Err(StoreError::Exists { .. })));
+    assert!(matches!(backup(&path, &to), Err(StoreError::AlreadyExists { .. })));
     assert_eq!(fs::read(&to).unwrap(), b"mine");
     let missing = folder.file("missing.db");
     assert!(matches!(backup(&missing, &folder.file("b.db")), Err(StoreError::Missing { .. })));
@@ -63,7 +63,7 @@ fn restoring_over_a_prefix_and_over_nothing() {
     let entries = filled(&path, 50);
     let early = folder.file("early.db");
     backup(&path, &early).unwrap();
-    let running = journal(&path);
+    let running = writer(&path);
     for _ in 0..5 {
         say(&running, said("later"), ());
     }
@@ -81,8 +81,8 @@ fn restoring_over_a_prefix_and_over_nothing() {
 
     let fresh = folder.file("fresh.db");
     restore(&late, &fresh).unwrap();
-    let journal = journal(&fresh);
-    assert_eq!(say(&journal, said("goes on"), ()), made.number + 1);
+    let writer = writer(&fresh);
+    assert_eq!(say(&writer, said("goes on"), ()), made.number + 1);
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn restoring_never_loses_events() {
     filled(&path, 20);
     let to = folder.file("backup.db");
     backup(&path, &to).unwrap();
-    let journal = journal(&path);
+    let writer = writer(&path);
     assert!(matches!(restore(&to, &path), Err(StoreError::Locked { .. })), "restored under a running server");
     for _ in 0..3 {
-        say(&journal, said("after the backup"), ());
+        say(&writer, said("after the backup"), ());
     }
-    journal.stop();
+    writer.stop();
     let before = all(&SqliteLog::open_read_only(&path).unwrap());
     let error = restore(&to, &path).unwrap_err();
     assert!(matches!(error, StoreError::WouldLose { first: 21, last: 23, .. }), "{error}");
@@ -117,9 +117,9 @@ fn a_store_that_went_another_way_is_not_overwritten() {
     filled(&path, 20);
     backup(&path, &to).unwrap();
     for (store, text) in [(&path, "one way"), (&to, "another way")] {
-        let journal = journal(store);
+        let writer = writer(store);
         for _ in 0..9 {
-            say(&journal, said(text), ());
+            say(&writer, said(text), ());
         }
     }
     let error = restore(&to, &path).unwrap_err();

@@ -1,12 +1,12 @@
-//! What the store promises, held against threads, failing disks, cut files and flipped bytes.
+//! Tests of the store: threads, failing disks, truncated files and flipped bytes.
 
 mod backup;
-mod chain;
-mod damage;
-mod failure;
-mod group_commit;
-mod mark;
-mod open;
+mod entry;
+mod event_log;
+mod hash;
+mod log_writer;
 mod snapshot;
+mod store;
 mod support;
+mod verify;
 mod witness;

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use rarely_store::{Hash, Snapshot, SnapshotFault, SnapshotFile, SqliteLog};
+use rarely_store::{Hash, SnapshotFault, SnapshotFile, SqliteLog, StoredSnapshot};
 
-use crate::support::{Folder, filled, journal, said, say};
+use crate::support::{Folder, filled, said, say, writer};
 
 struct Scene {
     folder: Folder,
     file: SnapshotFile,
-    snapshot: Snapshot,
+    snapshot: StoredSnapshot,
 }
 
 impl Scene {
@@ -18,7 +18,7 @@ impl Scene {
         let entries = filled(&folder.store(), 9);
         let file = SnapshotFile::beside(&folder.store());
         let body = b"the state\nin lines\n\0and bytes \xff".to_vec();
-        Self { folder, file, snapshot: Snapshot { number: 6, hash: entries[5].hash, body } }
+        Self { folder, file, snapshot: StoredSnapshot { number: 6, hash: entries[5].hash, body } }
     }
 
     fn log(&self) -> SqliteLog {
@@ -36,7 +36,7 @@ fn what_was_written_is_read_back() {
     assert_eq!(scene.file.read("state-1", &scene.log()).unwrap(), None);
     scene.write();
     assert_eq!(scene.file.read("state-1", &scene.log()).unwrap().as_ref(), Some(&scene.snapshot));
-    let empty = Snapshot { number: 0, hash: Hash::ZERO, body: Vec::new() };
+    let empty = StoredSnapshot { number: 0, hash: Hash::ZERO, body: Vec::new() };
     scene.file.write("state-1", "0.1.0", &empty).unwrap();
     assert_eq!(scene.file.read("state-1", &scene.log()).unwrap(), Some(empty));
     scene.file.remove().unwrap();
@@ -81,7 +81,7 @@ fn a_snapshot_of_another_log_is_refused() {
     let scene = Scene::new();
     let log = scene.log();
     let written = |number, hash| {
-        let snapshot = Snapshot { number, hash, ..scene.snapshot.clone() };
+        let snapshot = StoredSnapshot { number, hash, ..scene.snapshot.clone() };
         scene.file.write("state-1", "0.1.0", &snapshot).unwrap();
         scene.file.read("state-1", &log).unwrap_err()
     };
@@ -96,10 +96,10 @@ fn a_cut_off_write_leaves_the_one_before() {
     scene.write();
     fs::write(scene.folder.file("rarely.db.snapshot.partial"), "half of").unwrap();
     assert_eq!(scene.file.read("state-1", &scene.log()).unwrap().as_ref(), Some(&scene.snapshot));
-    let journal = journal(&scene.folder.store());
-    let number = say(&journal, said("more"), ());
-    let hash = journal.log().entry(number).unwrap().unwrap().hash;
-    let next = Snapshot { number, hash, body: b"next".to_vec() };
+    let writer = writer(&scene.folder.store());
+    let number = say(&writer, said("more"), ());
+    let hash = writer.log().entry(number).unwrap().unwrap().hash;
+    let next = StoredSnapshot { number, hash, body: b"next".to_vec() };
     scene.file.write("state-1", "0.1.0", &next).unwrap();
-    assert_eq!(scene.file.read("state-1", &**journal.log()).unwrap(), Some(next));
+    assert_eq!(scene.file.read("state-1", &**writer.log()).unwrap(), Some(next));
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rarely_store::{Draft, Durability, Entry, Head, Journal, Log, Mark, Stamped, Store, Subject};
+use rarely_store::{
+    Durability, EntryDraft, EventLog, Head, KeyedEntry, LogEntry, LogWriter, LookupKey, PolicyRef, Store,
+};
 use tempfile::TempDir;
 
 /// A folder for one store, removed at the end of the test.
@@ -25,58 +27,58 @@ impl Folder {
 }
 
 /// An event that says something.
-pub(crate) fn said(text: &str) -> Draft {
+pub(crate) fn said(text: &str) -> EntryDraft {
     let body = format!("{{\"said\":{text:?}}}");
-    Draft { actor: "ann".to_owned(), subject: Subject::None, kind: "said", body, mark: None }
+    EntryDraft { actor: "ann".to_owned(), policy: PolicyRef::None, kind: "said", body, key: None }
 }
 
-pub(crate) fn marked(text: &str, mark: &Mark) -> Draft {
-    Draft { mark: Some(mark.clone()), ..said(text) }
+pub(crate) fn marked(text: &str, key: &LookupKey) -> EntryDraft {
+    EntryDraft { key: Some(key.clone()), ..said(text) }
 }
 
-/// A journal over the store at `path` that does nothing with what is committed.
-pub(crate) fn journal(path: &Path) -> Journal<()> {
+/// A writer over the store at `path` that does nothing with what is committed.
+pub(crate) fn writer(path: &Path) -> LogWriter<()> {
     Store::open(path, Durability::Full).unwrap().start(|| 1_000, |_| ()).unwrap()
 }
 
 /// Appends one event and waits for it.
-pub(crate) fn say<P: Send + 'static>(journal: &Journal<P>, draft: Draft, payload: P) -> u64 {
-    let (number, receipt) = journal.append(|turn| turn.push(draft, payload));
+pub(crate) fn say<P: Send + 'static>(writer: &LogWriter<P>, draft: EntryDraft, payload: P) -> u64 {
+    let (number, receipt) = writer.append(|turn| turn.push(draft, payload));
     receipt.wait_blocking().unwrap();
     number
 }
 
-/// A store at `path` with so many events, each with a mark and every third of another policy, closed again.
-pub(crate) fn filled(path: &Path, count: u64) -> Vec<Entry> {
-    let journal = journal(path);
-    let ((), receipt) = journal.append(|turn| {
+/// A store at `path` with so many events, each with a key and every third of another policy, closed again.
+pub(crate) fn filled(path: &Path, count: u64) -> Vec<LogEntry> {
+    let writer = writer(path);
+    let ((), receipt) = writer.append(|turn| {
         for number in 0..count {
-            let mark = Mark::new(1, &number.to_be_bytes());
-            let subject = Subject::Policy(number % 3);
-            turn.push(Draft { subject, ..marked(&format!("event {number}, at some length"), &mark) }, ());
+            let key = LookupKey::new(1, &number.to_be_bytes());
+            let policy = PolicyRef::Id(number % 3);
+            turn.push(EntryDraft { policy, ..marked(&format!("event {number}, at some length"), &key) }, ());
         }
     });
     receipt.wait_blocking().unwrap();
-    let entries = all(&**journal.log());
-    journal.stop();
+    let entries = all(&**writer.log());
+    writer.stop();
     entries
 }
 
-pub(crate) fn all(log: &dyn Log) -> Vec<Entry> {
+pub(crate) fn all(log: &dyn EventLog) -> Vec<LogEntry> {
     log.entries(0, None, usize::MAX).unwrap()
 }
 
-pub(crate) fn head(log: &dyn Log) -> Head {
+pub(crate) fn head(log: &dyn EventLog) -> Head {
     log.head().unwrap().map_or(Head::EMPTY, |(number, hash)| Head { number, hash })
 }
 
 /// Chains entries that are to follow `after`.
-pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = Entry>) -> Vec<Stamped> {
+pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = LogEntry>) -> Vec<KeyedEntry> {
     let mut previous = after.hash;
-    let link = |mut entry: Entry| {
+    let link = |mut entry: LogEntry| {
         entry.hash = entry.expected_hash(&previous);
         previous = entry.hash;
-        Stamped { entry, mark: None }
+        KeyedEntry { entry, key: None }
     };
     entries.into_iter().map(link).collect()
 }

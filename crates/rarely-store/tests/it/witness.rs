@@ -4,15 +4,15 @@ use std::fs::{self, OpenOptions};
 
 use rarely_store::{Durability, HeadWitness, Store, StoreError, restore};
 
-use crate::support::{Folder, all, copy_store, filled, journal, said, say};
+use crate::support::{Folder, all, copy_store, filled, said, say, writer};
 
 #[test]
 fn a_truncated_write_ahead_log_is_noticed() {
     let folder = Folder::new();
     let (path, copy) = (folder.store(), folder.file("copy.db"));
-    let journal = journal(&path);
+    let writer = writer(&path);
     for round in 0..20 {
-        say(&journal, said(&format!("event {round}")), ());
+        say(&writer, said(&format!("event {round}")), ());
     }
     copy_store(&path, &copy);
     let wal = folder.file("copy.db-wal");
@@ -34,8 +34,8 @@ fn a_truncated_write_ahead_log_is_noticed() {
         // The loss can be accepted, and then the log goes on from where it ends.
         let (now, before) = Store::accept_loss(&cut_store).unwrap();
         assert_eq!(before.unwrap().number, 20);
-        let journal = crate::support::journal(&cut_store);
-        assert_eq!(say(&journal, said("goes on"), ()), now.number + 1);
+        let writer = crate::support::writer(&cut_store);
+        assert_eq!(say(&writer, said("goes on"), ()), now.number + 1);
     }
 }
 
@@ -45,9 +45,9 @@ fn an_old_copy_put_back_is_noticed() {
     let path = folder.store();
     filled(&path, 5);
     let old = fs::read(&path).unwrap();
-    let journal = journal(&path);
-    say(&journal, said("newer"), ());
-    journal.stop();
+    let writer = writer(&path);
+    say(&writer, said("newer"), ());
+    writer.stop();
     fs::write(&path, old).unwrap();
     let error = Store::open(&path, Durability::Full).map(|_| ()).unwrap_err();
     assert!(matches!(error, StoreError::Lost { log_ends: 5, witnessed: 6, .. }), "{error}");
@@ -58,7 +58,7 @@ fn an_old_copy_put_back_is_noticed() {
 fn a_database_that_is_gone_is_noticed_and_nothing_is_made_in_its_place() {
     let folder = Folder::new();
     let path = folder.store();
-    let running = journal(&path);
+    let running = writer(&path);
     say(&running, said("one"), ());
     let copy = folder.file("copy.db");
     copy_store(&path, &copy);
@@ -76,7 +76,7 @@ fn a_database_that_is_gone_is_noticed_and_nothing_is_made_in_its_place() {
     fs::remove_file(HeadWitness::path(&copy)).unwrap();
     let before = fs::read(folder.file("copy.db-wal")).unwrap();
     for error in [Store::open(&copy, Durability::Full).map(|_| ()).unwrap_err(), restore(&path, &copy).unwrap_err()] {
-        assert!(matches!(error, StoreError::Stray { .. }), "{error}");
+        assert!(matches!(error, StoreError::StrayWal { .. }), "{error}");
     }
     assert_eq!(fs::read(folder.file("copy.db-wal")).unwrap(), before);
 }
@@ -86,11 +86,11 @@ fn another_stores_file_is_noticed() {
     let folder = Folder::new();
     let (path, other) = (folder.store(), folder.file("other.db"));
     filled(&path, 5);
-    let journal = journal(&other);
+    let writer = writer(&other);
     for _ in 0..9 {
-        say(&journal, said("something else"), ());
+        say(&writer, said("something else"), ());
     }
-    journal.stop();
+    writer.stop();
     fs::copy(&other, &path).unwrap();
     let error = Store::open(&path, Durability::Full).map(|_| ()).unwrap_err();
     assert!(matches!(error, StoreError::Replaced { number: 5, .. }), "{error}");
@@ -116,11 +116,11 @@ fn a_torn_or_missing_witness_says_nothing() {
 fn one_torn_slot_leaves_the_other() {
     let folder = Folder::new();
     let path = folder.store();
-    let journal = journal(&path);
+    let writer = writer(&path);
     for _ in 0..4 {
-        say(&journal, said("one"), ());
+        say(&writer, said("one"), ());
     }
-    journal.stop();
+    writer.stop();
     let file = HeadWitness::path(&path);
     let bytes = fs::read(&file).unwrap();
     let mut seen = Vec::new();

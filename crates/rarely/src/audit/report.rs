@@ -5,11 +5,11 @@ use std::path::Path;
 
 use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_live::event::{Event, Proposed, Signature};
-use rarely_live::replay::{self, ReplayError, each_entry};
-use rarely_live::{Live, Origin, World};
+use rarely_live::replay::{self, ReplayError, for_each_entry};
+use rarely_live::{EngineState, LivePolicy, VersionOrigin};
 use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
 use rarely_plot::{Page, PageCell};
-use rarely_store::{Entry, SqliteLog};
+use rarely_store::{LogEntry, SqliteLog};
 
 use crate::output::say;
 
@@ -31,11 +31,11 @@ struct Line {
 
 pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Report> {
     let log = SqliteLog::open_read_only(store).into_diagnostic()?;
-    let mut world = World::default();
+    let mut world = EngineState::default();
     let mut lines = Vec::new();
-    let walked = each_entry::<ReplayError>(&log, 0, None, |entry| {
+    let walked = for_each_entry::<ReplayError>(&log, 0, None, |entry| {
         let event = replay::event(&entry)?;
-        world.take_in(&log, &entry, &event)?;
+        world.apply_entry(&log, &entry, &event)?;
         if let Some(live) = world.policy(entry.policy) {
             lines.extend(line(&live.lock(), &entry, &event));
         }
@@ -55,7 +55,7 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
     Ok(())
 }
 
-fn line(live: &Live, entry: &Entry, event: &Event) -> Option<Line> {
+fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<Line> {
     let (what, signature, rule, evidence) = told(live, event)?;
     let Signature { meaning, reason } =
         signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
@@ -75,7 +75,7 @@ fn line(live: &Live, entry: &Entry, event: &Event) -> Option<Line> {
 }
 
 /// What happened, with what signature, which rule it is about, and on what it rests; nothing of decisions and outcomes.
-fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String, String)> {
+fn told(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signature>, String, String)> {
     let document = live.document();
     let in_force = || document.rule().words(document).join("; ");
     let nothing = String::new;
@@ -85,7 +85,9 @@ fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String
             let signature = reviewed.signature.clone()?;
             let evidence = format!(
                 "{} after {} outcomes; statistics {}",
-                reviewed.verdict, reviewed.point.outcomes, reviewed.digest
+                reviewed.verdict.name(),
+                reviewed.point.outcomes,
+                reviewed.digest
             );
             ("reviewed, no change".to_owned(), Some(signature), in_force(), evidence)
         }
@@ -102,7 +104,7 @@ fn told(live: &Live, event: &Event) -> Option<(String, Option<Signature>, String
             (what, None, refused.words.join("; "), evidence)
         }
         Event::Approved(signed) => {
-            let done = if live.version().origin == (Origin::Proposal { proposal: signed.proposal }) {
+            let done = if live.version().origin == (VersionOrigin::Proposal { proposal: signed.proposal }) {
                 "put in force"
             } else {
                 "signed"
@@ -145,7 +147,7 @@ fn csv(lines: &[Line]) -> String {
         .to_csv()
 }
 
-fn page(store: &Path, world: &World, lines: &[Line]) -> Page {
+fn page(store: &Path, world: &EngineState, lines: &[Line]) -> Page {
     let mut page = Page::new("History of changes");
     page.paragraph(&format!(
         "Every version, proposal, refusal, stop and signature in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
@@ -200,14 +202,14 @@ fn brief(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn versions(page: &mut Page, live: &Live) {
+fn versions(page: &mut Page, live: &LivePolicy) {
     page.subheading("Versions");
     let rows = live.state().versions.iter().map(|version| {
         let origin = match version.origin {
-            Origin::Registration => "registered".to_owned(),
-            Origin::Proposal { proposal } => format!("proposal {proposal}"),
-            Origin::Rollback { to } => format!("rolled back to version {to}"),
-            Origin::Stop { to } => format!("stopped: back to version {to}"),
+            VersionOrigin::Registration => "registered".to_owned(),
+            VersionOrigin::Proposal { proposal } => format!("proposal {proposal}"),
+            VersionOrigin::Rollback { to } => format!("rolled back to version {to}"),
+            VersionOrigin::Stop { to } => format!("stopped: back to version {to}"),
         };
         let signers: Vec<String> = version
             .signers
@@ -215,7 +217,7 @@ fn versions(page: &mut Page, live: &Live) {
             .map(|signer| format!("{} ({} – {})", signer.name, signer.signature.meaning, signer.signature.reason))
             .collect();
         let signed = match (&version.origin, signers.is_empty()) {
-            (Origin::Registration, _) => format!("registered by {}", live.state().birth.author),
+            (VersionOrigin::Registration, _) => format!("registered by {}", live.state().registration.author),
             (_, true) => "nobody: the plan allows it".to_owned(),
             _ => signers.join("; "),
         };

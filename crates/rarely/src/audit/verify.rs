@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use miette::{IntoDiagnostic as _, Report};
-use rarely_live::audit::{Fault, Findings, verify};
+use rarely_live::audit::{AuditFault, AuditSummary, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::replay::ReplayError;
 use rarely_store::{
-    ChainFault, Head, HeadWitness, Log as _, Snapshot, SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock,
-    backup,
+    ChainFault, EventLog as _, Head, HeadWitness, SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock,
+    StoredSnapshot, backup,
 };
 use serde_json::json;
 
@@ -49,7 +49,7 @@ pub(super) fn run(store: &Path, noted: Option<Head>, format: Format) -> Result<E
     }
 }
 
-type Checked = Result<(Findings, Option<u64>), Misfit>;
+type Checked = Result<(AuditSummary, Option<u64>), Misfit>;
 
 /// What was found; an error if it could not be looked for.
 fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
@@ -98,7 +98,7 @@ fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
     let witnessed = witness.and_then(|witness| witness.seen()).map(|seen| seen.number);
     match verified {
         Ok(findings) => Ok(Ok((findings, witnessed))),
-        Err(Fault::Replay(ReplayError::Store(error))) => unreadable(error),
+        Err(AuditFault::Replay(ReplayError::Store(error))) => unreadable(error),
         Err(fault) => Ok(Err(Misfit { event: fault.event(), what: fault.to_string() })),
     }
 }
@@ -117,7 +117,7 @@ fn chain(fault: &ChainFault) -> Misfit {
     Misfit::of(fault.number(), fault.to_string())
 }
 
-fn read(file: &SnapshotFile, log: &SqliteLog) -> Result<Result<Option<Snapshot>, Misfit>, Report> {
+fn read(file: &SnapshotFile, log: &SqliteLog) -> Result<Result<Option<StoredSnapshot>, Misfit>, Report> {
     Ok(match file.read(SNAPSHOT_FORMAT, log) {
         Ok(snapshot) => Ok(snapshot),
         Err(SnapshotFault::Log(error)) => return Err(error).into_diagnostic(),
@@ -173,8 +173,8 @@ fn still(store: &Path) -> Result<(Place, Option<StoreLock>), StoreError> {
     }
 }
 
-fn table(findings: &Findings, witnessed: Option<u64>) -> String {
-    let Findings { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot } = findings;
+fn table(findings: &AuditSummary, witnessed: Option<u64>) -> String {
+    let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot } = findings;
     let snapshot = snapshot.map_or_else(
         || "there is no snapshot to compare".to_owned(),
         |number| format!("the snapshot of event {number} is what the log adds up to, bit for bit"),
@@ -191,7 +191,7 @@ fn table(findings: &Findings, witnessed: Option<u64>) -> String {
     )
 }
 
-fn answer(findings: &Findings, witnessed: Option<u64>) -> serde_json::Value {
+fn answer(findings: &AuditSummary, witnessed: Option<u64>) -> serde_json::Value {
     json!({
         "fits": true,
         "head": { "number": findings.head.number, "hash": findings.head.hash },

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rarely_live::Engine;
-use rarely_live::engine::Slot;
+use rarely_live::engine::PolicyHandle;
 use rarely_live::event::Drawing;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_report::pictures;
@@ -85,19 +85,19 @@ impl Evidence {
     pub(in crate::dashboard) async fn of(
         &self,
         engine: &Arc<Engine>,
-        slot: &Arc<Slot>,
+        handle: &Arc<PolicyHandle>,
     ) -> Result<Option<Arc<Shown>>, Refusal> {
-        let place = self.place(slot.id);
+        let place = self.place(handle.id);
         let mut kept = place.lock().await;
-        let basis = Basis::of(slot);
+        let basis = Basis::of(handle);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.serves(basis)) {
             return Ok(kept.shown.clone());
         }
         let _turn = self.turns.acquire().await;
-        let (engine, slot, started) = (engine.clone(), slot.clone(), Instant::now());
+        let (engine, handle, started) = (engine.clone(), handle.clone(), Instant::now());
         let made = tokio::task::spawn_blocking(move || {
             let found = engine
-                .evidence(&slot, |ground, review, _| Shown::of(ground.document, review, pictures(ground, review)));
+                .evidence(&handle, |ground, review, _| Shown::of(ground.document, review, pictures(ground, review)));
             match found {
                 Ok(shown) => Ok(Some(Arc::new(shown))),
                 Err(rarely_review::ReviewError::Empty) => Ok(None),
@@ -129,8 +129,8 @@ impl Kept {
 }
 
 impl Basis {
-    fn of(slot: &Slot) -> Self {
-        let live = slot.live.lock();
+    fn of(handle: &PolicyHandle) -> Self {
+        let live = handle.live.lock();
         let state = live.state();
         let (version, outcomes) = (live.version().number, state.learned.outcomes());
         Self { version, outcomes, corrections: state.counts.corrections }

@@ -1,7 +1,7 @@
 //! How the rule came about: versions, and proposals that led to them or did not.
 
 use maud::{Markup, html};
-use rarely_live::{Origin, Signer, Status, Version};
+use rarely_live::{ProposalStatus, Signer, Version, VersionOrigin};
 
 use super::super::format::{age, time};
 use super::super::layout::{Cell, rule, table};
@@ -34,13 +34,13 @@ impl View<'_> {
     fn origin(&self, version: &Version) -> Markup {
         html! {
             @match version.origin {
-                Origin::Registration => { "registered by " strong { (self.state.birth.author) } },
-                Origin::Proposal { proposal } => {
+                VersionOrigin::Registration => { "registered by " strong { (self.state.registration.author) } },
+                VersionOrigin::Proposal { proposal } => {
                     a href=(self.link(&format!("/proposals/{proposal}"))) { "proposal " (proposal) }
                     @if version.signers.is_empty() { ", put in force by the plan without a signature" }
                 },
-                Origin::Rollback { to } => { "the rule of version " (to) " again" },
-                Origin::Stop { to } => { "stopped: back to the rule of version " (to) },
+                VersionOrigin::Rollback { to } => { "the rule of version " (to) " again" },
+                VersionOrigin::Stop { to } => { "stopped: back to the rule of version " (to) },
             }
         }
     }
@@ -72,16 +72,16 @@ pub(in crate::dashboard) fn signed(signer: &Signer) -> Markup {
 }
 
 /// What became of a proposal.
-pub(in crate::dashboard) fn status(status: &Status) -> Markup {
+pub(in crate::dashboard) fn status(status: &ProposalStatus) -> Markup {
     html! {
         @match status {
-            Status::Open => span.badge.fair { "waits for a signature" },
-            Status::Approved { version } => { span.badge.good { "approved" } " as version " (version) },
-            Status::Rejected { by } => {
+            ProposalStatus::Open => span.badge.fair { "waits for a signature" },
+            ProposalStatus::Approved { version } => { span.badge.good { "approved" } " as version " (version) },
+            ProposalStatus::Rejected { by } => {
                 span.badge.bad { "refused" } " by " strong { (by.name) } ": “" (by.signature.meaning) "”. Reason: " (by.signature.reason)
             },
-            Status::Expired => { span.badge { "lapsed" } " nobody signed in time" },
-            Status::Overtaken => { span.badge { "overtaken" } " another rule came in force meanwhile" },
+            ProposalStatus::Expired => { span.badge { "lapsed" } " nobody signed in time" },
+            ProposalStatus::Overtaken => { span.badge { "overtaken" } " another rule came in force meanwhile" },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How the rule stood at each review: a picture of the evidence over time.
 
 use rarely_live::event::{CutPoint, Drawing};
-use rarely_live::{Timed, Version};
+use rarely_live::{TimedReviewPoint, Version};
 use rarely_plot::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{Running, words};
@@ -15,7 +15,7 @@ const CHANGE: Style = Style::dotted(Colour::GREY);
 const NAMED: usize = 8;
 
 /// The picture, if there were two reviews on different numbers of outcomes.
-pub(super) fn picture(document: &PolicyDocument, points: &[Timed], versions: &[Version]) -> Option<Drawing> {
+pub(super) fn picture(document: &PolicyDocument, points: &[TimedReviewPoint], versions: &[Version]) -> Option<Drawing> {
     let first = points.first()?.point.outcomes;
     let last = points.last()?.point.outcomes;
     if points.len() < 2 || first == last {
@@ -53,7 +53,7 @@ pub(super) fn picture(document: &PolicyDocument, points: &[Timed], versions: &[V
 }
 
 /// The pairs of options that had a cut between them at two reviews or more.
-fn pairs(points: &[Timed]) -> Vec<[String; 2]> {
+fn pairs(points: &[TimedReviewPoint]) -> Vec<[String; 2]> {
     let mut pairs: Vec<([String; 2], usize)> = Vec::new();
     for cut in points.iter().flat_map(|timed| &timed.point.cuts) {
         match pairs.iter_mut().find(|(pair, _)| *pair == cut.options) {
@@ -64,8 +64,8 @@ fn pairs(points: &[Timed]) -> Vec<[String; 2]> {
     pairs.into_iter().filter(|(_, reviews)| *reviews > 1).map(|(pair, _)| pair).collect()
 }
 
-fn cut(document: &PolicyDocument, points: &[Timed], pair: &[String; 2]) -> Panel {
-    let own = |timed: &Timed| timed.point.cuts.iter().find(|cut| cut.options == *pair).cloned();
+fn cut(document: &PolicyDocument, points: &[TimedReviewPoint], pair: &[String; 2]) -> Panel {
+    let own = |timed: &TimedReviewPoint| timed.point.cuts.iter().find(|cut| cut.options == *pair).cloned();
     let found: Vec<(f64, CutPoint)> =
         points.iter().filter_map(|timed| Some((timed.point.outcomes as f64, own(timed)?))).collect();
     let (low, high) = ends(document, &found);
@@ -75,7 +75,7 @@ fn cut(document: &PolicyDocument, points: &[Timed], pair: &[String; 2]) -> Panel
     let outline: Vec<(f64, f64)> =
         band(|cut| cut.low, low).chain(band(|cut| cut.high, high).collect::<Vec<_>>().into_iter().rev()).collect();
     let mut steps = Vec::new();
-    let mut before: Option<&Timed> = None;
+    let mut before: Option<&TimedReviewPoint> = None;
     for timed in points {
         if let Some(cut) = own(timed) {
             // A version that was first reviewed now has been in force since the review before.
@@ -136,7 +136,7 @@ fn possible(document: &PolicyDocument) -> Option<(f64, f64)> {
     })
 }
 
-fn strain(points: &[Timed]) -> Panel {
+fn strain(points: &[TimedReviewPoint]) -> Panel {
     let line: Vec<(f64, f64)> = points.iter().map(|timed| (timed.point.outcomes as f64, timed.point.strain)).collect();
     let most = line.iter().fold(1.0_f64, |most, point| most.max(point.1));
     Panel {
@@ -147,7 +147,7 @@ fn strain(points: &[Timed]) -> Panel {
 }
 
 /// A line where a version came in force: after the last review of the one before.
-fn changes(points: &[Timed], versions: &[Version]) -> Vec<Mark> {
+fn changes(points: &[TimedReviewPoint], versions: &[Version]) -> Vec<Mark> {
     let mut marks = Vec::new();
     for version in versions.iter().skip(1) {
         let Some(at) = points.iter().rev().find(|timed| timed.version < version.number) else { continue };

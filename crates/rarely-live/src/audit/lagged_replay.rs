@@ -1,0 +1,63 @@
+//! Replays one policy up to an earlier event, following the log at a distance.
+
+use std::collections::VecDeque;
+
+use rarely_store::{EventLog, LogEntry};
+
+use crate::event::Event;
+use crate::live_policy::LivePolicy;
+use crate::replay::{self, ReplayError};
+
+/// Entries read at a time.
+const BLOCK: usize = 512;
+
+pub(super) struct LaggedReplay {
+    live: LivePolicy,
+    policy: u64,
+    at: u64,
+    /// Entries that are read but not yet applied.
+    ahead: VecDeque<LogEntry>,
+    /// The last entry read.
+    read: u64,
+}
+
+impl LaggedReplay {
+    /// The policy after its registration.
+    pub(super) fn new(entry: &LogEntry) -> Result<Self, ReplayError> {
+        let inconsistent = |source| ReplayError::Inconsistent { number: entry.number, source };
+        let Event::Registered(registered) = replay::event(entry)? else {
+            return Err(inconsistent(crate::live_policy::inconsistent("a policy must start with its registration")));
+        };
+        let live = LivePolicy::register(replay::header(entry), &registered).map_err(inconsistent)?;
+        let number = entry.number;
+        Ok(Self { live, policy: number, at: number, ahead: VecDeque::new(), read: number })
+    }
+
+    pub(super) fn live(&self) -> &LivePolicy {
+        &self.live
+    }
+
+    /// The event up to which the policy is replayed.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Replays the policy up to an event.
+    pub(super) fn advance(&mut self, log: &dyn EventLog, to: u64) -> Result<(), ReplayError> {
+        loop {
+            if self.ahead.is_empty() && self.read < to {
+                self.ahead.extend(log.entries(self.read, Some(self.policy), BLOCK)?);
+                self.read = self.ahead.back().map_or(to, |last| last.number);
+            }
+            let Some(entry) = self.ahead.front().filter(|entry| entry.number <= to) else {
+                self.at = self.at.max(to);
+                return Ok(());
+            };
+            let event = replay::event(entry)?;
+            let about = replay::decision_of(log, &event)?;
+            let applied = self.live.apply(replay::header(entry), &event, about.as_ref());
+            applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })?;
+            self.ahead.pop_front();
+        }
+    }
+}

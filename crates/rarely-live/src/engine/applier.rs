@@ -1,0 +1,164 @@
+//! The thread that applies committed events and publishes new deciders.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+
+use rarely_core::Exploration;
+use rarely_store::{EventLog, Hash, LogEntry, SnapshotFile, StoredSnapshot};
+use tokio::sync::watch;
+
+use super::{Clock, EngineFault, PendingEvent, PolicyHandle, Published, SNAPSHOT_FORMAT};
+use crate::engine_state::EngineState;
+use crate::event::Event;
+use crate::replay::{self, ReplayError};
+
+pub(super) struct Applier {
+    state: EngineState,
+    handles: HashMap<u64, Arc<PolicyHandle>>,
+    published: Arc<Published>,
+    log: Arc<dyn EventLog>,
+    clock: Clock,
+    applied: watch::Sender<u64>,
+    /// Tells the reviewer which policies are due.
+    calls: Sender<u64>,
+    snapshots: SnapshotWriter,
+}
+
+/// Writes snapshots, one at a time, while the applier continues.
+pub(super) struct SnapshotWriter {
+    pub(super) file: SnapshotFile,
+    pub(super) every: u64,
+    pub(super) last: u64,
+    pub(super) writing: Option<JoinHandle<()>>,
+}
+
+impl Applier {
+    pub(super) fn new(
+        state: EngineState,
+        (published, log, clock): (Arc<Published>, Arc<dyn EventLog>, Clock),
+        applied: watch::Sender<u64>,
+        calls: Sender<u64>,
+        snapshots: SnapshotWriter,
+    ) -> Self {
+        let policies = published.policies.read().unwrap_or_else(PoisonError::into_inner);
+        let handles = policies.values().map(|handle| (handle.id, handle.clone())).collect();
+        drop(policies);
+        Self { state, handles, published, log, clock, applied, calls, snapshots }
+    }
+
+    /// Runs until the writer stops; then writes a last snapshot.
+    pub(super) fn run(mut self, batches: &Receiver<Vec<(LogEntry, Option<PendingEvent>)>>) {
+        let mut head = None;
+        while let Ok(mut batch) = batches.recv() {
+            // Batches that arrived in the meantime are published together.
+            while let Ok(more) = batches.try_recv() {
+                batch.extend(more);
+            }
+            head = batch.last().map(|(entry, _)| (entry.number, entry.hash)).or(head);
+            if let Err(error) = self.apply(batch) {
+                // The log is right and the state in memory is not, so no request may be served from it.
+                self.published.set_fault(EngineFault::Diverged(Arc::new(error)));
+                return;
+            }
+            self.snapshots.keep(&self.state, head, false);
+        }
+        self.snapshots.keep(&self.state, head, true);
+    }
+
+    fn apply(&mut self, batch: Vec<(LogEntry, Option<PendingEvent>)>) -> Result<(), ReplayError> {
+        let mut touched = BTreeMap::new();
+        for (entry, pending) in batch {
+            let event = if let Some(PendingEvent { event, about }) = pending {
+                let applied = self.state.apply(replay::header(&entry), entry.policy, &event, about.as_deref());
+                applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })?;
+                event
+            } else {
+                let event = replay::event(&entry)?;
+                self.state.apply_entry(self.log.as_ref(), &entry, &event)?;
+                event
+            };
+            self.note(&entry, &event, &mut touched);
+        }
+        self.publish(&touched);
+        self.applied.send_replace(self.state.applied());
+        Ok(())
+    }
+
+    /// Publishes new policies and tokens, and notes which policies learned or changed.
+    fn note(&mut self, entry: &LogEntry, event: &Event, touched: &mut BTreeMap<u64, Touch>) {
+        match event {
+            Event::Decided(_) | Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) => {}
+            Event::TokenCreated(_) | Event::TokenRevoked(_) => {
+                let tokens = Arc::new(self.state.tokens().clone());
+                *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+            }
+            Event::Registered(_) => {
+                if let Some(live) = self.state.policy(entry.policy) {
+                    let handle = Arc::new(PolicyHandle::new(entry.policy, live.clone(), entry.number));
+                    self.handles.insert(entry.policy, handle.clone());
+                    self.published.place(handle);
+                }
+            }
+            Event::Observed(_) | Event::Corrected(_) => touched.entry(entry.policy).or_default().learned = true,
+            _ => touched.entry(entry.policy).or_default().changed = true,
+        }
+    }
+
+    fn publish(&self, touched: &BTreeMap<u64, Touch>) {
+        let now_ms = (self.clock)();
+        let mut due = BTreeSet::new();
+        for (id, touch) in touched {
+            let Some(handle) = self.handles.get(id) else { continue };
+            let explores = handle.document.change().explore != Exploration::NONE;
+            if touch.changed || (touch.learned && explores) {
+                handle.publish(self.state.applied());
+            }
+            if touch.learned && handle.live.lock().is_review_due(now_ms) {
+                due.insert(*id);
+            }
+        }
+        for id in due {
+            // An error means that the engine is stopping.
+            let _ = self.calls.send(id);
+        }
+    }
+}
+
+/// What a batch did to a policy.
+#[derive(Debug, Clone, Copy, Default)]
+struct Touch {
+    learned: bool,
+    changed: bool,
+}
+
+impl SnapshotWriter {
+    /// Writes a snapshot if enough events were applied since the last one, or at the end.
+    fn keep(&mut self, state: &EngineState, head: Option<(u64, Hash)>, finally: bool) {
+        let Some((number, hash)) = head.filter(|(number, _)| *number == state.applied()) else { return };
+        if finally {
+            // Only one thread may write the file.
+            drop(self.writing.take().map(JoinHandle::join));
+        }
+        let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
+        let due = number >= self.last + self.every || (finally && number > self.last);
+        if !due || !idle {
+            return;
+        }
+        self.last = number;
+        let (body, file) = (state.snapshot(), self.file.clone());
+        let write = move || {
+            // If this fails, the next start takes longer; nothing is lost.
+            if let Ok(body) = serde_json::to_vec(&body) {
+                let snapshot = StoredSnapshot { number, hash, body };
+                drop(file.write(SNAPSHOT_FORMAT, env!("CARGO_PKG_VERSION"), &snapshot));
+            }
+        };
+        if finally {
+            write();
+        } else {
+            self.writing = std::thread::Builder::new().name("snapshot-writer".to_owned()).spawn(write).ok();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Why the engine does not start, and why a change is not made.
+
+use std::sync::Arc;
+
+use rarely_error::{Action, Explain, Remedy};
+use rarely_store::StoreError;
+
+use crate::objection::Objection;
+use crate::replay::ReplayError;
+
+/// Why an engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The log cannot be replayed.
+    #[error("the log cannot be replayed: {0}")]
+    Replay(#[from] ReplayError),
+    /// A thread cannot be started.
+    #[error("a thread could not be started: {0}")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Why a change was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The policy does not allow it.
+    #[error(transparent)]
+    Objection(#[from] Objection),
+    /// The document is invalid.
+    #[error(transparent)]
+    Document(#[from] rarely_policy::DocumentError),
+    /// Another policy has this name.
+    #[error("the policy {0:?} already exists with another document")]
+    NameTaken(String),
+    /// The token does not exist or is already revoked.
+    #[error("there is no token {0} to revoke")]
+    NoToken(String),
+    /// The evidence cannot be reviewed.
+    #[error(transparent)]
+    Review(#[from] rarely_review::ReviewError),
+    /// The change could not be stored.
+    #[error("the change could not be stored: {0}")]
+    Store(Arc<StoreError>),
+    /// The change is stored, but has no effect.
+    #[error(transparent)]
+    Fault(#[from] EngineFault),
+}
+
+/// Why the engine no longer works, although its log is intact. A restart replays the log.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum EngineFault {
+    /// An event cannot be applied, so the state in memory no longer follows the log.
+    #[error("the state in memory no longer follows the log: {0}")]
+    Diverged(Arc<ReplayError>),
+    /// The thread that applies events has ended.
+    #[error("events are stored, but no longer applied")]
+    ApplierEnded,
+}
+
+impl Explain for StartError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Store(error) => error.remedy(),
+            Self::Replay(_) => {
+                Some(Remedy::with("restore a backup, or {action} to find the first invalid event", Action::VerifyLog))
+            }
+            Self::Thread(_) => Some(Remedy::new("check the system's limits on processes and memory")),
+        }
+    }
+}
+
+impl Explain for ChangeError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Objection(objection) => objection.remedy(),
+            Self::NameTaken(_) => Some(Remedy::new("choose another name for this policy")),
+            Self::Store(error) => error.remedy(),
+            Self::Fault(fault) => fault.remedy(),
+            Self::Document(_) | Self::NoToken(_) | Self::Review(_) => None,
+        }
+    }
+}
+
+impl Explain for EngineFault {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::with("restart the service; if it does not start, {action}", Action::VerifyLog))
+    }
+}

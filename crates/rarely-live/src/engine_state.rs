@@ -1,0 +1,161 @@
+//! All policies and tokens: the state that follows from the whole log.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::live_policy::{DecisionRef, EventHeader, LivePolicy, PolicyState, inconsistent};
+use crate::objection::Objection;
+use crate::token::Tokens;
+
+/// The format of an [`EngineSnapshot`].
+pub const ENGINE_STATE_FORMAT: u32 = 1;
+
+/// A policy that several threads read; one of them applies its events.
+#[derive(Debug, Clone)]
+pub struct SharedPolicy(Arc<Mutex<LivePolicy>>);
+
+/// All policies and tokens.
+#[derive(Debug, Default)]
+pub struct EngineState {
+    policies: BTreeMap<u64, SharedPolicy>,
+    names: BTreeMap<String, u64>,
+    tokens: Tokens,
+    applied: u64,
+}
+
+/// The state as plain data, as a snapshot stores it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineSnapshot {
+    /// The format of this data.
+    pub format: u32,
+    /// The last event included.
+    pub applied: u64,
+    /// All tokens.
+    pub tokens: Tokens,
+    /// All policies.
+    pub policies: Vec<PolicyState>,
+}
+
+impl SharedPolicy {
+    fn new(live: LivePolicy) -> Self {
+        Self(Arc::new(Mutex::new(live)))
+    }
+
+    /// Locks the policy.
+    pub fn lock(&self) -> MutexGuard<'_, LivePolicy> {
+        // Applying an event changes everything or nothing, so a poisoned lock protects a consistent value.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EngineState {
+    /// The last event applied.
+    pub fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// All tokens.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// The policy with this id.
+    pub fn policy(&self, id: u64) -> Option<&SharedPolicy> {
+        self.policies.get(&id)
+    }
+
+    /// All policies.
+    pub fn policies(&self) -> impl Iterator<Item = (u64, &SharedPolicy)> {
+        self.policies.iter().map(|(id, policy)| (*id, policy))
+    }
+
+    /// The id of the policy with this name.
+    pub fn named(&self, name: &str) -> Option<u64> {
+        self.names.get(name).copied()
+    }
+
+    /// Applies the next event. `policy` is the id of its policy, or 0.
+    ///
+    /// # Errors
+    /// [`Objection`] if the event contradicts earlier ones; the state is then unchanged.
+    pub fn apply(
+        &mut self,
+        header: EventHeader<'_>,
+        policy: u64,
+        event: &Event,
+        about: Option<&DecisionRef>,
+    ) -> Result<(), Objection> {
+        if header.number != self.applied + 1 {
+            return Err(inconsistent(format!("event {} follows event {}", header.number, self.applied)));
+        }
+        match event {
+            Event::Registered(registered) => {
+                let live = LivePolicy::register(header, registered)?;
+                let name = live.document().policy().to_owned();
+                if policy != header.number {
+                    return Err(inconsistent("the policy's id is not the number of the event that registers it"));
+                }
+                if self.names.contains_key(&name) {
+                    return Err(inconsistent(format!("the policy {name:?} is registered twice")));
+                }
+                self.names.insert(name, policy);
+                self.policies.insert(policy, SharedPolicy::new(live));
+            }
+            Event::TokenCreated(grant) => {
+                if self.tokens.get(&grant.id).is_some() {
+                    return Err(inconsistent(format!("the token {} is created twice", grant.id)));
+                }
+                self.tokens.create(grant.clone(), header.time_ms);
+            }
+            Event::TokenRevoked(revoked) => {
+                if !self.tokens.revoke(&revoked.id, header.time_ms) {
+                    return Err(inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
+                }
+            }
+            Event::SignInFailed(_) | Event::Recovered(_) => {}
+            _ => {
+                let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
+                if about.is_some_and(|about| about.policy != policy) {
+                    return Err(inconsistent("an outcome of another policy's decision"));
+                }
+                live.lock().apply(header, event, about)?;
+            }
+        }
+        self.applied = header.number;
+        Ok(())
+    }
+
+    /// A copy as plain data.
+    pub fn snapshot(&self) -> EngineSnapshot {
+        EngineSnapshot {
+            format: ENGINE_STATE_FORMAT,
+            applied: self.applied,
+            tokens: self.tokens.clone(),
+            policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
+        }
+    }
+
+    /// Restores the state from plain data.
+    ///
+    /// # Errors
+    /// [`Objection::Inconsistent`] if it has another format, or its parts contradict each other.
+    pub fn restore(snapshot: EngineSnapshot) -> Result<Self, Objection> {
+        if snapshot.format != ENGINE_STATE_FORMAT {
+            return Err(inconsistent(format!(
+                "format {}, but this version reads format {ENGINE_STATE_FORMAT}",
+                snapshot.format
+            )));
+        }
+        let EngineSnapshot { applied, tokens, policies, .. } = snapshot;
+        let mut restored = Self { tokens, applied, ..Self::default() };
+        for state in policies {
+            let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
+            restored.names.insert(live.document().policy().to_owned(), id);
+            restored.policies.insert(id, SharedPolicy::new(live));
+        }
+        Ok(restored)
+    }
+}

@@ -1,0 +1,86 @@
+//! The interface of every log.
+
+use crate::entry::{KeyedEntry, LogEntry, LookupKey};
+use crate::error::StoreError;
+use crate::hash::Hash;
+
+/// An append-only log of entries. The interface is small, so that other databases than SQLite can implement it.
+///
+/// Only one [`LogWriter`](crate::LogWriter) appends to a log. Any number of threads may read at the same time; reads and
+/// appends do not wait for each other. A read only returns entries that are on disk.
+pub trait EventLog: Send + Sync {
+    /// Appends these entries and their keys, all or none. The first one's number follows the head. When this returns
+    /// `Ok`, they are on disk, as far as the log's durability promises.
+    ///
+    /// # Errors
+    /// If they were not written *or it is unknown whether they were*: call [`reopen`](Self::reopen), then
+    /// [`head`](Self::head).
+    fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError>;
+
+    /// Recovers from a failed append. Afterwards reads return what is on disk.
+    ///
+    /// # Errors
+    /// If recovery is not possible now; it may be tried again.
+    fn reopen(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// The number and hash of the last entry; `None` if the log is empty.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn head(&self) -> Result<Option<(u64, Hash)>, StoreError>;
+
+    /// The entry with this number, if it exists.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn entry(&self, number: u64) -> Result<Option<LogEntry>, StoreError>;
+
+    /// The time of the last entry; 0 if the log is empty.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn last_time_ms(&self) -> Result<u64, StoreError> {
+        let last = self.head()?.map(|(number, _)| self.entry(number)).transpose()?;
+        Ok(last.flatten().map_or(0, |entry| entry.time_ms))
+    }
+
+    /// At most `limit` entries with numbers above `after`, in ascending order; with `policy`, only that policy's.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn entries(&self, after: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// At most `limit` entries with numbers below `before`, in descending order; with `policy`, only that policy's.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn entries_before(&self, before: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// The number of the latest entry that carries this key.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError>;
+
+    /// Visits every key and its number, in any order. For verification.
+    ///
+    /// # Errors
+    /// If the log cannot be read, or a key is damaged.
+    fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError>;
+
+    /// Visits the policy and number of every entry, as the log's policy index has them. For verification.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn policy_index(&self, visit: &mut dyn FnMut(u64, u64)) -> Result<(), StoreError>;
+
+    /// Checks the log's own structure (pages, trees), which is not visible in the entries. For verification.
+    ///
+    /// # Errors
+    /// If the log cannot be read or its structure is damaged.
+    fn check_structure(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The only writer of a log: assigns numbers and times, chains entries, and commits them in groups.
+//!
+//! A caller pushes entries into a queue under a short lock. A thread takes everything in the queue and commits it at once;
+//! while it writes to disk the next group gathers. A single caller gets a commit of its own at once. Callers that shared
+//! the last commit are awaited for at most a millisecond, so that a thousand of them share the next one.
+
+mod commit;
+mod queue;
+mod receipt;
+mod turn;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::watch;
+
+use crate::entry::{Head, LogEntry, LookupKey};
+use crate::error::StoreError;
+use crate::event_log::EventLog;
+use crate::witness::HeadWitness;
+use commit::CommitThread;
+use queue::Queue;
+
+pub use receipt::Receipt;
+pub use turn::{Lookup, Turn};
+
+/// Appends to a log. `P` is what the caller gets back together with each committed entry: its typed event.
+///
+/// # Exactly once
+/// To make a request that is sent twice, even concurrently, become one entry: look up its key in the log, then push under
+/// the lock only if no entry with this key was pushed since.
+///
+/// ```
+/// use std::sync::Arc;
+/// use rarely_store::{EntryDraft, LogWriter, Lookup, LookupKey, MemoryLog, PolicyRef, Receipt, StoreError};
+///
+/// fn once(writer: &LogWriter<()>, key: &LookupKey) -> Result<(u64, Receipt), StoreError> {
+///     loop {
+///         let found = writer.find(key)?;
+///         if let Some(number) = found.number {
+///             return Ok((number, Receipt::settled()));
+///         }
+///         let (number, receipt) = writer.append(|turn| match turn.find(key, found.as_of) {
+///             Lookup::Absent => {
+///                 let draft = EntryDraft {
+///                     actor: "ann".into(), policy: PolicyRef::None, kind: "greeted", body: "{}".into(), key: Some(key.clone()),
+///                 };
+///                 Some(turn.push(draft, ()))
+///             }
+///             // Another caller's entry, not yet on disk: the receipt waits for it.
+///             Lookup::Pending(number) => Some(number),
+///             Lookup::Stale => None,
+///         });
+///         if let Some(number) = number {
+///             return Ok((number, receipt));
+///         }
+///     }
+/// }
+///
+/// let writer = LogWriter::start(Arc::new(MemoryLog::new()), None, || 0, |_committed| {})?;
+/// let (first, receipt) = once(&writer, &LookupKey::new(b'k', b"request 7"))?;
+/// receipt.wait_blocking()?;
+/// let (again, receipt) = once(&writer, &LookupKey::new(b'k', b"request 7"))?;
+/// receipt.wait_blocking()?;
+/// assert_eq!((first, again), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct LogWriter<P> {
+    log: Arc<dyn EventLog>,
+    queue: Arc<Queue<P>>,
+    committed: watch::Receiver<u64>,
+    clock: Box<dyn Fn() -> u64 + Send + Sync>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl<P: Send + 'static> LogWriter<P> {
+    /// Starts the writing thread on `log`. Nothing else may append to this log.
+    ///
+    /// `clock` returns milliseconds since 1970 UTC. `on_commit` gets every entry that is on disk, once and in order,
+    /// before the receipts for it succeed. It runs on the writing thread, so it should be short. An entry comes without
+    /// its payload if its commit was reported as failed and it was found in the log afterwards.
+    ///
+    /// # Errors
+    /// If the log cannot be read, if it lacks what `witness` recorded, or if no thread can be started.
+    pub fn start(
+        log: Arc<dyn EventLog>,
+        witness: Option<HeadWitness>,
+        clock: impl Fn() -> u64 + Send + Sync + 'static,
+        on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        if let Some(witness) = &witness {
+            witness.check(&*log)?;
+        }
+        let head = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
+        let queue = Arc::new(Queue::new(head.number, log.last_time_ms()?));
+        let (publish, committed) = watch::channel(head.number);
+        let commit =
+            CommitThread::new(Arc::clone(&log), Arc::clone(&queue), head, witness, Box::new(on_commit), publish);
+        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || commit.run());
+        let thread = Mutex::new(Some(thread.map_err(StoreError::Thread)?));
+        Ok(Self { log, queue, committed, clock: Box::new(clock), thread })
+    }
+
+    /// Runs `make` under the lock that assigns numbers. The entries that it pushes are committed, all or none, together
+    /// with those of other callers; the receipt tells when. If `make` panics, none of its entries is committed.
+    pub fn append<R>(&self, make: impl FnOnce(&mut Turn<'_, P>) -> R) -> (R, Receipt) {
+        self.queue.take_turn(&*self.clock, make)
+    }
+
+    /// The number of the last entry that is on disk and was passed to `on_commit`.
+    pub fn committed(&self) -> u64 {
+        *self.committed.borrow()
+    }
+
+    /// Watches [`committed`](Self::committed).
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        self.committed.clone()
+    }
+
+    /// Looks up a key in the log. [`Turn::find`] also sees entries that are not yet on disk.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn find(&self, key: &LookupKey) -> Result<Found, StoreError> {
+        // In this order: an entry that is committed in between is either found, or makes `as_of` stale.
+        let as_of = self.committed();
+        Ok(Found { number: self.log.find(key)?, as_of })
+    }
+
+    /// The log, for reading.
+    pub fn log(&self) -> &Arc<dyn EventLog> {
+        &self.log
+    }
+
+    /// Commits pending entries and ends the writing thread. Dropping the writer does the same.
+    pub fn stop(self) {
+        self.close();
+    }
+}
+
+impl<P> LogWriter<P> {
+    /// As [`stop`](Self::stop), for a shared writer. Later appends are refused.
+    pub fn close(&self) {
+        self.queue.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It panics only if `on_commit` or a deferred body does; all waiting receipts have failed then.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<P> Drop for LogWriter<P> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The result of [`LogWriter::find`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// The latest entry that carries the key. It is on disk. If it is above `as_of`, `on_commit` may not have got it yet.
+    pub number: Option<u64>,
+    /// The search is complete up to this number. Pass it to [`Turn::find`].
+    pub as_of: u64,
+}

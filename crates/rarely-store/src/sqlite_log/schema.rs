@@ -1,0 +1,103 @@
+//! The tables: creation and checks.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::FORMAT;
+use crate::error::StoreError;
+
+/// The application id in the file's header: "rare" in ASCII.
+const APPLICATION: i64 = 0x7261_7265;
+
+pub(super) const INSERT_EVENT: &str =
+    "INSERT INTO events(number, time_ms, actor, policy, kind, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+pub(super) const UPSERT_KEY: &str = "INSERT INTO marks(mark, number, seal) VALUES (?1, ?2, ?3) \
+     ON CONFLICT(mark) DO UPDATE SET number = excluded.number, seal = excluded.seal";
+
+// The index contains the row's number anyway, and in that order. Naming it would store it twice, and only one of the two
+// would be checked.
+const TABLES: &str = "
+CREATE TABLE events(
+  number  INTEGER PRIMARY KEY,
+  time_ms INTEGER NOT NULL,
+  actor   TEXT NOT NULL,
+  policy  INTEGER NOT NULL,
+  kind    TEXT NOT NULL,
+  body    TEXT NOT NULL,
+  hash    BLOB NOT NULL
+) STRICT;
+CREATE INDEX events_by_policy ON events(policy);
+CREATE TABLE marks(
+  mark   BLOB PRIMARY KEY,
+  number INTEGER NOT NULL,
+  seal   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE meta(
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
+";
+
+/// Creates the tables in an empty database, or checks an existing one. Returns the store's id.
+pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, StoreError> {
+    let wrap = |error| StoreError::database("opening the store", path, error);
+    if is_empty(connection).map_err(wrap)? {
+        create(connection).map_err(wrap)?;
+    }
+    let id = check(connection, path)?;
+    // WAL mode is set at creation; another program may have changed it.
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(wrap)?;
+    if mode.eq_ignore_ascii_case("wal") {
+        return Ok(id);
+    }
+    Err(StoreError::Io {
+        what: "SQLite cannot use a write-ahead log here, perhaps because this is a network disk",
+        path: path.to_owned(),
+        source: std::io::ErrorKind::Unsupported.into(),
+    })
+}
+
+/// Checks that this is a store with a supported format. Returns its id.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<String, StoreError> {
+    let wrap = |error| StoreError::database("opening the store", path, error);
+    let not_a_store = |found: &str| StoreError::NotAStore { path: path.to_owned(), found: found.to_owned() };
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(wrap)?;
+    if application != APPLICATION {
+        let empty = is_empty(connection).map_err(wrap)?;
+        return Err(not_a_store(if empty { "an empty database" } else { "another program's SQLite database" }));
+    }
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(wrap)?;
+    match u64::try_from(format) {
+        Ok(found) if found > FORMAT => {
+            return Err(StoreError::NewerFormat { path: path.to_owned(), found, known: FORMAT });
+        }
+        Ok(1..) => {}
+        _ => return Err(not_a_store(&format!("format {format}"))),
+    }
+    let id = connection.query_row("SELECT value FROM meta WHERE name = 'id'", [], |row| row.get(0)).optional();
+    id.map_err(wrap)?.ok_or_else(|| StoreError::Damaged {
+        what: "opening the store",
+        path: path.to_owned(),
+        found: "it has no id".to_owned(),
+    })
+}
+
+fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// Creates the tables, all or none. If this is interrupted, the database is empty and the next start creates them.
+fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Another process may have created them while we waited for the transaction.
+    if is_empty(&transaction)? {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", i64::try_from(FORMAT).unwrap_or(i64::MAX))?;
+    }
+    transaction.commit()
+}
