@@ -61,8 +61,8 @@ fn treatment_has_a_linear_mean_and_no_treatment_an_exponential_one() {
     }
 }
 
-/// MATH.md, end of section 11: 0.006 on realisation 1 and 4.4 on 9 and 10 for "treat everyone". The reference's 2.04 for random
-/// choices is one draw of 747 coins per shuffle; its expectation is 2.014.
+/// docs/mathematics.md §11: 0.006 on realisation 1 and 4.4 on 9 and 10 for "treat everyone". The 2.04 for random choices in
+/// docs/reference.md is one draw of 747 coins per shuffle; its expectation is 2.014.
 #[test]
 fn regret_of_treating_everyone_and_of_a_trial() {
     let Some(realisations) = realisations() else { return };

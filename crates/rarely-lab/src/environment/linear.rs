@@ -1,4 +1,4 @@
-//! The paper's synthetic task (MATH.md §10).
+//! The paper's synthetic task (docs/mathematics.md §10).
 
 use rarely_core::Shape;
 use serde_json::{Value, json};

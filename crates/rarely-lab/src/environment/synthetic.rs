@@ -156,7 +156,7 @@ fn fill(context: &mut [f64], rng: &mut Rng) {
     }
 }
 
-/// The arms of MATH.md §10: slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1.
+/// The arms of docs/mathematics.md §10: slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1.
 pub(super) fn draw_arms(shape: Shape, rng: &mut Rng) -> Vec<f64> {
     let intercept = |at: usize| if at.is_multiple_of(shape.dimension()) { 1.0 } else { 0.0 };
     (0..shape.parameters()).map(|at| truncated_normal(rng) + intercept(at)).collect()
