@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use miette::Report;
-use rarely_store::{Hash, Head};
+use rarely_store::Head;
 
+use crate::failure::{Failure, parse};
 use crate::review::Format;
 
 /// What to do with a log.
@@ -48,7 +48,7 @@ enum Command {
     },
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::Verify { store, head, format } => verify::run(store, *head, *format),
         Command::Report { store, policy, out } => {
@@ -60,6 +60,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
 fn head(text: &str) -> Result<Head, String> {
     let (number, hash) = text.split_once(':').ok_or("write the number, a colon and the hash: 4711:9f2c…")?;
     let number = number.parse().map_err(|_| format!("{number:?} is not the number of an event"))?;
-    let hash: Hash = hash.parse().map_err(|error: rarely_store::HashError| error.to_string())?;
-    Ok(Head { number, hash })
+    Ok(Head { number, hash: parse(hash)? })
 }

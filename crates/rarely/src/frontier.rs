@@ -1,12 +1,12 @@
 //! `rarely frontier`.
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report};
 use rarely_lab::frontier::{self, Point};
 use rarely_lab::report::results;
 use rarely_lab::{Task, runs_text};
 use serde_json::json;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::options::{Size, World, count};
 use crate::output::{Format, print, print_json, width};
 use crate::progress::Session;
@@ -27,12 +27,12 @@ pub(crate) struct Arguments {
     size: Size,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { world, rounds, runs, size } = arguments;
     let contestants = frontier::candidates();
     let source = world.source("linear", 0.1, 1.0)?;
     let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, size.seed) };
-    task.check(&contestants).into_diagnostic()?;
+    task.check(&contestants).or_fail()?;
     let session = Session::start(size.threads, size.out.as_deref())?;
     let outcomes = simulate::play(&session, "frontier", &task, &contestants)?;
     let points = frontier::points(&outcomes);
@@ -50,10 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         "rounds": rounds, "runs": runs, "seed": size.seed,
     });
     if let Some(folder) = session.folder() {
-        folder.write("frontier.csv", frame.to_csv()).into_diagnostic()?;
-        folder.write_json("run.json", &settings).into_diagnostic()?;
+        folder.write("frontier.csv", frame.to_csv())?;
+        folder.write_json("run.json", &settings)?;
         let figure = results::frontier(&title, &points, None);
-        folder.write_all("figure", figure.files("figure")).into_diagnostic()?;
+        folder.write_all("figure", figure.files("figure"))?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
             print_json(&json!({ "settings": settings, "points": rows }))?;
         }
         Format::Table => {
-            let runs = usize::try_from(*runs).into_diagnostic()?;
+            let runs = usize::try_from(*runs).or_fail()?;
             print(&format!("{title}\n\n{}", results::text::frontier(&points, runs, width())))?;
         }
     }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::{Counterfactuals, ihdp};
 use rarely_lab::report::results::{text, two_panels, write};
 use rarely_lab::reproduction::synthetic_children;
@@ -12,6 +11,7 @@ use rarely_lab::{CounterfactualTable, Outcome, Source, Task};
 use rarely_output::OutputDirectory;
 use serde_json::{Value, json};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::options::{Algorithms, Assumptions, Size, count};
 use crate::output::{Format, print, print_json};
 use crate::progress::Session;
@@ -57,21 +57,19 @@ pub(crate) fn named(data: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// The data that were named, or synthetic ones if those were asked for.
-pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Report> {
+pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Failure> {
     if is_synthetic {
         return Ok(synthetic_children(seed));
     }
     let data = named(data);
     if data.is_empty() {
-        return Err(miette!(
-            "the IHDP data are not part of rarely: name them with --data, or try --synthetic\n\n{}",
-            ihdp::HOW_TO_GET
-        ));
+        let failure = Failure::new("the IHDP data are not part of rarely");
+        return Err(failure.help("name their files with --data, or try --synthetic").help(ihdp::HOW_TO_GET));
     }
-    ihdp::read(&data).into_diagnostic()
+    ihdp::read(&data).or_fail()
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, size } = arguments;
     let tables = read(data, *synthetic, size.seed)?;
     // σ = 1 is the noise of the response surface.
@@ -84,9 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         }
         let tables: Vec<Counterfactuals> =
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
-        let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?));
+        let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?));
         let task = Task { rounds: *rounds, certificates: size.certificates(), ..Task::new(source, *runs, size.seed) };
-        task.check(&contestants).into_diagnostic()?;
+        task.check(&contestants).or_fail()?;
         tasks.push((with_intercept, task));
     }
     let session = Session::start(size.threads, size.out.as_deref())?;
@@ -94,16 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     for (with_intercept, task) in &tasks {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
         let outcomes = simulate::play(&session, what, task, &contestants)?;
-        let mut settings = task.describe(&assumptions, &algorithms.0).into_diagnostic()?;
+        let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
         settings["command"] = json!("ihdp");
         let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
         settings["environment"]["label"] = json!(format!("{kind}, {what}"));
         if let Some(folder) = session.folder() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
-            let folder = OutputDirectory::create(&folder.path().join(name)).into_diagnostic()?;
-            write(&folder, &settings, &outcomes).into_diagnostic()?;
+            let folder = OutputDirectory::create(&folder.path().join(name))?;
+            write(&folder, &settings, &outcomes)?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
-            folder.write_all("figure-4", figure.files("figure-4")).into_diagnostic()?;
+            folder.write_all("figure-4", figure.files("figure-4"))?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }
@@ -111,11 +109,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     session.finish()
 }
 
-fn print_answers(format: Format, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Report> {
+fn print_answers(format: Format, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Failure> {
     match format {
         Format::Json => {
             let objects = answers.iter().map(|(_, settings, outcomes)| simulate::object(settings, outcomes));
-            print_json(&objects.collect::<Result<Vec<_>, Report>>()?)
+            print_json(&objects.collect::<Result<Vec<_>, Failure>>()?)
         }
         Format::Csv => {
             for (at, (with_intercept, _, outcomes)) in answers.iter().enumerate() {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::{Case, Cases, CasesError, Columns, DataError, read_people};
 use rarely_policy::PolicyDocument;
 use rarely_review::SAMPLE_SIZE;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
 
 /// Rejected rows that are listed.
@@ -43,8 +43,8 @@ pub(crate) struct Population {
 
 impl Log {
     /// The policy document, for a log that may call its option column otherwise.
-    pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Report> {
-        let document = PolicyDocument::read(path).into_diagnostic()?;
+    pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Failure> {
+        let document = PolicyDocument::read(path).or_fail()?;
         Ok(match &self.option_column {
             Some(column) => document.with_option_column(column.clone()),
             None => document,
@@ -60,8 +60,8 @@ impl Log {
     pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
-        take: impl FnMut(&Case) -> Result<(), Report>,
-    ) -> Result<u64, Report> {
+        take: impl FnMut(&Case) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
         self.walk_with(document, &Self::columns(document), take)
     }
 
@@ -70,12 +70,12 @@ impl Log {
         &self,
         document: &PolicyDocument,
         columns: &Columns,
-        mut take: impl FnMut(&Case) -> Result<(), Report>,
-    ) -> Result<u64, Report> {
+        mut take: impl FnMut(&Case) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
         if self.data.is_empty() {
-            return Err(miette!("there is no log to read: name its files with --data"));
+            return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
-        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit).into_diagnostic()?;
+        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit).or_fail()?;
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
             bar.set_style(style);
@@ -118,23 +118,24 @@ impl Log {
 
 impl Log {
     /// An error of the log; where it is about one row, with the way to tolerate it.
-    fn with_remedy(&self, error: DataError) -> Report {
+    fn with_remedy(&self, error: DataError) -> Failure {
         let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
-        let report = Report::from_err(error);
+        let failure = Failure::of(&error);
         if about_a_row && self.reject_limit == 0 {
-            say("bad rows can be tolerated, and are listed and counted, with --reject-limit ROWS");
+            failure.help("to leave bad rows out, and have them listed and counted, give --reject-limit ROWS")
+        } else {
+            failure
         }
-        report
     }
 }
 
 impl Population {
     /// The contexts, row by row, if files were given.
-    pub(crate) fn read(&self, document: &PolicyDocument) -> Result<Option<Vec<f64>>, Report> {
+    pub(crate) fn read(&self, document: &PolicyDocument) -> Result<Option<Vec<f64>>, Failure> {
         if self.population.is_empty() {
             return Ok(None);
         }
-        let people = read_people(document, &self.population, 0, SAMPLE_SIZE).into_diagnostic()?;
+        let people = read_people(document, &self.population, 0, SAMPLE_SIZE).or_fail()?;
         Ok(Some(people.contexts))
     }
 }

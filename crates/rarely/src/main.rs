@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod audit;
+mod failure;
 mod frontier;
 mod ihdp;
 mod log;
@@ -24,7 +25,8 @@ mod token;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use miette::Report;
+
+use failure::Failure;
 
 /// What one thread allocates for a decision another frees; the system's allocator does that under a lock.
 #[global_allocator]
@@ -74,14 +76,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.command) {
         Ok(code) => code,
-        Err(report) => {
-            output::say(&format!("{report:?}"));
+        Err(failure) => {
+            output::say(&failure.to_string());
             ExitCode::from(2)
         }
     }
 }
 
-fn run(command: &Command) -> Result<ExitCode, Report> {
+fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Review(arguments) => return review::run(arguments),
         Command::Policy(arguments) => return policy::run(arguments),

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use miette::{IntoDiagnostic as _, Report};
 use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
 use rarely_lab::{NormBound, Source};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::output::Format;
 
 /// How much to run, and where to put it.
@@ -104,9 +104,9 @@ pub(crate) struct World {
 
 impl World {
     /// The world with this name.
-    pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<Source, Report> {
+    pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<Source, Failure> {
         let (arms, dimension) = (usize::try_from(self.arms), usize::try_from(self.dim));
-        let (arms, dimension) = (arms.into_diagnostic()?, dimension.into_diagnostic()?);
+        let (arms, dimension) = (arms.or_fail()?, dimension.or_fail()?);
         Ok(Source::Synthetic { name: name.to_owned(), arms, dimension, noise, strength })
     }
 }

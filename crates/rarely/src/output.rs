@@ -3,7 +3,8 @@
 use std::io::{self, Write as _};
 
 use clap::ValueEnum;
-use miette::{IntoDiagnostic as _, Report, WrapErr as _};
+
+use crate::failure::{Failure, OrFail as _};
 
 /// What stdout gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -18,22 +19,22 @@ pub(crate) enum Format {
 
 /// Writes a part of the answer as soon as it is known. A reader that has gone away is no reason to stop: files may be still to be
 /// written.
-pub(crate) fn print(text: &str) -> Result<(), Report> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.into_diagnostic().wrap_err("could not write to standard output"),
+        result => result.or_fail_with(|| "standard output cannot be written to".to_owned()),
     }
 }
 
 /// Prints an object.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Report> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&json_text(value)?)
 }
 
 /// An object as text that ends with a line.
-pub(crate) fn json_text(value: &impl serde::Serialize) -> Result<String, Report> {
-    rarely_output::json_text(value).into_diagnostic()
+pub(crate) fn json_text(value: &impl serde::Serialize) -> Result<String, Failure> {
+    rarely_output::json_text(value).or_fail()
 }
 
 /// Talks to whoever reads stderr, if anybody does.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_data::sketch;
 use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::log::Population;
 use crate::output::{print, print_json, say};
 use crate::review::Format;
@@ -73,7 +73,7 @@ struct Init {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::Init(init) => initial(init)?,
         Command::Check { policy } => return check(policy),
@@ -84,30 +84,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn initial(init: &Init) -> Result<(), Report> {
-    let columns = sketch(&init.from).into_diagnostic()?;
+fn initial(init: &Init) -> Result<(), Failure> {
+    let columns = sketch(&init.from).or_fail()?;
     let (option, outcome) = guess_roles(&columns);
     let choose = |given: &Option<String>, guessed: Option<&str>, what: &str, flag: &str| {
         let name = given.as_deref().or(guessed).ok_or_else(|| {
             let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-            miette!(
-                "{}: which column says {what}? Name it with {flag}; there are {}",
-                init.from.display(),
-                known.join(", ")
-            )
+            Failure::new(format!("{}: no column is recognised as {what}", init.from.display()))
+                .help(format!("name it with {flag}; the columns are {}", known.join(", ")))
         })?;
         if columns.iter().any(|column| column.name == name) {
             Ok(name.to_owned())
         } else {
-            Err(miette!("{}: there is no column {name:?}", init.from.display()))
+            Err(Failure::new(format!("{}: there is no column {name:?}", init.from.display())))
         }
     };
-    let option = choose(&init.option_column, option, "which option was given", "--option-column")?;
-    let outcome = choose(&init.outcome_column, outcome, "how it went", "--outcome-column")?;
+    let option = choose(&init.option_column, option, "the option that was given", "--option-column")?;
+    let outcome = choose(&init.outcome_column, outcome, "the outcome", "--outcome-column")?;
     if option == outcome {
-        return Err(miette!(
-            "the column {option:?} cannot be both the option and the outcome; name another with --outcome-column"
-        ));
+        let failure = Failure::new(format!("the column {option:?} cannot be both the option and the outcome"));
+        return Err(failure.help("name another with --outcome-column"));
     }
     let stem = init.from.file_stem().map_or_else(|| "policy".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
@@ -121,7 +117,7 @@ fn initial(init: &Init) -> Result<(), Report> {
     }
 }
 
-fn check(path: &Path) -> Result<ExitCode, Report> {
+fn check(path: &Path) -> Result<ExitCode, Failure> {
     match PolicyDocument::read(path) {
         Ok(document) => {
             let shape = document.shape();
@@ -135,16 +131,16 @@ fn check(path: &Path) -> Result<ExitCode, Report> {
             ))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error @ DocumentError::Io { .. }) => Err(error).into_diagnostic(),
+        Err(error @ DocumentError::Io { .. }) => Err(error).or_fail(),
         Err(error) => {
-            say(&format!("{:?}", Report::from_err(error)));
+            say(&Failure::of(&error).to_string());
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
-fn show(path: &Path, format: Format) -> Result<(), Report> {
-    let document = PolicyDocument::read(path).into_diagnostic()?;
+fn show(path: &Path, format: Format) -> Result<(), Failure> {
+    let document = PolicyDocument::read(path).or_fail()?;
     match format {
         Format::Json => print_json(&serde_json::json!({
             "policy": document.policy(),
@@ -163,15 +159,15 @@ fn show(path: &Path, format: Format) -> Result<(), Report> {
     }
 }
 
-fn diff(old: &Path, new: &Path, population: &Population) -> Result<(), Report> {
-    let (before, after) = (PolicyDocument::read(old).into_diagnostic()?, PolicyDocument::read(new).into_diagnostic()?);
+fn diff(old: &Path, new: &Path, population: &Population) -> Result<(), Failure> {
+    let (before, after) = (PolicyDocument::read(old).or_fail()?, PolicyDocument::read(new).or_fail()?);
     let mut lines = before.difference(&after);
     if !population.population.is_empty() {
-        let decide = |document: &PolicyDocument| -> Result<Vec<String>, Report> {
+        let decide = |document: &PolicyDocument| -> Result<Vec<String>, Failure> {
             let people = population.read(document)?.unwrap_or_default();
-            let contexts = rarely_core::Contexts::new(&people, document.shape().dimension()).into_diagnostic()?;
+            let contexts = rarely_core::Contexts::new(&people, document.shape().dimension()).or_fail()?;
             let rule = rarely_core::Rule::new(document.rule().parameters(document));
-            let arms = rule.choose_many(contexts).into_diagnostic()?;
+            let arms = rule.choose_many(contexts).or_fail()?;
             Ok(arms.into_iter().map(|arm| document.options()[arm.index()].clone()).collect())
         };
         let (first, second) = (decide(&before)?, decide(&after)?);

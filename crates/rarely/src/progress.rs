@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{IntoDiagnostic as _, Report, WrapErr as _};
 use rarely_lab::{Bench, Journal, runs_text};
 use rarely_output::OutputDirectory;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
 
 /// Threads, a folder for results if one was asked for, and the runs that were finished in it.
@@ -20,12 +20,14 @@ pub(crate) struct Session {
 
 impl Session {
     /// Everything that can be wrong with what was asked has been checked.
-    pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Report> {
+    pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
-        let pool = pool.into_diagnostic().wrap_err("could not start the threads; try --threads 1")?;
-        let folder = out.map(OutputDirectory::create).transpose().into_diagnostic()?;
+        let pool = pool
+            .or_fail_with(|| "the threads cannot be started".to_owned())
+            .map_err(|failure| failure.help("try --threads 1"))?;
+        let folder = out.map(OutputDirectory::create).transpose()?;
         let journal = match &folder {
-            Some(folder) => Journal::open(folder).into_diagnostic()?,
+            Some(folder) => Journal::open(folder)?,
             None => Journal::none(),
         };
         let kept = folder.as_ref().map(|folder| folder.path().display().to_string());
@@ -38,8 +40,7 @@ impl Session {
             });
             std::process::exit(130);
         })
-        .into_diagnostic()
-        .wrap_err("could not take care of Ctrl-C")?;
+        .or_fail_with(|| "Ctrl-C cannot be handled".to_owned())?;
         Ok(Self { pool, folder, journal, started: Instant::now() })
     }
 
@@ -76,8 +77,8 @@ impl Session {
     }
 
     /// All files are written: finished runs need not be kept any longer.
-    pub(crate) fn finish(self) -> Result<(), Report> {
-        self.journal.finish().into_diagnostic().wrap_err("could not remove the list of finished runs")?;
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.journal.finish().or_fail_with(|| "the list of finished runs cannot be removed".to_owned())?;
         let place =
             self.folder.map_or_else(String::new, |folder| format!("; results are in {}", folder.path().display()));
         say(&format!("done in {:.1} s{place}", self.started.elapsed().as_secs_f64()));

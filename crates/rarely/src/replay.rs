@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report};
 use rarely_core::Interval;
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::{Replay, Value, Walk, words};
 use serde_json::json;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::log::Log;
 use crate::options::count;
 use crate::output::{print, print_json, width};
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     let mut columns = Log::columns(&document);
     columns.propensity.clone_from(&arguments.propensity_column);
@@ -47,12 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let mut last = None;
     let rejected = arguments.log.walk_with(&document, &columns, |case| {
         last.clone_from(&case.time);
-        replay
-            .step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())
-            .map(|_| ())
-            .into_diagnostic()
+        replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref()).map(|_| ()).or_fail()
     })?;
-    let walk = replay.finish(last.as_deref()).into_diagnostic()?;
+    let walk = replay.finish(last.as_deref()).or_fail()?;
     match arguments.format {
         Format::Table => print(&text(&document, &walk, arguments)),
         Format::Json => print_json(&object(&document, &walk, rejected)),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report};
 use rarely_lab::report::reproduction::{text, write};
 use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
 use rarely_lab::{Bench, ROUNDS};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::ihdp;
 use crate::options::count;
 use crate::output::{print, say, width};
@@ -39,16 +39,15 @@ pub(crate) struct Arguments {
     threads: Option<u16>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { full, runs, rounds, seed, .. } = *arguments;
     let data = ihdp::named(&arguments.data);
     let synthetic = data.is_empty();
-    let children =
-        if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data).into_diagnostic()? };
+    let children = if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data).or_fail()? };
     let size = Size { full, at_most: runs, rounds, seed };
-    let trials = trials(size, &children).into_diagnostic()?;
+    let trials = trials(size, &children).or_fail()?;
     for trial in &trials {
-        trial.task.check(&trial.contestants).into_diagnostic()?;
+        trial.task.check(&trial.contestants).or_fail()?;
     }
     let session = Session::start(arguments.threads, Some(&arguments.out))?;
     say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), size.extent()));
@@ -57,12 +56,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     }
     let total = trials.iter().map(Trial::runs).sum();
     let finished = trials.iter().map(|trial| trial.task.finished(&trial.contestants, session.journal()));
-    let finished = finished.sum::<Result<usize, _>>().into_diagnostic()?;
+    let finished = finished.sum::<Result<usize, _>>().or_fail()?;
     let work = |bench: &Bench<'_>| Findings::of(size, synthetic, &trials, bench);
-    let findings = session.watch("reproducing", (total, finished), work).into_diagnostic()?;
-    let reproduced = Reproduced::judge(findings, children).into_diagnostic()?;
+    let findings = session.watch("reproducing", (total, finished), work).or_fail()?;
+    let reproduced = Reproduced::judge(findings, children).or_fail()?;
     if let Some(folder) = session.folder() {
-        write(folder, &reproduced).into_diagnostic()?;
+        write(folder, &reproduced)?;
     }
     print(&text(&reproduced, width()))?;
     say(&format!("the report is {}", arguments.out.join("report.html").display()));

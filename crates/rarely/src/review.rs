@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_output::OutputDirectory;
 use rarely_report::{Sources, text, write};
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::log::{Log, Population};
 use crate::output::{print, print_json, say, width};
 use crate::state;
@@ -52,16 +52,18 @@ pub(crate) enum Format {
     Json,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
-    let folder = arguments.out.as_deref().map(OutputDirectory::create).transpose().into_diagnostic()?;
+    let folder = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
     let mut tally = Tally::new(&document);
     for path in &arguments.state {
-        tally.merge(&state::read(path, &document)?).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+        let saved = state::read(path, &document)?;
+        tally.merge(&saved).or_fail().map_err(|failure| failure.at(path.display()))?;
     }
     if arguments.log.data.is_empty() && arguments.state.is_empty() {
-        return Err(miette!("there is nothing to review: give a log with --data, or saved statistics with --state"));
+        let failure = Failure::new("there is nothing to review");
+        return Err(failure.help("give a log with --data, or saved statistics with --state"));
     }
     if !arguments.log.data.is_empty() {
         let rejected = arguments.log.walk(&document, |case| {
@@ -69,13 +71,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
             Ok(())
         })?;
         tally.reject(rejected);
-        tally.check_sources().into_diagnostic()?;
+        tally.check_sources().or_fail()?;
     }
     let people = arguments.population.read(&document)?;
-    let ground = Ground::of(&document, &tally, people).into_diagnostic()?;
-    let found = review(&ground, &tally).into_diagnostic()?;
+    let ground = Ground::of(&document, &tally, people).or_fail()?;
+    let found = review(&ground, &tally).or_fail()?;
     if let Some(folder) = &folder {
-        write(folder, &ground, &found, &sources(arguments)).into_diagnostic()?;
+        write(folder, &ground, &found, &sources(arguments))?;
         say(&format!("the report is {}", folder.path().join("review.html").display()));
     }
     match arguments.format {
@@ -91,19 +93,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Report> {
 }
 
 /// Nothing that is already stored is lost: a new file must be new, or the very state that is gone on from.
-fn check_targets(arguments: &Arguments) -> Result<(), Report> {
+fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = arguments.apply.as_ref().filter(|path| path.exists()) {
-        return Err(miette!("{} exists already; --apply writes a new file: give another name", path.display()));
+        return Err(state::exists(path).help("give --apply the name of a new file"));
     }
     let gone_on_from = |path: &&PathBuf| arguments.state.iter().any(|state| same_file(state, path));
     if let Some(path) = arguments.save_state.as_ref().filter(|path| path.exists() && !gone_on_from(path)) {
         let shown = path.display();
         return Err(if path.is_dir() {
-            miette!("{shown} is a folder; give --save-state the name of a file")
+            Failure::new(format!("{shown}: is a directory")).help("give --save-state the name of a file")
         } else {
-            miette!(
-                "{shown} exists already and would be lost; go on from it with --state {shown}, or save under another name"
-            )
+            state::exists(path).help(format!("continue from it with --state {shown}, or save under another name"))
         });
     }
     Ok(())
@@ -114,7 +114,7 @@ fn same_file(first: &Path, second: &Path) -> bool {
 }
 
 /// Puts the proposed rule into a copy of the document.
-fn apply(arguments: &Arguments, found: &Review) -> Result<(), Report> {
+fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
     let Some(path) = &arguments.apply else {
         return Ok(());
     };
@@ -122,8 +122,8 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Report> {
         say(&format!("there is no change to apply; {} was not written", path.display()));
         return Ok(());
     };
-    let original = fs::read_to_string(&arguments.policy).into_diagnostic()?;
-    let text = rarely_policy::apply(&original, &proposal.rule).into_diagnostic()?;
+    let original = fs::read_to_string(&arguments.policy).or_fail()?;
+    let text = rarely_policy::apply(&original, &proposal.rule).or_fail()?;
     state::write_new(path, text.as_bytes())?;
     say(&format!("the document with the proposed rule is in {}", path.display()));
     Ok(())

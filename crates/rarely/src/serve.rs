@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use miette::{IntoDiagnostic as _, Report, WrapErr as _};
 use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_EVERY};
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
 use rarely_server::{Ready, ServeOptions};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
 
 /// What to serve.
@@ -53,7 +53,7 @@ enum Durable {
     Relaxed,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let durability = match arguments.durability {
         Durable::Full => Durability::Full,
         Durable::Relaxed => Durability::Relaxed,
@@ -76,9 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         announce(ready, &store, durability);
         Ok(())
     };
-    let runtime = tokio::runtime::Runtime::new().into_diagnostic().wrap_err("could not start the threads")?;
+    let runtime = tokio::runtime::Runtime::new().or_fail_with(|| "the threads cannot be started".to_owned())?;
     let told = move |number: u64| progress.set_position(number);
-    runtime.block_on(rarely_server::serve(options, told, ready)).into_diagnostic()?;
+    runtime.block_on(rarely_server::serve(options, told, ready)).or_fail()?;
     say("stopped; everything that was answered is in the store");
     Ok(())
 }

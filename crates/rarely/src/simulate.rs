@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report};
 use rarely_lab::report::results;
 use rarely_lab::{Contestant, CounterfactualTable, Outcome, Source, Task};
 use serde_json::{Value, json};
 
+use crate::failure::{Failure, OrFail as _};
 use crate::options::{Algorithms, Assumptions, Size, World, count};
 use crate::output::{Format, print, print_json, width};
 use crate::progress::Session;
@@ -46,12 +46,12 @@ pub(crate) struct Arguments {
     size: Size,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, size } =
         arguments;
     let (source, true_noise) = if let Some(path) = table {
-        let table = rarely_data::table::read(path).into_diagnostic()?;
-        (Source::Tables(Arc::new(CounterfactualTable::new(vec![table]).into_diagnostic()?)), 1.0)
+        let table = rarely_data::table::read(path).or_fail()?;
+        (Source::Tables(Arc::new(CounterfactualTable::new(vec![table]).or_fail()?)), 1.0)
     } else {
         (world.source(environment, *noise, *strength)?, *noise)
     };
@@ -59,13 +59,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let certificates = size.certificates();
     let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
-    task.check(&contestants).into_diagnostic()?;
+    task.check(&contestants).or_fail()?;
     let session = Session::start(size.threads, size.out.as_deref())?;
     let outcomes = play(&session, "simulating", &task, &contestants)?;
-    let mut settings = task.describe(&assumptions, &algorithms.0).into_diagnostic()?;
+    let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
     settings["command"] = json!("simulate");
     if let Some(folder) = session.folder() {
-        results::write(folder, &settings, &outcomes).into_diagnostic()?;
+        results::write(folder, &settings, &outcomes)?;
     }
     report(size.format, &settings, &outcomes)?;
     session.finish()
@@ -77,14 +77,14 @@ pub(crate) fn play(
     what: &str,
     task: &Task,
     contestants: &[Contestant],
-) -> Result<Vec<Outcome>, Report> {
+) -> Result<Vec<Outcome>, Failure> {
     let total = task.runs * contestants.len() as u64;
-    let finished = task.finished(contestants, session.journal()).into_diagnostic()?;
-    session.watch(what, (total, finished), |bench| task.run(contestants, bench)).into_diagnostic()
+    let finished = task.finished(contestants, session.journal()).or_fail()?;
+    session.watch(what, (total, finished), |bench| task.run(contestants, bench)).or_fail()
 }
 
 /// Prints one experiment.
-pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> Result<(), Report> {
+pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> Result<(), Failure> {
     match format {
         Format::Table => print(&results::text::experiment(settings, outcomes, width())),
         Format::Json => print_json(&object(settings, outcomes)?),
@@ -93,16 +93,16 @@ pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> 
 }
 
 /// One experiment as one object.
-pub(crate) fn object(settings: &Value, outcomes: &[Outcome]) -> Result<Value, Report> {
+pub(crate) fn object(settings: &Value, outcomes: &[Outcome]) -> Result<Value, Failure> {
     Ok(json!({ "settings": settings, "algorithms": rows(outcomes)? }))
 }
 
-pub(crate) fn rows(outcomes: &[Outcome]) -> Result<Vec<Value>, Report> {
+pub(crate) fn rows(outcomes: &[Outcome]) -> Result<Vec<Value>, Failure> {
     let row = |outcome: &Outcome| {
         let mut row = serde_json::to_value(outcome.summary())?;
         row["rounds_per_second"] = json!(outcome.rounds_per_second());
         row["seconds"] = json!(outcome.seconds);
         Ok(row)
     };
-    outcomes.iter().map(row).collect::<Result<_, serde_json::Error>>().into_diagnostic()
+    outcomes.iter().map(row).collect::<Result<_, serde_json::Error>>().or_fail()
 }

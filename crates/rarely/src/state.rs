@@ -1,14 +1,15 @@
 //! `rarely state`: saved statistics of logs.
 
+use std::error::Error as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_review::Tally;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
 
 /// What to do with saved statistics.
@@ -31,56 +32,63 @@ enum Command {
     },
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Command::Merge { out, states } = &arguments.command;
     if out.exists() {
-        return Err(miette!("{} exists already and would be lost; give --out another name", out.display()));
+        return Err(exists(out).help("give --out another name"));
     }
     let mut merged: Option<Tally> = None;
     for path in states {
         let state = from_file(path)?;
         match &mut merged {
             None => merged = Some(state),
-            Some(merged) => merged.merge(&state).into_diagnostic().wrap_err_with(|| path.display().to_string())?,
+            Some(merged) => merged.merge(&state).or_fail().map_err(|failure| failure.at(path.display()))?,
         }
     }
-    let merged = merged.ok_or_else(|| miette!("name the states to merge"))?;
+    let merged =
+        merged.ok_or_else(|| Failure::new("there are no saved statistics to merge").help("name their files"))?;
     write(out, &merged)?;
     say(&format!("{} rows of {} states are in {}", merged.rows(), states.len(), out.display()));
     Ok(())
 }
 
 /// Saved statistics, checked against the document.
-pub(crate) fn read(path: &Path, document: &PolicyDocument) -> Result<Tally, Report> {
-    from_file(path)?.revive(document).into_diagnostic().wrap_err_with(|| path.display().to_string())
+pub(crate) fn read(path: &Path, document: &PolicyDocument) -> Result<Tally, Failure> {
+    from_file(path)?.revive(document).or_fail().map_err(|failure| failure.at(path.display()))
 }
 
-fn from_file(path: &Path) -> Result<Tally, Report> {
-    let place = || format!("{}: these saved statistics cannot be used; build them again from the logs", path.display());
-    let text = fs::read_to_string(path).into_diagnostic().wrap_err_with(place)?;
-    Tally::from_text(&text).into_diagnostic().wrap_err_with(place)
+fn from_file(path: &Path) -> Result<Tally, Failure> {
+    let unusable = |failure: Failure| failure.at(path.display()).help("build the saved statistics again from the logs");
+    let text = fs::read_to_string(path).or_fail_with(|| "cannot be read".to_owned()).map_err(unusable)?;
+    Tally::from_text(&text).or_fail().map_err(unusable)
 }
 
 /// Saves statistics: a whole file or none.
-pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Report> {
-    replace(path, tally.to_text().into_diagnostic()?.as_bytes())
+pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Failure> {
+    replace(path, tally.to_text().or_fail()?.as_bytes())
 }
 
 /// Writes a file that must not exist yet.
-pub(crate) fn write_new(path: &Path, contents: &[u8]) -> Result<(), Report> {
+pub(crate) fn write_new(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     if path.exists() {
-        return Err(miette!("{} exists already; give another name", path.display()));
+        return Err(exists(path).help("give another name"));
     }
     replace(path, contents)
 }
 
-fn replace(path: &Path, contents: &[u8]) -> Result<(), Report> {
+fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| miette!("{} is no name for a file", path.display()))?;
+    let name = name.ok_or_else(|| Failure::new(format!("{} is not the name of a file", path.display())))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = OutputDirectory::create(parent).and_then(|folder| folder.write(name, contents));
+    let written = OutputDirectory::create(parent).and_then(|directory| directory.write(name, contents));
     written.map_err(|error| {
-        let reason = std::error::Error::source(&error).map_or_else(String::new, |source| format!(" ({source})"));
-        miette!("{}: could not be written{reason}; name a place that you may write to", path.display())
+        let failure = Failure::new(format!("{}: cannot be written", path.display()));
+        let failure = error.source().into_iter().fold(failure, Failure::caused_by);
+        failure.help("check your permissions and the free space, or name another file")
     })
+}
+
+/// A file that would be lost if it were written.
+pub(crate) fn exists(path: &Path) -> Failure {
+    Failure::new(format!("{}: exists already, and its contents would be lost", path.display()))
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use miette::{IntoDiagnostic as _, Report};
 use rarely_live::Engine;
 use rarely_live::engine::Durability;
 use rarely_live::event::Recovered;
 use rarely_store::{Store, backup, restore};
 
+use crate::failure::Failure;
 use crate::output::say;
 use crate::serve::engine_options;
 
@@ -47,14 +47,14 @@ enum Command {
     },
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Backup { store, to } => {
-            let head = backup(store, to).into_diagnostic()?;
+            let head = backup(store, to)?;
             say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
         }
         Command::Restore { from, to } => {
-            let restored = restore(from, to).into_diagnostic()?;
+            let restored = restore(from, to)?;
             let before =
                 restored.before.map_or_else(String::new, |before| format!("; the store there ended at event {before}"));
             say(&format!("{} events are in {}{before}", restored.head.number, to.display()));
@@ -64,15 +64,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     Ok(())
 }
 
-fn recover(store: &Path) -> Result<(), Report> {
-    let (head, seen) = Store::accept_loss(store).into_diagnostic()?;
+fn recover(store: &Path) -> Result<(), Failure> {
+    let (head, seen) = Store::accept_loss(store)?;
     let Some(seen) = seen.filter(|seen| *seen != head && seen.number >= head.number) else {
         say(&format!("nothing is lost: the log ends at event {}, as it was acknowledged", head.number));
         return Ok(());
     };
-    let engine = Engine::start(store, engine_options(Durability::Full), |_| {}).into_diagnostic()?;
+    let engine = Engine::start(store, engine_options(Durability::Full), |_| {})?;
     let recovered = Recovered { log_ended: head.number, acknowledged: seen.number };
-    let written = engine.recovered("console", recovered).into_diagnostic();
+    let written = engine.recovered("console", recovered);
     engine.stop();
     let event = written?;
     say(&if seen.number > head.number {

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_lab::report::results::{self, text};
 use rarely_lab::sweep::{self, Axis, Sweep};
 use rarely_lab::{CounterfactualTable, Source, Task};
 use serde_json::json;
 
+use crate::failure::{Failure, OrFail as _};
 use crate::ihdp;
 use crate::options::{Algorithms, Assumptions, Size, World, count};
 use crate::output::{Format, print, print_json, width};
@@ -53,42 +53,42 @@ pub(crate) struct Arguments {
     size: Size,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { vary, environment, data, synthetic, world, noise, rounds, runs, algorithms, assumptions, size } =
         arguments;
     if vary.len() > 2 {
-        return Err(miette!("--vary was given {} times; it can be given once or twice", vary.len()));
+        return Err(Failure::new(format!("--vary was given {} times", vary.len())).help("give it once or twice"));
     }
     let (source, true_noise) = if *synthetic || !data.is_empty() {
         let tables = ihdp::read(data, *synthetic, size.seed)?;
-        (Source::Tables(Arc::new(CounterfactualTable::new(tables).into_diagnostic()?)), 1.0)
+        (Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?)), 1.0)
     } else {
         (world.source(environment, *noise, 1.0)?, *noise)
     };
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
-    task.check(&contestants).into_diagnostic()?;
-    let sweep = Sweep::new(&task, &contestants, vary).into_diagnostic()?;
+    task.check(&contestants).or_fail()?;
+    let sweep = Sweep::new(&task, &contestants, vary).or_fail()?;
     let session = Session::start(size.threads, size.out.as_deref())?;
-    let progress = (sweep.runs(), sweep.finished(session.journal()).into_diagnostic()?);
-    let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).into_diagnostic()?;
-    let mut settings = task.describe(&assumptions, &algorithms.0).into_diagnostic()?;
+    let progress = (sweep.runs(), sweep.finished(session.journal()).or_fail()?);
+    let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).or_fail()?;
+    let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
     settings["command"] = json!("sweep");
     settings["vary"] =
         vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect();
     let frame = sweep::frame(vary, &cells);
     let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
     if let Some(folder) = session.folder() {
-        folder.write("sweep.csv", frame.to_csv()).into_diagnostic()?;
-        folder.write_json("run.json", &settings).into_diagnostic()?;
+        folder.write("sweep.csv", frame.to_csv())?;
+        folder.write_json("run.json", &settings)?;
         let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
-        folder.write_all("figure", figure.files("figure")).into_diagnostic()?;
+        folder.write_all("figure", figure.files("figure"))?;
     }
     match size.format {
         Format::Csv => print(&frame.to_csv())?,
         Format::Json => {
-            let cells: Result<Vec<_>, Report> = cells
+            let cells: Result<Vec<_>, Failure> = cells
                 .iter()
                 .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.outcomes)? })))
                 .collect();

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use miette::{IntoDiagnostic as _, Report, WrapErr as _, miette};
 use rarely_live::engine::{Durability, StartError};
 use rarely_live::{Engine, Role};
 use rarely_output::{TextTable, utc};
 use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
+use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::{print, print_json, say, width};
 use crate::review::Format;
 use crate::serve::{engine_options, new_token};
@@ -51,7 +51,7 @@ struct Create {
     #[arg(long)]
     name: String,
     /// What it is for: decide, observe, read, review, admin; may be given several times
-    #[arg(long, value_name = "ROLE", required = true, num_args = 1..)]
+    #[arg(long, value_name = "ROLE", required = true, num_args = 1.., value_parser = parse::<Role>)]
     role: Vec<Role>,
     /// For which policies [default: all]
     #[arg(long, value_name = "NAME", num_args = 1..)]
@@ -75,7 +75,7 @@ struct Place {
     token_file: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Create(create) => make(create),
         Command::List { place, format } => {
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
         Command::Revoke { place, id } => {
             match place.server()? {
                 Some(server) => drop(server.ask("DELETE", &format!("/v1/tokens/{id}"), None)?),
-                None => on_store(place, |engine| engine.revoke_token("console", id).into_diagnostic().map(|_| ()))?,
+                None => on_store(place, |engine| Ok(engine.revoke_token("console", id).map(|_| ())?))?,
             }
             say(&format!("the token {id} lets nobody in any more"));
             Ok(())
@@ -96,13 +96,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Report> {
     }
 }
 
-fn make(create: &Create) -> Result<(), Report> {
-    rarely_server::check_person(&create.name).map_err(Report::msg)?;
+fn make(create: &Create) -> Result<(), Failure> {
+    rarely_server::check_person(&create.name).map_err(Failure::new)?;
     for name in &create.policy {
-        rarely_server::check_name(name).map_err(Report::msg)?;
+        rarely_server::check_name(name).map_err(Failure::new)?;
     }
     if let Some(days) = create.expires.filter(|days| !(*days > 0.0 && *days <= 36_525.0)) {
-        return Err(miette!("--expires {days}: give a number of days above 0, up to 36525"));
+        return Err(
+            Failure::new(format!("--expires is {days}")).help("give a number of days above 0 and at most 36525")
+        );
     }
     let policies = (!create.policy.is_empty()).then(|| create.policy.clone());
     let token = if let Some(server) = create.place.server()? {
@@ -114,13 +116,16 @@ fn make(create: &Create) -> Result<(), Report> {
             body["expires"] = days.into();
         }
         let made = server.ask("POST", "/v1/tokens", Some(&body))?;
-        made["token"].as_str().map(ToOwned::to_owned).ok_or_else(|| miette!("the server answered without a token"))?
+        made["token"]
+            .as_str()
+            .map(ToOwned::to_owned)
+            .ok_or_else(|| Failure::new("the server answered without a token"))?
     } else {
         on_store(&create.place, |engine| {
             let expires_ms = create.expires.map(|days| engine.now_ms().saturating_add(milliseconds(days)));
             let (token, grant) =
-                new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Report::msg)?;
-            engine.create_token("console", grant).into_diagnostic()?;
+                new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Failure::new)?;
+            engine.create_token("console", grant)?;
             Ok(token)
         })?
     };
@@ -133,7 +138,7 @@ fn milliseconds(days: f64) -> u64 {
     (days * 86_400_000.0).ceil() as u64
 }
 
-fn list(place: &Place) -> Result<Json, Report> {
+fn list(place: &Place) -> Result<Json, Failure> {
     match place.server()? {
         Some(server) => server.ask("GET", "/v1/tokens", None),
         None => on_store(place, |engine| {
@@ -181,16 +186,21 @@ fn table(tokens: &Json) -> String {
 }
 
 /// Does something with a store that no server uses.
-fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Report>) -> Result<R, Report> {
-    let path = place.store.as_deref().ok_or_else(|| miette!("name the store with --store, or a server with --url"))?;
+fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+    let path = place.store.as_deref();
+    let path = path
+        .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
     if !path.exists() {
-        return Err(StoreError::Missing { path: path.to_owned() }).into_diagnostic();
+        return Err(StoreError::Missing { path: path.to_owned() }.into());
     }
     let engine = Engine::start(path, engine_options(Durability::Full), |_| {}).map_err(|error| match error {
         StartError::Store(locked @ StoreError::Locked { .. }) => {
-            miette!("{locked}; or let the running server do it: --url http://127.0.0.1:8080 with --token-file or RARELY_TOKEN")
+            let failure = Failure::from(locked);
+            failure.help(
+                "if it is the server, let it do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN",
+            )
         }
-        other => Report::from_err(other),
+        other => other.into(),
     })?;
     let done = act(&engine);
     engine.stop();
@@ -198,19 +208,20 @@ fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Report>) ->
 }
 
 impl Place {
-    fn server(&self) -> Result<Option<Server>, Report> {
+    fn server(&self) -> Result<Option<Server>, Failure> {
         let Some(url) = &self.url else { return Ok(None) };
         let token = match &self.token_file {
             Some(path) => read(path)?,
-            None => std::env::var("RARELY_TOKEN")
-                .map_err(|_| miette!("no admin token: name a file with --token-file, or set RARELY_TOKEN"))?,
+            None => std::env::var("RARELY_TOKEN").map_err(|_| {
+                Failure::new("there is no admin token").help("name its file with --token-file, or set RARELY_TOKEN")
+            })?,
         };
         Ok(Some(Server { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() }))
     }
 }
 
-fn read(path: &Path) -> Result<String, Report> {
-    std::fs::read_to_string(path).into_diagnostic().wrap_err_with(|| format!("{}: cannot be read", path.display()))
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).or_fail_with(|| format!("{}: cannot be read", path.display()))
 }
 
 /// A running server.
@@ -221,7 +232,7 @@ struct Server {
 
 impl Server {
     /// Asks for something, and gives what the server answered; a problem is an error in its words.
-    fn ask(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Report> {
+    fn ask(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = ureq::http::Request::builder()
             .method(method)
@@ -229,17 +240,17 @@ impl Server {
             .header("Authorization", format!("Bearer {}", self.token))
             .header("Content-Type", "application/json")
             .body(body.map(ToString::to_string).unwrap_or_default())
-            .into_diagnostic()
-            .wrap_err_with(|| format!("--url {}", self.url))?;
-        let answered = agent.run(request).into_diagnostic().wrap_err_with(|| format!("{} does not answer", self.url));
+            .or_fail_with(|| format!("--url {}", self.url))?;
+        let answered = agent.run(request).or_fail_with(|| format!("{} does not answer", self.url));
         let mut response = answered?;
-        let text = response.body_mut().read_to_string().into_diagnostic()?;
+        let text = response.body_mut().read_to_string().or_fail()?;
         let answer: Json = serde_json::from_str(&text).unwrap_or_default();
         if response.status().is_success() {
             return Ok(answer);
         }
         let words = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
-        let remedy = if answer["remedy"].is_null() { String::new() } else { format!("; {}", words("remedy")) };
-        Err(miette!("{} answered {}: {}{remedy}", self.url, response.status().as_u16(), words("detail")))
+        let status = response.status().as_u16();
+        let failure = Failure::new(format!("{} answered {status}: {}", self.url, words("detail")));
+        Err(if answer["remedy"].is_null() { failure } else { failure.help(words("remedy")) })
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use miette::{IntoDiagnostic as _, Report, miette};
 use rarely_live::event::{Event, Proposed, Signature};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_live::{EngineState, LivePolicy, VersionOrigin};
@@ -11,6 +10,7 @@ use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
 use rarely_plot::{Page, PageCell};
 use rarely_store::{LogEntry, SqliteLog};
 
+use crate::failure::Failure;
 use crate::output::say;
 
 /// One thing that was changed, signed, proposed or refused.
@@ -29,8 +29,8 @@ struct Line {
     hash: String,
 }
 
-pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Report> {
-    let log = SqliteLog::open_read_only(store).into_diagnostic()?;
+pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Failure> {
+    let log = SqliteLog::open_read_only(store)?;
     let mut world = EngineState::default();
     let mut lines = Vec::new();
     let walked = for_each_entry::<ReplayError>(&log, 0, None, |entry| {
@@ -41,16 +41,16 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
         }
         Ok(())
     });
-    walked.into_diagnostic()?;
+    walked?;
     if let Some(name) = policy {
         if world.named(name).is_none() {
-            return Err(miette!("{}: there is no policy {name:?}", store.display()));
+            return Err(Failure::new(format!("{}: there is no policy {name:?}", store.display())));
         }
         lines.retain(|line| line.policy == name);
     }
-    let folder = OutputDirectory::create(out).into_diagnostic()?;
-    folder.write("changes.csv", csv(&lines)).into_diagnostic()?;
-    folder.write("changes.html", page(store, &world, &lines).html()).into_diagnostic()?;
+    let folder = OutputDirectory::create(out)?;
+    folder.write("changes.csv", csv(&lines))?;
+    folder.write("changes.html", page(store, &world, &lines).html())?;
     say(&format!("{} entries are in {} and changes.csv", lines.len(), folder.path().join("changes.html").display()));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use miette::{IntoDiagnostic as _, Report};
+use rarely_error::Explain;
 use rarely_live::audit::{AuditFault, AuditSummary, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::replay::ReplayError;
@@ -15,22 +15,29 @@ use rarely_store::{
 };
 use serde_json::json;
 
+use crate::failure::{Failure, OrFail as _, worded};
 use crate::output::{print, print_json, say};
 use crate::review::Format;
 
-/// What does not fit, and the event it is about.
+/// What does not fit, the event it is about, and what to do.
 struct Misfit {
     event: Option<u64>,
     what: String,
+    help: Option<String>,
 }
 
 impl Misfit {
-    fn of(event: u64, what: impl Into<String>) -> Self {
-        Self { event: Some(event), what: what.into() }
+    fn new(event: Option<u64>, what: &impl Explain) -> Self {
+        Self { event, what: what.to_string(), help: what.remedy().map(|remedy| worded(&remedy)) }
+    }
+
+    /// A head that was noted down elsewhere is not in the log.
+    fn of_noted_head(event: u64, what: String) -> Self {
+        Self { event: Some(event), what, help: None }
     }
 }
 
-pub(super) fn run(store: &Path, noted: Option<Head>, format: Format) -> Result<ExitCode, Report> {
+pub(super) fn run(store: &Path, noted: Option<Head>, format: Format) -> Result<ExitCode, Failure> {
     match check(store, noted)? {
         Ok((findings, witnessed)) => {
             match format {
@@ -39,7 +46,10 @@ pub(super) fn run(store: &Path, noted: Option<Head>, format: Format) -> Result<E
             }
             Ok(ExitCode::SUCCESS)
         }
-        Err(Misfit { event, what }) => {
+        Err(Misfit { event, what, help }) => {
+            if let Some(help) = help {
+                say(&format!("help: {help}"));
+            }
             match format {
                 Format::Table => print(&format!("{}: something does not fit: {what}\n", store.display()))?,
                 Format::Json => print_json(&json!({ "fits": false, "event": event, "problem": what }))?,
@@ -52,12 +62,12 @@ pub(super) fn run(store: &Path, noted: Option<Head>, format: Format) -> Result<E
 type Checked = Result<(AuditSummary, Option<u64>), Misfit>;
 
 /// What was found; an error if it could not be looked for.
-fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
+fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Failure> {
     if !store.exists() {
-        return Err(StoreError::Missing { path: store.to_owned() }).into_diagnostic();
+        return Err(StoreError::Missing { path: store.to_owned() }.into());
     }
     // Witness and snapshot before the log, which only grows: what they name must be in it.
-    let witness = HeadWitness::path(store).exists().then(|| HeadWitness::open(store)).transpose().into_diagnostic()?;
+    let witness = HeadWitness::path(store).exists().then(|| HeadWitness::open(store)).transpose()?;
     let snapshot_file = SnapshotFile::beside(store);
     let (place, _held) = match still(store) {
         Ok(place) => place,
@@ -70,28 +80,33 @@ fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
     };
     if let Some(error) = witness.as_ref().and_then(|witness| witness.check(&log).err()) {
         return match error {
-            StoreError::Lost { log_ends, .. } => Ok(Err(Misfit::of(log_ends + 1, error.to_string()))),
-            StoreError::Replaced { number, .. } => Ok(Err(Misfit::of(number, error.to_string()))),
+            StoreError::Lost { log_ends, .. } => Ok(Err(Misfit::new(Some(log_ends + 1), &error))),
+            StoreError::Replaced { number, .. } => Ok(Err(Misfit::new(Some(number), &error))),
             other => unreadable(other),
         };
     }
     if let Some(Head { number, hash }) = noted {
-        match log.entry(number).into_diagnostic()? {
+        match log.entry(number)? {
             Some(entry) if entry.hash == hash => {}
             Some(entry) => {
-                return Ok(Err(Misfit::of(
+                return Ok(Err(Misfit::of_noted_head(
                     number,
                     format!("event {number} has the hash {}, where {hash} was noted", entry.hash),
                 )));
             }
-            None => return Ok(Err(Misfit::of(number, format!("event {number} was noted, but is not in the log")))),
+            None => {
+                return Ok(Err(Misfit::of_noted_head(
+                    number,
+                    format!("event {number} was noted, but is not in the log"),
+                )));
+            }
         }
     }
     let snapshot = match read(&snapshot_file, &log)? {
         Ok(snapshot) => snapshot,
         Err(misfit) => return Ok(Err(misfit)),
     };
-    let bar = ProgressBar::new(log.head().into_diagnostic()?.map_or(0, |(number, _)| number));
+    let bar = ProgressBar::new(log.head()?.map_or(0, |(number, _)| number));
     bar.enable_steady_tick(Duration::from_millis(200));
     let verified = verify(&log, snapshot.as_ref(), |number| bar.set_position(number));
     bar.finish_and_clear();
@@ -99,35 +114,33 @@ fn check(store: &Path, noted: Option<Head>) -> Result<Checked, Report> {
     match verified {
         Ok(findings) => Ok(Ok((findings, witnessed))),
         Err(AuditFault::Replay(ReplayError::Store(error))) => unreadable(error),
-        Err(fault) => Ok(Err(Misfit { event: fault.event(), what: fault.to_string() })),
+        Err(fault) => Ok(Err(Misfit::new(fault.event(), &fault))),
     }
 }
 
 /// A damaged file does not fit; one that the system does not let us read was not looked at.
-fn unreadable(error: StoreError) -> Result<Checked, Report> {
+fn unreadable(error: StoreError) -> Result<Checked, Failure> {
     match error {
-        StoreError::Damaged { .. } | StoreError::NotAStore { .. } => {
-            Ok(Err(Misfit { event: None, what: error.to_string() }))
-        }
-        other => Err(other).into_diagnostic(),
+        StoreError::Damaged { .. } | StoreError::NotAStore { .. } => Ok(Err(Misfit::new(None, &error))),
+        other => Err(other.into()),
     }
 }
 
 fn chain(fault: &ChainFault) -> Misfit {
-    Misfit::of(fault.number(), fault.to_string())
+    Misfit::new(Some(fault.number()), fault)
 }
 
-fn read(file: &SnapshotFile, log: &SqliteLog) -> Result<Result<Option<StoredSnapshot>, Misfit>, Report> {
+fn read(file: &SnapshotFile, log: &SqliteLog) -> Result<Result<Option<StoredSnapshot>, Misfit>, Failure> {
     Ok(match file.read(SNAPSHOT_FORMAT, log) {
         Ok(snapshot) => Ok(snapshot),
-        Err(SnapshotFault::Log(error)) => return Err(error).into_diagnostic(),
-        Err(SnapshotFault::Io { source, .. }) => return Err(source).into_diagnostic(),
+        Err(SnapshotFault::Log(error)) => return Err(error.into()),
+        Err(SnapshotFault::Io { source, .. }) => return Err(source).or_fail(),
         // Another version's is not wrong, and a running server may have written a newer one than the log that is looked at.
         Err(fault @ (SnapshotFault::OtherFormat { .. } | SnapshotFault::BeyondTheLog { .. })) => {
             say(&fault.to_string());
             Ok(None)
         }
-        Err(fault) => Err(Misfit { event: None, what: fault.to_string() }),
+        Err(fault) => Err(Misfit::new(None, &fault)),
     })
 }
 

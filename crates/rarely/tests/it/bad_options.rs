@@ -81,12 +81,11 @@ fn a_refusal_has_exit_code_2_and_leaves_no_file() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What stderr says, as one line without the drawing.
+/// What stderr says, as one line.
 fn sentence(arguments: &str) -> String {
     let output = Place::new().rarely(arguments).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2), "{arguments}: {}", talk(&output));
-    let words = talk(&output).replace(['×', '│', '├', '╰', '─', '▶'], " ");
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    talk(&output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A cause that the message has already told is not told again.

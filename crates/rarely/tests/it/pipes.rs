@@ -70,5 +70,5 @@ fn a_full_disk_is_news() {
     };
     let output = Place::new().rarely("algorithms").stdout(full).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
-    assert!(talk(&output).contains("could not write to standard output"), "{}", talk(&output));
+    assert!(talk(&output).contains("standard output cannot be written to"), "{}", talk(&output));
 }
