@@ -1,4 +1,4 @@
-//! `rarely audit`: a service's log checked, and its changes reported.
+//! `rarely audit`: checks a service's log, and reports its changes.
 
 mod report;
 mod verify;
@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use rarely_store::Head;
 
 use crate::failure::{Failure, parse};
-use crate::review::Format;
+use crate::output::OutputFormat;
 
 /// What to do with a log.
 #[derive(Debug, Args)]
@@ -21,28 +21,28 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check everything: the chain, every decision drawn again, every review's sums, every version's signatures; exit 0 if all fits, 1
-    /// if something does not
+    /// Check everything: the hash chain, every decision drawn again, every review's sums, every version's signatures; exit 0 if all
+    /// is consistent, 1 if not
     Verify {
-        /// The store, in use or not
+        /// The store; a server may be using it
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
-        /// A number and a hash noted down elsewhere, which the log must still have
+        /// An event number and its hash, recorded elsewhere, which the log must still contain
         #[arg(long, value_name = "NUMBER:HASH", value_parser = head)]
         head: Option<Head>,
         /// What stdout gets
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+        format: OutputFormat,
     },
     /// Write the history of changes as a self-contained page and as CSV
     Report {
-        /// The store, in use or not
+        /// The store; a server may be using it
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
         /// Only this policy
         #[arg(long, value_name = "NAME")]
         policy: Option<String>,
-        /// Folder for changes.html and changes.csv
+        /// Directory for changes.html and changes.csv
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },

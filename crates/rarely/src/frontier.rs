@@ -7,16 +7,16 @@ use rarely_lab::{Task, runs_text};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{Size, World, count};
-use crate::output::{Format, print, print_json, width};
-use crate::progress::Session;
+use crate::options::{RunOptions, WorldOptions, count};
+use crate::output::{TableFormat, print, print_json, width};
+use crate::progress::RunSession;
 use crate::simulate;
 
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    world: World,
+    world: WorldOptions,
     /// Rounds T of each run
     #[arg(long, default_value_t = 10_000, value_parser = count(1, 1_000_000_000))]
     rounds: u64,
@@ -24,16 +24,16 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 20, value_parser = count(1, 1_000_000))]
     runs: u64,
     #[command(flatten)]
-    size: Size,
+    options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { world, rounds, runs, size } = arguments;
+    let Arguments { world, rounds, runs, options } = arguments;
     let contestants = frontier::candidates();
     let source = world.source("linear", 0.1, 1.0)?;
-    let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, size.seed) };
+    let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, options.seed) };
     task.check(&contestants).or_fail()?;
-    let session = Session::start(size.threads, size.out.as_deref())?;
+    let session = RunSession::start(options.threads, options.out.as_deref())?;
     let outcomes = simulate::play(&session, "frontier", &task, &contestants)?;
     let points = frontier::points(&outcomes);
     let frame = frontier::frame(&points);
@@ -43,21 +43,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         world.arms,
         world.dim,
         runs_text(*runs),
-        size.seed
+        options.seed
     );
     let settings = json!({
         "command": "frontier", "version": env!("CARGO_PKG_VERSION"), "arms": world.arms, "dimension": world.dim,
-        "rounds": rounds, "runs": runs, "seed": size.seed,
+        "rounds": rounds, "runs": runs, "seed": options.seed,
     });
-    if let Some(folder) = session.folder() {
-        folder.write("frontier.csv", frame.to_csv())?;
-        folder.write_json("run.json", &settings)?;
+    if let Some(directory) = session.directory() {
+        directory.write("frontier.csv", frame.to_csv())?;
+        directory.write_json("run.json", &settings)?;
         let figure = results::frontier(&title, &points, None);
-        folder.write_all("figure", figure.files("figure"))?;
+        directory.write_all("figure", figure.files("figure"))?;
     }
-    match size.format {
-        Format::Csv => print(&frame.to_csv())?,
-        Format::Json => {
+    match options.format {
+        TableFormat::Csv => print(&frame.to_csv())?,
+        TableFormat::Json => {
             let row = |point: &Point| {
                 let (algorithm, summary) = (point.algorithm.name(), &point.summary);
                 json!({ "algorithm": algorithm, "on_frontier": point.on_frontier, "summary": summary })
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let rows: Vec<_> = points.iter().map(row).collect();
             print_json(&json!({ "settings": settings, "points": rows }))?;
         }
-        Format::Table => {
+        TableFormat::Table => {
             let runs = usize::try_from(*runs).or_fail()?;
             print(&format!("{title}\n\n{}", results::text::frontier(&points, runs, width())))?;
         }

@@ -12,18 +12,18 @@ use rarely_output::OutputDirectory;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{Algorithms, Assumptions, Size, count};
-use crate::output::{Format, print, print_json};
-use crate::progress::Session;
+use crate::options::{Algorithms, AssumptionOptions, RunOptions, count};
+use crate::output::{TableFormat, print, print_json};
+use crate::progress::RunSession;
 use crate::simulate;
 
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Folder or files of the IHDP data: ihdp_npci_*.csv or ihdp_npci_*.npz [default: $RARELY_IHDP]
+    /// Directory or files of the IHDP data: ihdp_npci_*.csv or ihdp_npci_*.npz [default: $RARELY_IHDP]
     #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Instead of the data, 747 children drawn from published marginals with Hill's response surface B
+    /// Use 747 synthetic children instead, drawn from published marginals with Hill's response surface B
     #[arg(long, conflicts_with = "data")]
     synthetic: bool,
     /// Runs: run r plays realisation r mod n in its own random order
@@ -35,28 +35,28 @@ pub(crate) struct Arguments {
     /// Algorithms: all, or names joined by commas
     #[arg(long, default_value = "all")]
     algorithms: Algorithms,
-    /// Only this one of the two: with an intercept, or without
+    /// Run only with an intercept (yes) or only without (no) [default: both]
     #[arg(long, value_name = "yes|no")]
-    intercept: Option<Choice>,
+    intercept: Option<YesNo>,
     #[command(flatten)]
-    assumptions: Assumptions,
+    assumptions: AssumptionOptions,
     #[command(flatten)]
-    size: Size,
+    options: RunOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Choice {
+enum YesNo {
     Yes,
     No,
 }
 
-/// The data that were named, or that the environment names.
+/// The data named on the command line, or by the environment variable.
 pub(crate) fn named(data: &[PathBuf]) -> Vec<PathBuf> {
     let variable = std::env::var_os("RARELY_IHDP").filter(|value| !value.is_empty()).map(PathBuf::from);
     if data.is_empty() { variable.into_iter().collect() } else { data.to_vec() }
 }
 
-/// The data that were named, or synthetic ones if those were asked for.
+/// Reads the data, or draws synthetic children.
 pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Failure> {
     if is_synthetic {
         return Ok(synthetic_children(seed));
@@ -70,24 +70,25 @@ pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Ve
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, size } = arguments;
-    let tables = read(data, *synthetic, size.seed)?;
+    let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, options } = arguments;
+    let tables = read(data, *synthetic, options.seed)?;
     // σ = 1 is the noise of the response surface.
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
     let mut tasks = Vec::new();
     for with_intercept in [false, true] {
-        if intercept.is_some_and(|choice| (choice == Choice::Yes) != with_intercept) {
+        if intercept.is_some_and(|choice| (choice == YesNo::Yes) != with_intercept) {
             continue;
         }
         let tables: Vec<Counterfactuals> =
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
         let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?));
-        let task = Task { rounds: *rounds, certificates: size.certificates(), ..Task::new(source, *runs, size.seed) };
+        let task =
+            Task { rounds: *rounds, certificates: options.certificates(), ..Task::new(source, *runs, options.seed) };
         task.check(&contestants).or_fail()?;
         tasks.push((with_intercept, task));
     }
-    let session = Session::start(size.threads, size.out.as_deref())?;
+    let session = RunSession::start(options.threads, options.out.as_deref())?;
     let mut answers = Vec::new();
     for (with_intercept, task) in &tasks {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
@@ -96,26 +97,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         settings["command"] = json!("ihdp");
         let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
         settings["environment"]["label"] = json!(format!("{kind}, {what}"));
-        if let Some(folder) = session.folder() {
+        if let Some(directory) = session.directory() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
-            let folder = OutputDirectory::create(&folder.path().join(name))?;
-            write(&folder, &settings, &outcomes)?;
+            let directory = OutputDirectory::create(&directory.path().join(name))?;
+            write(&directory, &settings, &outcomes)?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
-            folder.write_all("figure-4", figure.files("figure-4"))?;
+            directory.write_all("figure-4", figure.files("figure-4"))?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }
-    print_answers(size.format, *synthetic, &answers)?;
+    print_answers(options.format, *synthetic, &answers)?;
     session.finish()
 }
 
-fn print_answers(format: Format, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Failure> {
+fn print_answers(format: TableFormat, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Failure> {
     match format {
-        Format::Json => {
+        TableFormat::Json => {
             let objects = answers.iter().map(|(_, settings, outcomes)| simulate::object(settings, outcomes));
             print_json(&objects.collect::<Result<Vec<_>, Failure>>()?)
         }
-        Format::Csv => {
+        TableFormat::Csv => {
             for (at, (with_intercept, _, outcomes)) in answers.iter().enumerate() {
                 let text = rarely_lab::results::summary(outcomes)
                     .labelled("intercept", if *with_intercept { "yes" } else { "no" })
@@ -127,7 +128,7 @@ fn print_answers(format: Format, synthetic: bool, answers: &[(bool, Value, Vec<O
             }
             Ok(())
         }
-        Format::Table => {
+        TableFormat::Table => {
             for (at, (_, settings, outcomes)) in answers.iter().enumerate() {
                 print(if at == 0 { "" } else { "\n" })?;
                 simulate::report(format, settings, outcomes)?;

@@ -1,4 +1,4 @@
-//! Options that say which log to read, and the walk through it with a progress bar.
+//! Options for the log and the population, and reading a log with a progress bar.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,35 +14,35 @@ use crate::output::say;
 
 /// Rejected rows that are listed.
 const LISTED: usize = 20;
-/// Rows between two looks at the progress bar.
+/// Rows between two updates of the progress bar.
 const TICK: u64 = 4096;
 
 /// The log.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The log")]
-pub(crate) struct Log {
+pub(crate) struct LogOptions {
     /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
-    /// Column that says which option was given [default: the document's option_column]
+    /// Column with the option that was given [default: the document's option_column]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) option_column: Option<String>,
-    /// Bad rows that are tolerated; they are listed, and counted in the answer
+    /// Number of bad rows to tolerate; they are left out, listed, and counted in the answer
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub(crate) reject_limit: u64,
 }
 
-/// The people that the rule is for.
+/// The people whom the rule is for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The people")]
-pub(crate) struct Population {
-    /// People that the rule is for: files with the features' columns
+pub(crate) struct PopulationOptions {
+    /// People whom the rule is for: files with a column for each feature
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) population: Vec<PathBuf>,
 }
 
-impl Log {
-    /// The policy document, for a log that may call its option column otherwise.
+impl LogOptions {
+    /// The policy document, with the log's own name of the option column.
     pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Failure> {
         let document = PolicyDocument::read(path).or_fail()?;
         Ok(match &self.option_column {
@@ -56,7 +56,7 @@ impl Log {
         Columns { option: document.option_column().to_owned(), propensity: None, time: None }
     }
 
-    /// Gives every case to `take`; rows that were rejected.
+    /// Passes every case to `take`. Returns the number of rejected rows.
     pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
@@ -116,8 +116,8 @@ impl Log {
     }
 }
 
-impl Log {
-    /// An error of the log; where it is about one row, with the way to tolerate it.
+impl LogOptions {
+    /// Says how to tolerate bad rows, if the error is about one.
     fn with_remedy(&self, error: DataError) -> Failure {
         let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
         let failure = Failure::of(&error);
@@ -129,7 +129,7 @@ impl Log {
     }
 }
 
-impl Population {
+impl PopulationOptions {
     /// The contexts, row by row, if files were given.
     pub(crate) fn read(&self, document: &PolicyDocument) -> Result<Option<Vec<f64>>, Failure> {
         if self.population.is_empty() {

@@ -1,6 +1,6 @@
 //! The binary: parse, resolve, call one function, print.
 //!
-//! stdout is data, stderr is talk. Exit codes: 0 done, 1 the answer is "no", 2 could not run; a broken pipe is silent.
+//! stdout is data, stderr is messages. Exit codes: 0 done, 1 the answer is "no", 2 could not run. A broken pipe is silent.
 
 mod algorithms;
 mod audit;
@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 
-/// What one thread allocates for a decision another frees; the system's allocator does that under a lock.
+/// For every decision one thread frees what another allocated; the system's allocator takes a lock for that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -42,9 +42,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Keep a rule or change it, to what, on what evidence: a policy document against a log
+    /// Review a policy document against a log: keep the rule or change it, to what, and on what evidence
     Review(review::Arguments),
-    /// Walk a log in time order: when the rule would have changed, and what that would have been worth
+    /// Replay a log in time order: when the rule would have changed, and what that would have gained
     Replay(replay::Arguments),
     /// Draft, check, show and compare policy documents
     Policy(policy::Arguments),
@@ -52,7 +52,7 @@ enum Command {
     State(state::Arguments),
     /// Serve live policies: decisions, outcomes, proposals and signatures over HTTP, and a dashboard
     Serve(serve::Arguments),
-    /// Make, list and revoke the tokens of a service
+    /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
     /// Check a service's log from the first event to the last, or report its changes
     Audit(audit::Arguments),
@@ -66,9 +66,9 @@ enum Command {
     Ihdp(ihdp::Arguments),
     /// Run algorithms over a range of one or two settings
     Sweep(sweep::Arguments),
-    /// Regret against number of changes over algorithms and settings: the Pareto frontier
+    /// Plot regret against the number of changes over algorithms and settings: the Pareto frontier
     Frontier(frontier::Arguments),
-    /// List every algorithm and environment: what it plays, when it acts, what it changes to, where it is from
+    /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
     Algorithms,
 }
 

@@ -8,28 +8,28 @@ use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION,
 use rarely_lab::{NormBound, Source};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::output::Format;
+use crate::output::TableFormat;
 
-/// How much to run, and where to put it.
+/// Seed, threads and output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to run it")]
-pub(crate) struct Size {
+pub(crate) struct RunOptions {
     /// Seed of every random number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Folder for tables and figures; a command that was stopped goes on from what is there
+    /// Directory for tables and figures; a command that was stopped resumes from there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// What stdout gets
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    pub(crate) format: TableFormat,
 }
 
-impl Size {
-    /// Changes carry certificates where they are written down.
+impl RunOptions {
+    /// Certificates are computed in full only if they are written to files.
     pub(crate) fn certificates(&self) -> Certificates {
         if self.out.is_some() { Certificates::Full } else { Certificates::Brief }
     }
@@ -55,9 +55,9 @@ impl From<ProfileName> for Profile {
 
 /// `auto` or a number.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bound(NormBound);
+pub(crate) struct NormBoundOption(NormBound);
 
-impl FromStr for Bound {
+impl FromStr for NormBoundOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -93,7 +93,7 @@ impl FromStr for Algorithms {
 
 /// A world of the registry.
 #[derive(Debug, Args)]
-pub(crate) struct World {
+pub(crate) struct WorldOptions {
     /// Arms k
     #[arg(long, default_value_t = 4, value_parser = count(2, MAX_ARMS as u64))]
     pub(crate) arms: u64,
@@ -102,7 +102,7 @@ pub(crate) struct World {
     pub(crate) dim: u64,
 }
 
-impl World {
+impl WorldOptions {
     /// The world with this name.
     pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<Source, Failure> {
         let (arms, dimension) = (usize::try_from(self.arms), usize::try_from(self.dim));
@@ -119,8 +119,8 @@ pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParse
 /// What the algorithms are told.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What the algorithms are told")]
-pub(crate) struct Assumptions {
-    /// Valid confidence sets, or what the authors ran
+pub(crate) struct AssumptionOptions {
+    /// Valid confidence sets, or those that the paper's authors ran
     #[arg(long, value_enum, default_value_t = ProfileName::Rigorous)]
     profile: ProfileName,
     /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
@@ -130,13 +130,13 @@ pub(crate) struct Assumptions {
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
-    /// Noise σ that is declared, if it is not the true one [published: 1]
+    /// Noise σ declared to the algorithms [default: the true one; published: 1]
     #[arg(long, value_name = "σ", allow_negative_numbers = true)]
     declared_noise: Option<f64>,
     /// Bound L on the norm of the parameters: auto is the true norm [default: auto; published: 1]
     #[arg(long, value_name = "auto|L", allow_negative_numbers = true)]
-    norm_bound: Option<Bound>,
-    /// Prior mean θ₀, the same number everywhere [default: 0; published: 1/λ]
+    norm_bound: Option<NormBoundOption>,
+    /// Prior mean θ₀, the same for every coefficient [default: 0; published: 1/λ]
     #[arg(long, value_name = "θ", allow_negative_numbers = true)]
     prior_mean: Option<f64>,
     /// Probability δ that the truth ever leaves the confidence set [default: 1/rounds]
@@ -147,7 +147,7 @@ pub(crate) struct Assumptions {
     tolerance: Option<f64>,
 }
 
-impl Assumptions {
+impl AssumptionOptions {
     /// As plain data.
     pub(crate) fn resolve(&self) -> rarely_lab::Assumptions {
         rarely_lab::Assumptions {

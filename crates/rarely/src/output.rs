@@ -8,7 +8,16 @@ use crate::failure::{Failure, OrFail as _};
 
 /// What stdout gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// What stdout gets where the answer is one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
     /// For people
     Table,
     /// For programs
@@ -17,8 +26,7 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// Writes a part of the answer as soon as it is known. A reader that has gone away is no reason to stop: files may be still to be
-/// written.
+/// Writes a part of the answer. A closed pipe is not an error: files may still have to be written.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -37,7 +45,7 @@ pub(crate) fn json_text(value: &impl serde::Serialize) -> Result<String, Failure
     rarely_output::json_text(value).or_fail()
 }
 
-/// Talks to whoever reads stderr, if anybody does.
+/// Writes a line to stderr. A failure is ignored: there is nowhere to report it.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

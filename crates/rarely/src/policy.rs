@@ -8,9 +8,8 @@ use rarely_data::sketch;
 use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::Population;
-use crate::output::{print, print_json, say};
-use crate::review::Format;
+use crate::log::PopulationOptions;
+use crate::output::{OutputFormat, print, print_json, say};
 use crate::state::write_new;
 
 /// What to do with policy documents.
@@ -36,10 +35,10 @@ enum Command {
         #[arg(value_name = "FILE")]
         policy: PathBuf,
         /// What stdout gets
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+        format: OutputFormat,
     },
-    /// Say in words what changed between two documents, and for how many people
+    /// Describe what changed between two documents, and for how many people
     Diff {
         /// The old document
         #[arg(value_name = "OLD")]
@@ -48,7 +47,7 @@ enum Command {
         #[arg(value_name = "NEW")]
         new: PathBuf,
         #[command(flatten)]
-        population: Population,
+        population: PopulationOptions,
     },
     /// Print the JSON Schema of documents, for editors
     Schema,
@@ -62,10 +61,10 @@ struct Init {
     /// Name of the policy [default: the file's]
     #[arg(long)]
     name: Option<String>,
-    /// Column that says which option was given [default: guessed]
+    /// Column with the option that was given [default: guessed]
     #[arg(long, value_name = "COLUMN")]
     option_column: Option<String>,
-    /// Column that says how it went [default: guessed]
+    /// Column with the outcome [default: guessed]
     #[arg(long, value_name = "COLUMN")]
     outcome_column: Option<String>,
     /// Write the draft to a new file instead of stdout
@@ -139,10 +138,10 @@ fn check(path: &Path) -> Result<ExitCode, Failure> {
     }
 }
 
-fn show(path: &Path, format: Format) -> Result<(), Failure> {
+fn show(path: &Path, format: OutputFormat) -> Result<(), Failure> {
     let document = PolicyDocument::read(path).or_fail()?;
     match format {
-        Format::Json => print_json(&serde_json::json!({
+        OutputFormat::Json => print_json(&serde_json::json!({
             "policy": document.policy(),
             "options": document.options(),
             "coordinates": document.coordinates(),
@@ -152,14 +151,14 @@ fn show(path: &Path, format: Format) -> Result<(), Failure> {
             "noise": document.noise(),
             "norm_bound": document.norm_bound(),
         })),
-        Format::Table => {
+        OutputFormat::Table => {
             let words = document.rule().words(&document);
             print(&format!("{}\n  {}\n", document.policy(), words.join("\n  ")))
         }
     }
 }
 
-fn diff(old: &Path, new: &Path, population: &Population) -> Result<(), Failure> {
+fn diff(old: &Path, new: &Path, population: &PopulationOptions) -> Result<(), Failure> {
     let (before, after) = (PolicyDocument::read(old).or_fail()?, PolicyDocument::read(new).or_fail()?);
     let mut lines = before.difference(&after);
     if !population.population.is_empty() {

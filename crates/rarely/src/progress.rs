@@ -10,38 +10,38 @@ use rarely_output::OutputDirectory;
 use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
 
-/// Threads, a folder for results if one was asked for, and the runs that were finished in it.
-pub(crate) struct Session {
+/// The threads, the output directory if there is one, and the runs already finished in it.
+pub(crate) struct RunSession {
     pool: rayon::ThreadPool,
-    folder: Option<OutputDirectory>,
+    directory: Option<OutputDirectory>,
     journal: Journal,
     started: Instant,
 }
 
-impl Session {
-    /// Everything that can be wrong with what was asked has been checked.
+impl RunSession {
+    /// To be called when the arguments have been checked: it creates the output directory.
     pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
         let pool = pool
             .or_fail_with(|| "the threads cannot be started".to_owned())
             .map_err(|failure| failure.help("try --threads 1"))?;
-        let folder = out.map(OutputDirectory::create).transpose()?;
-        let journal = match &folder {
-            Some(folder) => Journal::open(folder)?,
+        let directory = out.map(OutputDirectory::create).transpose()?;
+        let journal = match &directory {
+            Some(directory) => Journal::open(directory)?,
             None => Journal::none(),
         };
-        let kept = folder.as_ref().map(|folder| folder.path().display().to_string());
+        let kept = directory.as_ref().map(|directory| directory.path().display().to_string());
         ctrlc::set_handler(move || {
             say(&match &kept {
                 Some(path) => {
-                    format!("\nstopped; finished runs are kept in {path}: the same command goes on from there")
+                    format!("\nstopped; finished runs are kept in {path}: run the same command again to resume")
                 }
-                None => "\nstopped; with --out DIR a command can be stopped and goes on where it was".to_owned(),
+                None => "\nstopped; with --out DIR a stopped command can be resumed".to_owned(),
             });
             std::process::exit(130);
         })
         .or_fail_with(|| "Ctrl-C cannot be handled".to_owned())?;
-        Ok(Self { pool, folder, journal, started: Instant::now() })
+        Ok(Self { pool, directory, journal, started: Instant::now() })
     }
 
     /// The runs that were finished before.
@@ -49,7 +49,7 @@ impl Session {
         &self.journal
     }
 
-    /// Shows how far `total` runs are, of which `finished` were before, while `work` is done in the session's threads.
+    /// Does `work` in the session's threads and shows its progress through `total` runs, of which `finished` were finished before.
     pub(crate) fn watch<T: Send>(
         &self,
         what: &str,
@@ -57,7 +57,7 @@ impl Session {
         work: impl FnOnce(&Bench<'_>) -> T + Send,
     ) -> T {
         if finished > 0 {
-            say(&format!("going on: {} were finished before", runs_text(finished as u64)));
+            say(&format!("resuming: {} were finished before", runs_text(finished as u64)));
         }
         let bar = ProgressBar::new(total);
         if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} runs, {eta} left") {
@@ -72,15 +72,16 @@ impl Session {
         result
     }
 
-    pub(crate) fn folder(&self) -> Option<&OutputDirectory> {
-        self.folder.as_ref()
+    pub(crate) fn directory(&self) -> Option<&OutputDirectory> {
+        self.directory.as_ref()
     }
 
-    /// All files are written: finished runs need not be kept any longer.
+    /// Removes the list of finished runs, once all files are written.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.journal.finish().or_fail_with(|| "the list of finished runs cannot be removed".to_owned())?;
-        let place =
-            self.folder.map_or_else(String::new, |folder| format!("; results are in {}", folder.path().display()));
+        let place = self
+            .directory
+            .map_or_else(String::new, |directory| format!("; results are in {}", directory.path().display()));
         say(&format!("done in {:.1} s{place}", self.started.elapsed().as_secs_f64()));
         Ok(())
     }

@@ -11,10 +11,9 @@ use rarely_review::{Replay, Value, Walk, words};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::Log;
+use crate::log::LogOptions;
 use crate::options::count;
-use crate::output::{print, print_json, width};
-use crate::review::Format;
+use crate::output::{OutputFormat, print, print_json, width};
 
 /// What to replay.
 #[derive(Debug, Args)]
@@ -23,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     policy: PathBuf,
     #[command(flatten)]
-    log: Log,
+    log: LogOptions,
     /// Column with the probability of the option that was given
     #[arg(long, value_name = "COLUMN")]
     propensity_column: Option<String>,
@@ -34,13 +33,13 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 100, value_name = "ROWS", value_parser = count(1, 1_000_000_000))]
     every: u64,
     /// What stdout gets
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let document = arguments.log.document(&arguments.policy)?;
-    let mut columns = Log::columns(&document);
+    let mut columns = LogOptions::columns(&document);
     columns.propensity.clone_from(&arguments.propensity_column);
     columns.time.clone_from(&arguments.time_column);
     let mut replay = Replay::new(&document, arguments.every);
@@ -51,8 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let walk = replay.finish(last.as_deref()).or_fail()?;
     match arguments.format {
-        Format::Table => print(&text(&document, &walk, arguments)),
-        Format::Json => print_json(&object(&document, &walk, rejected)),
+        OutputFormat::Table => print(&text(&document, &walk, arguments)),
+        OutputFormat::Json => print_json(&object(&document, &walk, rejected)),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::failure::{Failure, OrFail as _};
 use crate::ihdp;
 use crate::options::count;
 use crate::output::{print, say, width};
-use crate::progress::Session;
+use crate::progress::RunSession;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -19,13 +19,13 @@ pub(crate) struct Arguments {
     /// The paper's size: 50 runs of everything, 100 on IHDP [default: fewer where the interval allows it]
     #[arg(long)]
     full: bool,
-    /// Folder or files of the IHDP data; without them, synthetic children stand in and are labelled so [default: $RARELY_IHDP]
+    /// Directory or files of the IHDP data; without them, synthetic children are used and labelled as such [default: $RARELY_IHDP]
     #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Folder for the report, its figures and tables; a command that was stopped goes on from what is there
+    /// Directory for the report, its figures and tables; a command that was stopped resumes from there
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     out: PathBuf,
-    /// At most this many runs of anything
+    /// Limit on the runs of every experiment
     #[arg(long, default_value_t = 1_000_000, value_parser = count(1, 1_000_000), hide_default_value = true)]
     runs: u64,
     /// Rounds of the synthetic tasks
@@ -49,10 +49,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for trial in &trials {
         trial.task.check(&trial.contestants).or_fail()?;
     }
-    let session = Session::start(arguments.threads, Some(&arguments.out))?;
+    let session = RunSession::start(arguments.threads, Some(&arguments.out))?;
     say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), size.extent()));
     if synthetic {
-        say("no --data: SYNTHETIC children stand in for IHDP (`rarely ihdp` says how to get the data)");
+        say("no --data: SYNTHETIC children replace the IHDP data (`rarely ihdp` says how to get the data)");
     }
     let total = trials.iter().map(Trial::runs).sum();
     let finished = trials.iter().map(|trial| trial.task.finished(&trial.contestants, session.journal()));
@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let work = |bench: &Bench<'_>| Findings::of(size, synthetic, &trials, bench);
     let findings = session.watch("reproducing", (total, finished), work).or_fail()?;
     let reproduced = Reproduced::judge(findings, children).or_fail()?;
-    if let Some(folder) = session.folder() {
-        write(folder, &reproduced)?;
+    if let Some(directory) = session.directory() {
+        write(directory, &reproduced)?;
     }
     print(&text(&reproduced, width()))?;
     say(&format!("the report is {}", arguments.out.join("report.html").display()));

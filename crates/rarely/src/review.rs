@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rarely_output::OutputDirectory;
 use rarely_report::{Sources, text, write};
 use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::{Log, Population};
-use crate::output::{print, print_json, say, width};
+use crate::log::{LogOptions, PopulationOptions};
+use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::state;
 
 /// What to review.
@@ -21,10 +21,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     policy: PathBuf,
     #[command(flatten)]
-    log: Log,
+    log: LogOptions,
     #[command(flatten)]
-    population: Population,
-    /// Saved statistics to go on from; several are merged
+    population: PopulationOptions,
+    /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
     /// Save the statistics, so that next month's log can be added to them
@@ -33,29 +33,20 @@ pub(crate) struct Arguments {
     /// Write the policy document with the proposed rule to a new file, if a change is proposed
     #[arg(long, value_name = "FILE", help_heading = WRITES)]
     apply: Option<PathBuf>,
-    /// Folder for the report (review.html), its figures and its numbers
+    /// Directory for the report (review.html), its figures and its numbers
     #[arg(long, value_name = "DIR", help_heading = WRITES)]
     out: Option<PathBuf>,
     /// What stdout gets
-    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WRITES)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table, help_heading = WRITES)]
+    format: OutputFormat,
 }
 
 const WRITES: &str = "What it writes";
 
-/// What stdout gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Table,
-    /// For programs
-    Json,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
-    let folder = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
+    let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
     let mut tally = Tally::new(&document);
     for path in &arguments.state {
         let saved = state::read(path, &document)?;
@@ -76,29 +67,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let people = arguments.population.read(&document)?;
     let ground = Ground::of(&document, &tally, people).or_fail()?;
     let found = review(&ground, &tally).or_fail()?;
-    if let Some(folder) = &folder {
-        write(folder, &ground, &found, &sources(arguments))?;
-        say(&format!("the report is {}", folder.path().join("review.html").display()));
+    if let Some(directory) = &directory {
+        write(directory, &ground, &found, &sources(arguments))?;
+        say(&format!("the report is {}", directory.path().join("review.html").display()));
     }
     match arguments.format {
-        Format::Table => print(&text(&ground, &found, width()))?,
-        Format::Json => print_json(&Answer::new(&document, &found))?,
+        OutputFormat::Table => print(&text(&ground, &found, width()))?,
+        OutputFormat::Json => print_json(&Answer::new(&document, &found))?,
     }
     apply(arguments, &found)?;
-    // Last of all: a command that could not run leaves the state as it was.
+    // Saved last, so that a command that fails leaves the state as it was.
     if let Some(path) = &arguments.save_state {
         state::write(path, &tally)?;
     }
     Ok(if found.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Nothing that is already stored is lost: a new file must be new, or the very state that is gone on from.
+/// Refuses to overwrite a file, except a state that this command continues from.
 fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = arguments.apply.as_ref().filter(|path| path.exists()) {
         return Err(state::exists(path).help("give --apply the name of a new file"));
     }
-    let gone_on_from = |path: &&PathBuf| arguments.state.iter().any(|state| same_file(state, path));
-    if let Some(path) = arguments.save_state.as_ref().filter(|path| path.exists() && !gone_on_from(path)) {
+    let is_continued = |path: &&PathBuf| arguments.state.iter().any(|state| same_file(state, path));
+    if let Some(path) = arguments.save_state.as_ref().filter(|path| path.exists() && !is_continued(path)) {
         let shown = path.display();
         return Err(if path.is_dir() {
             Failure::new(format!("{shown}: is a directory")).help("give --save-state the name of a file")
@@ -129,7 +120,7 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the page says that it was made from.
+/// What the page names as its sources.
 fn sources(arguments: &Arguments) -> Sources {
     let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
@@ -140,7 +131,7 @@ fn sources(arguments: &Arguments) -> Sources {
     }
 }
 
-/// The command as it was given, for whoever wants to run it again.
+/// The command line, so that it can be run again.
 fn command() -> String {
     let words = std::env::args()
         .skip(1)

@@ -21,7 +21,7 @@ use crate::output::say;
 /// What to serve.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The store: one file, made if it is not there
+    /// The store: one file, created if it does not exist
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
     /// Address and port to listen on; port 0 takes a free one
@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     /// Its private key, as a PEM file
     #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
     key: Option<PathBuf>,
-    /// Serve an address that other machines reach without TLS: something in front of it must do that
+    /// Serve an address that other machines can reach without TLS; a proxy in front of it must provide TLS
     #[arg(long, help_heading = "TLS")]
     insecure: bool,
-    /// Whether an answer waits until it is on disk
+    /// Whether a response waits until its event is on disk
     #[arg(long, value_enum, default_value_t = Durable::Full)]
     durability: Durable,
     /// New file for the first admin token of a new store (mode 600), instead of stderr
@@ -44,12 +44,12 @@ pub(crate) struct Arguments {
     admin_token_file: Option<PathBuf>,
 }
 
-/// Whether an answer waits until it is on disk.
+/// Whether a response waits until its event is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Durable {
-    /// Every answer survives a power failure
+    /// Every acknowledged event survives a power failure
     Full,
-    /// Answers survive the end of the program, but a power failure may take the last ones
+    /// Events survive a crash of the program, but a power failure may lose the last ones
     Relaxed,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         version: env!("CARGO_PKG_VERSION"),
     };
     let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
-    let bar = ProgressBar::new_spinner().with_message("taking in the log");
+    let bar = ProgressBar::new_spinner().with_message("reading the log");
     bar.enable_steady_tick(Duration::from_millis(200));
     let (progress, done) = (bar.clone(), bar);
     let ready = move |ready: &Ready<'_>| {
@@ -79,11 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new().or_fail_with(|| "the threads cannot be started".to_owned())?;
     let told = move |number: u64| progress.set_position(number);
     runtime.block_on(rarely_server::serve(options, told, ready)).or_fail()?;
-    say("stopped; everything that was answered is in the store");
+    say("stopped; every acknowledged event is in the store");
     Ok(())
 }
 
-/// How engines of this program run: by the system's clock, with our pictures.
+/// The engine's options: the system's clock, and the report's pictures.
 pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
     let draw = |ground: &rarely_review::Ground<'_>, review: &rarely_review::Review| {
         let drawn = pictures(ground, review).into_iter();
@@ -99,7 +99,7 @@ pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
     }
 }
 
-/// A new token from the system's random numbers; what is shown, and what is kept.
+/// Creates a token from the system's random numbers. Returns the token to show and the grant to store.
 pub(crate) fn new_token(
     name: &str,
     roles: Vec<Role>,
@@ -111,7 +111,7 @@ pub(crate) fn new_token(
     Ok(TokenGrant::new(random, name, roles, policies, expires_ms))
 }
 
-/// A store without any token gets one, which is shown once.
+/// Creates the first token of a store that has none; it is shown once.
 fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
     if !engine.tokens().is_empty() {
         return Ok(());
@@ -120,10 +120,10 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
     let create = || engine.create_token("console", grant).map_err(|error| error.to_string());
     let Some(path) = file else {
         create()?;
-        say(&format!("the first token, shown this once; keep it: {token}"));
+        say(&format!("the first token, which is shown only now: {token}"));
         return Ok(());
     };
-    // The file comes first: a token that nobody can read must not be made.
+    // Create the file first: there must be no token that nobody can read.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -147,8 +147,8 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
 fn announce(ready: &Ready<'_>, store: &Path, durability: Durability) {
     let (policies, events) = (ready.engine.policies().len(), ready.engine.committed());
     let durable = match durability {
-        Durability::Full => "every answer is on disk before it is given",
-        Durability::Relaxed => "RELAXED durability: a power failure may take the last answers",
+        Durability::Full => "every event is on disk before it is acknowledged",
+        Durability::Relaxed => "RELAXED durability: a power failure may lose the last events",
     };
     say(&format!("store {}: {policies} policies, {events} events; {durable}", store.display()));
     let scheme = if ready.secure { "https" } else { "http" };

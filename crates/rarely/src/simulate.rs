@@ -9,9 +9,9 @@ use rarely_lab::{Contestant, CounterfactualTable, Outcome, Source, Task};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{Format, print, print_json, width};
-use crate::progress::Session;
+use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
+use crate::output::{TableFormat, print, print_json, width};
+use crate::progress::RunSession;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     strength: f64,
     #[command(flatten)]
-    world: World,
+    world: WorldOptions,
     /// Standard deviation σ of the world's noise, which is also declared to the algorithms
     #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
     noise: f64,
@@ -41,13 +41,13 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "all")]
     algorithms: Algorithms,
     #[command(flatten)]
-    assumptions: Assumptions,
+    assumptions: AssumptionOptions,
     #[command(flatten)]
-    size: Size,
+    options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, size } =
+    let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, options } =
         arguments;
     let (source, true_noise) = if let Some(path) = table {
         let table = rarely_data::table::read(path).or_fail()?;
@@ -57,23 +57,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let certificates = size.certificates();
-    let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, size.seed) };
+    let certificates = options.certificates();
+    let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, options.seed) };
     task.check(&contestants).or_fail()?;
-    let session = Session::start(size.threads, size.out.as_deref())?;
+    let session = RunSession::start(options.threads, options.out.as_deref())?;
     let outcomes = play(&session, "simulating", &task, &contestants)?;
     let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
     settings["command"] = json!("simulate");
-    if let Some(folder) = session.folder() {
-        results::write(folder, &settings, &outcomes)?;
+    if let Some(directory) = session.directory() {
+        results::write(directory, &settings, &outcomes)?;
     }
-    report(size.format, &settings, &outcomes)?;
+    report(options.format, &settings, &outcomes)?;
     session.finish()
 }
 
 /// Runs one task in a session.
 pub(crate) fn play(
-    session: &Session,
+    session: &RunSession,
     what: &str,
     task: &Task,
     contestants: &[Contestant],
@@ -84,11 +84,11 @@ pub(crate) fn play(
 }
 
 /// Prints one experiment.
-pub(crate) fn report(format: Format, settings: &Value, outcomes: &[Outcome]) -> Result<(), Failure> {
+pub(crate) fn report(format: TableFormat, settings: &Value, outcomes: &[Outcome]) -> Result<(), Failure> {
     match format {
-        Format::Table => print(&results::text::experiment(settings, outcomes, width())),
-        Format::Json => print_json(&object(settings, outcomes)?),
-        Format::Csv => print(&rarely_lab::results::summary(outcomes).to_csv()),
+        TableFormat::Table => print(&results::text::experiment(settings, outcomes, width())),
+        TableFormat::Json => print_json(&object(settings, outcomes)?),
+        TableFormat::Csv => print(&rarely_lab::results::summary(outcomes).to_csv()),
     }
 }
 

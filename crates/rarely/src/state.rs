@@ -63,7 +63,7 @@ fn from_file(path: &Path) -> Result<Tally, Failure> {
     Tally::from_text(&text).or_fail().map_err(unusable)
 }
 
-/// Saves statistics: a whole file or none.
+/// Saves statistics; the file is written whole or not at all.
 pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Failure> {
     replace(path, tally.to_text().or_fail()?.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `rarely store`: copies of a store, and what to do when the end of one is lost.
+//! `rarely store`: backups of a store, and recovery when its last events are lost.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Copy a store, in use or not, to a new file; the copy is checked
+    /// Copy a store, which a server may be using, to a new file, and check the copy
     Backup {
         /// The store
         #[arg(long, value_name = "FILE")]
@@ -30,7 +30,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
-    /// Put a backup in the place of a store that is not in use and holds nothing that the backup lacks
+    /// Replace a store with a backup; refused if a server uses the store, or if it has events that the backup lacks
     Restore {
         /// The backup
         #[arg(long, value_name = "FILE")]
@@ -39,7 +39,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
-    /// Accept that the end of a log is lost, and write that down as an event
+    /// Accept that a log has lost its last events, and record that as an event
     Recover {
         /// The store
         #[arg(long, value_name = "FILE")]
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn recover(store: &Path) -> Result<(), Failure> {
     let (head, seen) = Store::accept_loss(store)?;
     let Some(seen) = seen.filter(|seen| *seen != head && seen.number >= head.number) else {
-        say(&format!("nothing is lost: the log ends at event {}, as it was acknowledged", head.number));
+        say(&format!("nothing is lost: the log ends at event {}, the last acknowledged", head.number));
         return Ok(());
     };
     let engine = Engine::start(store, engine_options(Durability::Full), |_| {})?;
@@ -77,13 +77,13 @@ fn recover(store: &Path) -> Result<(), Failure> {
     let event = written?;
     say(&if seen.number > head.number {
         format!(
-            "events {} to {} are lost; event {event} says so, and the store can be used again",
+            "events {} to {} are lost; event {event} records this, and the store can be used again",
             head.number + 1,
             seen.number
         )
     } else {
         format!(
-            "event {} is not the one that was acknowledged; event {event} says so, and the store can be used again",
+            "event {} is not the one that was acknowledged; event {event} records this, and the store can be used again",
             head.number
         )
     });

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
 use crate::ihdp;
-use crate::options::{Algorithms, Assumptions, Size, World, count};
-use crate::output::{Format, print, print_json, width};
-use crate::progress::Session;
+use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
+use crate::output::{TableFormat, print, print_json, width};
+use crate::progress::RunSession;
 use crate::simulate;
 
 /// What to run.
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// prior-mean (θ₀), error-probability (δ)
     #[arg(long, value_name = "SETTING=VALUES", required = true)]
     vary: Vec<Axis>,
-    /// World
+    /// WorldOptions
     #[arg(long, default_value = "linear")]
     environment: String,
     /// IHDP data instead of a simulated world
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "data")]
     synthetic: bool,
     #[command(flatten)]
-    world: World,
+    world: WorldOptions,
     /// Standard deviation σ of the world's noise
     #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
     noise: f64,
@@ -48,29 +48,29 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "rarely,rs-greedy,rs-conservative,linucb")]
     algorithms: Algorithms,
     #[command(flatten)]
-    assumptions: Assumptions,
+    assumptions: AssumptionOptions,
     #[command(flatten)]
-    size: Size,
+    options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { vary, environment, data, synthetic, world, noise, rounds, runs, algorithms, assumptions, size } =
+    let Arguments { vary, environment, data, synthetic, world, noise, rounds, runs, algorithms, assumptions, options } =
         arguments;
     if vary.len() > 2 {
         return Err(Failure::new(format!("--vary was given {} times", vary.len())).help("give it once or twice"));
     }
     let (source, true_noise) = if *synthetic || !data.is_empty() {
-        let tables = ihdp::read(data, *synthetic, size.seed)?;
+        let tables = ihdp::read(data, *synthetic, options.seed)?;
         (Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?)), 1.0)
     } else {
         (world.source(environment, *noise, 1.0)?, *noise)
     };
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let task = Task { rounds: *rounds, ..Task::new(source, *runs, size.seed) };
+    let task = Task { rounds: *rounds, ..Task::new(source, *runs, options.seed) };
     task.check(&contestants).or_fail()?;
     let sweep = Sweep::new(&task, &contestants, vary).or_fail()?;
-    let session = Session::start(size.threads, size.out.as_deref())?;
+    let session = RunSession::start(options.threads, options.out.as_deref())?;
     let progress = (sweep.runs(), sweep.finished(session.journal()).or_fail()?);
     let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).or_fail()?;
     let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
@@ -79,22 +79,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect();
     let frame = sweep::frame(vary, &cells);
     let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
-    if let Some(folder) = session.folder() {
-        folder.write("sweep.csv", frame.to_csv())?;
-        folder.write_json("run.json", &settings)?;
+    if let Some(directory) = session.directory() {
+        directory.write("sweep.csv", frame.to_csv())?;
+        directory.write_json("run.json", &settings)?;
         let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
-        folder.write_all("figure", figure.files("figure"))?;
+        directory.write_all("figure", figure.files("figure"))?;
     }
-    match size.format {
-        Format::Csv => print(&frame.to_csv())?,
-        Format::Json => {
+    match options.format {
+        TableFormat::Csv => print(&frame.to_csv())?,
+        TableFormat::Json => {
             let cells: Result<Vec<_>, Failure> = cells
                 .iter()
                 .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.outcomes)? })))
                 .collect();
             print_json(&json!({ "settings": settings, "cells": cells? }))?;
         }
-        Format::Table => print(&text::sweep(&settings, vary, &cells, width()))?,
+        TableFormat::Table => print(&text::sweep(&settings, vary, &cells, width()))?,
     }
     session.finish()
 }

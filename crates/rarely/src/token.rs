@@ -1,4 +1,4 @@
-//! `rarely token`: who may do what, on a store that no server uses or through a running server.
+//! `rarely token`: access tokens, in a store that no server uses or through a running server.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,7 @@ use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
 use crate::failure::{Failure, OrFail as _, parse};
-use crate::output::{print, print_json, say, width};
-use crate::review::Format;
+use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::serve::{engine_options, new_token};
 
 /// What to do with tokens.
@@ -23,21 +22,21 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a token; it is printed alone on stdout, this once
+    /// Create a token and print it, alone, on stdout; it is shown only this once
     Create(Create),
-    /// List all tokens that were ever made, without their secrets
+    /// List all tokens ever created, without their secrets
     List {
         #[command(flatten)]
-        place: Place,
+        place: TokenPlace,
         /// What stdout gets
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+        format: OutputFormat,
     },
-    /// Take a token back
+    /// Revoke a token
     Revoke {
         #[command(flatten)]
-        place: Place,
-        /// Its public part, as `rarely token list` shows it
+        place: TokenPlace,
+        /// The token's id, as shown by `rarely token list`
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -46,24 +45,24 @@ enum Command {
 #[derive(Debug, Args)]
 struct Create {
     #[command(flatten)]
-    place: Place,
-    /// Whose it is: signatures bear this name
+    place: TokenPlace,
+    /// Name of its owner, as it stands in signatures
     #[arg(long)]
     name: String,
-    /// What it is for: decide, observe, read, review, admin; may be given several times
+    /// What it allows: decide, observe, read, review, admin; may be given several times
     #[arg(long, value_name = "ROLE", required = true, num_args = 1.., value_parser = parse::<Role>)]
     role: Vec<Role>,
-    /// For which policies [default: all]
+    /// Only for these policies [default: all]
     #[arg(long, value_name = "NAME", num_args = 1..)]
     policy: Vec<String>,
-    /// After how many days it ends [default: never]
+    /// Days until it expires [default: never]
     #[arg(long, value_name = "DAYS")]
     expires: Option<f64>,
 }
 
 /// Where the tokens are.
 #[derive(Debug, Args)]
-struct Place {
+struct TokenPlace {
     /// A store that no server uses
     #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
     store: Option<PathBuf>,
@@ -77,26 +76,26 @@ struct Place {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
-        Command::Create(create) => make(create),
+        Command::Create(create) => create_token(create),
         Command::List { place, format } => {
             let tokens = list(place)?;
             match format {
-                Format::Json => print_json(&tokens),
-                Format::Table => print(&table(&tokens)),
+                OutputFormat::Json => print_json(&tokens),
+                OutputFormat::Table => print(&table(&tokens)),
             }
         }
         Command::Revoke { place, id } => {
             match place.server()? {
-                Some(server) => drop(server.ask("DELETE", &format!("/v1/tokens/{id}"), None)?),
+                Some(server) => drop(server.request("DELETE", &format!("/v1/tokens/{id}"), None)?),
                 None => on_store(place, |engine| Ok(engine.revoke_token("console", id).map(|_| ())?))?,
             }
-            say(&format!("the token {id} lets nobody in any more"));
+            say(&format!("the token {id} is revoked"));
             Ok(())
         }
     }
 }
 
-fn make(create: &Create) -> Result<(), Failure> {
+fn create_token(create: &Create) -> Result<(), Failure> {
     rarely_server::check_person(&create.name).map_err(Failure::new)?;
     for name in &create.policy {
         rarely_server::check_name(name).map_err(Failure::new)?;
@@ -115,7 +114,7 @@ fn make(create: &Create) -> Result<(), Failure> {
         if let Some(days) = create.expires {
             body["expires"] = days.into();
         }
-        let made = server.ask("POST", "/v1/tokens", Some(&body))?;
+        let made = server.request("POST", "/v1/tokens", Some(&body))?;
         made["token"]
             .as_str()
             .map(ToOwned::to_owned)
@@ -138,9 +137,9 @@ fn milliseconds(days: f64) -> u64 {
     (days * 86_400_000.0).ceil() as u64
 }
 
-fn list(place: &Place) -> Result<Json, Failure> {
+fn list(place: &TokenPlace) -> Result<Json, Failure> {
     match place.server()? {
-        Some(server) => server.ask("GET", "/v1/tokens", None),
+        Some(server) => server.request("GET", "/v1/tokens", None),
         None => on_store(place, |engine| {
             let tokens: Vec<Json> = engine
                 .tokens()
@@ -164,7 +163,7 @@ fn list(place: &Place) -> Result<Json, Failure> {
 }
 
 fn table(tokens: &Json) -> String {
-    let header = ["id", "name", "roles", "policies", "made", "ends", "revoked"];
+    let header = ["id", "name", "roles", "policies", "created", "expires", "revoked"];
     let mut table = TextTable::new(&header, &[1, 2, 3, 4, 5, 6]);
     let words =
         |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
@@ -185,8 +184,8 @@ fn table(tokens: &Json) -> String {
     table.text(width())
 }
 
-/// Does something with a store that no server uses.
-fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+/// Acts on a store that no server uses.
+fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let path = place.store.as_deref();
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
@@ -207,8 +206,8 @@ fn on_store<R>(place: &Place, act: impl FnOnce(&Engine) -> Result<R, Failure>) -
     done
 }
 
-impl Place {
-    fn server(&self) -> Result<Option<Server>, Failure> {
+impl TokenPlace {
+    fn server(&self) -> Result<Option<RunningServer>, Failure> {
         let Some(url) = &self.url else { return Ok(None) };
         let token = match &self.token_file {
             Some(path) => read(path)?,
@@ -216,7 +215,7 @@ impl Place {
                 Failure::new("there is no admin token").help("name its file with --token-file, or set RARELY_TOKEN")
             })?,
         };
-        Ok(Some(Server { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() }))
+        Ok(Some(RunningServer { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() }))
     }
 }
 
@@ -225,14 +224,14 @@ fn read(path: &Path) -> Result<String, Failure> {
 }
 
 /// A running server.
-struct Server {
+struct RunningServer {
     url: String,
     token: String,
 }
 
-impl Server {
-    /// Asks for something, and gives what the server answered; a problem is an error in its words.
-    fn ask(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
+impl RunningServer {
+    /// Sends a request and returns the response; a problem document becomes an error with the server's words.
+    fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = ureq::http::Request::builder()
             .method(method)

@@ -13,8 +13,8 @@ use rarely_store::{LogEntry, SqliteLog};
 use crate::failure::Failure;
 use crate::output::say;
 
-/// One thing that was changed, signed, proposed or refused.
-struct Line {
+/// A change, signature, proposal or refusal.
+struct HistoryLine {
     policy: String,
     event: u64,
     time: String,
@@ -48,18 +48,18 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
         }
         lines.retain(|line| line.policy == name);
     }
-    let folder = OutputDirectory::create(out)?;
-    folder.write("changes.csv", csv(&lines))?;
-    folder.write("changes.html", page(store, &world, &lines).html())?;
-    say(&format!("{} entries are in {} and changes.csv", lines.len(), folder.path().join("changes.html").display()));
+    let directory = OutputDirectory::create(out)?;
+    directory.write("changes.csv", csv(&lines))?;
+    directory.write("changes.html", page(store, &world, &lines).html())?;
+    say(&format!("{} entries are in {} and changes.csv", lines.len(), directory.path().join("changes.html").display()));
     Ok(())
 }
 
-fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<Line> {
-    let (what, signature, rule, evidence) = told(live, event)?;
+fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
+    let (what, signature, rule, evidence) = described(live, event)?;
     let Signature { meaning, reason } =
         signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
-    Some(Line {
+    Some(HistoryLine {
         policy: live.document().policy().to_owned(),
         event: entry.number,
         time: utc(entry.time_ms),
@@ -74,8 +74,8 @@ fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<Line> {
     })
 }
 
-/// What happened, with what signature, which rule it is about, and on what it rests; nothing of decisions and outcomes.
-fn told(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signature>, String, String)> {
+/// What happened, the signature, the rule it is about, and the evidence; `None` for decisions and outcomes.
+fn described(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signature>, String, String)> {
     let document = live.document();
     let in_force = || document.rule().words(document).join("; ");
     let nothing = String::new;
@@ -130,8 +130,8 @@ fn basis(proposed: &Proposed) -> String {
     format!("{}; {} outcomes; certified by {certified}; statistics {}", case.cause, proposed.outcomes, proposed.digest)
 }
 
-fn csv(lines: &[Line]) -> String {
-    let texts = |field: fn(&Line) -> &String| lines.iter().map(|line| field(line).clone()).collect::<Vec<_>>();
+fn csv(lines: &[HistoryLine]) -> String {
+    let texts = |field: fn(&HistoryLine) -> &String| lines.iter().map(|line| field(line).clone()).collect::<Vec<_>>();
     ColumnTable::default()
         .texts("policy", texts(|line| &line.policy))
         .counts("event", lines.iter().map(|line| line.event))
@@ -147,7 +147,7 @@ fn csv(lines: &[Line]) -> String {
         .to_csv()
 }
 
-fn page(store: &Path, world: &EngineState, lines: &[Line]) -> Page {
+fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
     let mut page = Page::new("History of changes");
     page.paragraph(&format!(
         "Every version, proposal, refusal, stop and signature in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
@@ -155,7 +155,7 @@ fn page(store: &Path, world: &EngineState, lines: &[Line]) -> Page {
         store.display(),
         world.applied()
     ));
-    let mut policies: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
+    let mut policies: BTreeMap<&str, Vec<&HistoryLine>> = BTreeMap::new();
     for line in lines {
         policies.entry(&line.policy).or_default().push(line);
     }
@@ -194,11 +194,11 @@ fn minute(time: &str) -> String {
     time.chars().take(16).collect::<String>().replace('T', "\u{a0}").replace('-', "\u{2011}")
 }
 
-/// Fingerprints by their first digits; the CSV has all of them.
+/// Shortens hashes to their first digits; the CSV has them in full.
 fn brief(text: &str) -> String {
-    let fingerprint = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash_word = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let words =
-        text.split(' ').map(|word| if fingerprint(&word) { format!("{}…", &word[..12]) } else { word.to_owned() });
+        text.split(' ').map(|word| if hash_word(&word) { format!("{}…", &word[..12]) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -218,7 +218,7 @@ fn versions(page: &mut Page, live: &LivePolicy) {
             .collect();
         let signed = match (&version.origin, signers.is_empty()) {
             (VersionOrigin::Registration, _) => format!("registered by {}", live.state().registration.author),
-            (_, true) => "nobody: the plan allows it".to_owned(),
+            (_, true) => "nobody; the plan allows it".to_owned(),
             _ => signers.join("; "),
         };
         vec![

@@ -59,7 +59,7 @@ fn goes_on(place: &Place, folder: &str, expected: usize, threads: u16, whole: &U
     let output = place.done(&format!("{COMMAND} --out {folder} --threads {threads}"));
     let said = talk(&output);
     assert!(
-        said.contains(&format!("going on: {expected} runs were finished before")),
+        said.contains(&format!("resuming: {expected} runs were finished before")),
         "{expected} in {folder}: {said}"
     );
     assert_same_files(&whole.files, &place.files(folder));
@@ -99,7 +99,7 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     // A line that lost its end is whole, and so is the one that is written after it.
     copy(&place, &journal[..end], "no-end-of-line");
     let output = stopped(&place, COMMAND, "no-end-of-line", runs + 3);
-    assert!(talk(&output).contains(&format!("going on: {runs} runs were finished before")), "{}", talk(&output));
+    assert!(talk(&output).contains(&format!("resuming: {runs} runs were finished before")), "{}", talk(&output));
     assert_eq!(place.names("no-end-of-line"), [JOURNAL]);
     let lines = kept(&place, "no-end-of-line");
     goes_on(&place, "no-end-of-line", lines, 2, &whole);
@@ -118,7 +118,7 @@ fn finished_runs_of_another_command_are_not_used() {
     let mut mixed = place.files("mixed");
     assert!(mixed.remove("unfinished.ndjson").is_some(), "nothing stored is lost");
     assert_same_files(&place.files("fresh"), &mixed);
-    assert!(!talk(&output).contains("going on"), "none of them is of use here: {}", talk(&output));
+    assert!(!talk(&output).contains("resuming"), "none of them is of use here: {}", talk(&output));
 }
 
 /// Without a folder nothing can be kept, and it says so.
@@ -144,7 +144,7 @@ fn sweep_and_ihdp_go_on_too() {
         let place = Place::new();
         let _ = stopped(&place, command, "stopped", runs);
         let output = place.done(&format!("{command} --out stopped"));
-        assert!(talk(&output).contains("going on"), "{}", talk(&output));
+        assert!(talk(&output).contains("resuming"), "{}", talk(&output));
         let _ = place.done(&format!("{command} --out whole"));
         assert_same_files(&place.files("whole"), &place.files("stopped"));
     }
@@ -158,7 +158,7 @@ fn reproduce_goes_on_too_and_gives_the_same_bytes_for_any_number_of_threads() {
     let _ = stopped(&place, &format!("{command} --threads 2"), "stopped", 150);
     assert_eq!(place.names("stopped"), [JOURNAL]);
     let output = place.done(&format!("{command} --threads 1 --out stopped"));
-    assert!(talk(&output).contains("going on"), "{}", talk(&output));
+    assert!(talk(&output).contains("resuming"), "{}", talk(&output));
     let whole = place.done(&format!("{command} --threads 3 --out whole"));
     assert_eq!(data(&whole), data(&output));
     assert_same_files(&place.files("whole"), &place.files("stopped"));

@@ -190,7 +190,7 @@ fn a_rerun_gives_the_same_bytes_and_another_seed_others() {
     let _ = place.done(command);
     let first = place.files("out");
     let output = place.done(command);
-    assert!(!talk(&output).contains("going on"), "nothing was left unfinished: {}", talk(&output));
+    assert!(!talk(&output).contains("resuming"), "nothing was left unfinished: {}", talk(&output));
     assert_same_files(&first, &place.files("out"));
     let _ = place.done(&format!("{command} --seed 2"));
     let other = place.files("out");
