@@ -1,4 +1,4 @@
-//! What Python hands over as numbers: borrowed where it is float64 in rows, converted by `rarely._arrays` where it is not.
+//! Numbers from Python: borrowed where they are row-major float64, otherwise converted by `rarely._arrays`.
 
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
@@ -10,16 +10,16 @@ use rarely_core::{Context, ContextError, Contexts};
 
 use crate::error;
 
-/// Numbers in a line.
-pub(crate) enum Line<'py, T: Element> {
+/// A one-dimensional array.
+pub(crate) enum NumberLine<'py, T: Element> {
     Borrowed(PyReadonlyArray1<'py, T>),
     Owned(Vec<T>),
 }
 
-impl<T: Element> Line<'_, T> {
+impl<T: Element> NumberLine<'_, T> {
     pub(crate) fn values(&self) -> &[T] {
         match self {
-            // Only arrays without gaps are kept.
+            // Only contiguous arrays are kept.
             Self::Borrowed(array) => array.as_slice().unwrap_or(&[]),
             Self::Owned(values) => values,
         }
@@ -27,12 +27,12 @@ impl<T: Element> Line<'_, T> {
 }
 
 /// One context, or a block of them.
-pub(crate) enum People<'py> {
-    One(Line<'py, f64>),
+pub(crate) enum GivenContexts<'py> {
+    One(NumberLine<'py, f64>),
     Many(PyReadonlyArray2<'py, f64>),
 }
 
-impl<'py> People<'py> {
+impl<'py> GivenContexts<'py> {
     /// Takes what is given for `X`.
     pub(crate) fn take(given: &Bound<'py, PyAny>) -> PyResult<Self> {
         static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -42,14 +42,14 @@ impl<'py> People<'py> {
         if let Ok(values) = given.extract::<Vec<f64>>()
             && !values.is_empty()
         {
-            return Ok(Self::One(Line::Owned(values)));
+            return Ok(Self::One(NumberLine::Owned(values)));
         }
         let converted = CONVERT.import(given.py(), "rarely._arrays", "contexts")?.call1((given,))?;
         Self::borrow(&converted)
             .ok_or_else(|| error::CONTEXT.says(given.py(), "X is neither one row of numbers nor rows of numbers"))
     }
 
-    /// Only arrays themselves: a kind of array may mean something else by its numbers, as masked ones do.
+    /// Only plain arrays: in a subclass the numbers may mean something else, as in masked arrays.
     fn borrow(given: &Bound<'py, PyAny>) -> Option<Self> {
         if !given.is_exact_instance_of::<PyUntypedArray>() {
             return None;
@@ -58,7 +58,7 @@ impl<'py> People<'py> {
             return borrowed(array).map(Self::One);
         }
         let array = given.cast::<PyArray2<f64>>().ok()?.try_readonly().ok()?;
-        // Arrays by columns have no gaps either, but their rows lie apart.
+        // Column-major arrays are contiguous too, but their rows are not.
         (array.is_c_contiguous() && array.as_slice().is_ok()).then_some(Self::Many(array))
     }
 
@@ -68,8 +68,8 @@ impl<'py> People<'py> {
         py.detach(|| Contexts::new(rows.values, dimension)).map_err(|error| error::CONTEXT.of(py, &error))
     }
 
-    /// The same, to be checked stretch by stretch.
-    pub(crate) fn rows(&self, py: Python<'_>, dimension: usize) -> PyResult<Rows<'_>> {
+    /// The same, unchecked: to be checked part by part.
+    pub(crate) fn rows(&self, py: Python<'_>, dimension: usize) -> PyResult<ContextRows<'_>> {
         let (values, width) = match self {
             Self::One(line) => (line.values(), line.values().len()),
             Self::Many(array) => (array.as_slice().unwrap_or(&[]), array.shape()[1]),
@@ -78,48 +78,49 @@ impl<'py> People<'py> {
         if width != dimension {
             return Err(error::CONTEXT.of(py, &mismatch));
         }
-        Ok(Rows { values, dimension })
+        Ok(ContextRows { values, dimension })
     }
 }
 
-/// Rows of contexts that nobody has looked at yet: a long block is checked while it is used, so that it is read once.
+/// Rows of contexts that are not checked yet: a long block is checked while it is used, so that it is read once.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct ContextRows<'a> {
     values: &'a [f64],
     dimension: usize,
 }
 
 /// Some rows of a block, and the number of the first.
 #[derive(Clone, Copy)]
-pub(crate) struct Stretch<'a> {
-    rows: Rows<'a>,
+pub(crate) struct RowRange<'a> {
+    rows: ContextRows<'a>,
     start: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ContextRows<'a> {
     pub(crate) fn len(self) -> usize {
         self.values.len() / self.dimension
     }
 
-    /// So many rows at a time.
-    pub(crate) fn stretches(self, length: usize) -> impl Iterator<Item = Stretch<'a>> {
+    /// Ranges of `length` rows; the last may be shorter.
+    pub(crate) fn stretches(self, length: usize) -> impl Iterator<Item = RowRange<'a>> {
         let Self { values, dimension } = self;
-        let stretch = move |(number, values)| Stretch { rows: Rows { values, dimension }, start: number * length };
+        let stretch =
+            move |(number, values)| RowRange { rows: ContextRows { values, dimension }, start: number * length };
         values.chunks(length * dimension).enumerate().map(stretch)
     }
 }
 
-impl<'a> Stretch<'a> {
+impl<'a> RowRange<'a> {
     pub(crate) fn start(self) -> usize {
         self.start
     }
 
-    /// The same in shorter pieces.
+    /// The same in shorter ranges.
     pub(crate) fn pieces(self, length: usize) -> impl Iterator<Item = Self> {
         self.rows.stretches(length).map(move |piece| Self { start: self.start + piece.start, ..piece })
     }
 
-    /// The contexts, if all of them are; an error counts rows from the start of the block.
+    /// The contexts, checked; an error counts rows from the start of the block.
     pub(crate) fn contexts(self) -> Result<Contexts<'a>, ContextError> {
         Contexts::new(self.rows.values, self.rows.dimension).map_err(|error| match error {
             ContextError::BlockEntry { row, index, value } => {
@@ -131,18 +132,18 @@ impl<'a> Stretch<'a> {
 }
 
 /// One context, checked.
-pub(crate) fn one<'a>(py: Python<'_>, line: &'a Line<'_, f64>) -> PyResult<Context<'a>> {
+pub(crate) fn one<'a>(py: Python<'_>, line: &'a NumberLine<'_, f64>) -> PyResult<Context<'a>> {
     Context::new(line.values()).map_err(|error| error::CONTEXT.of(py, &error))
 }
 
 /// A line of whole numbers, for arms.
-pub(crate) fn arms<'py>(given: &Bound<'py, PyAny>) -> PyResult<Line<'py, i64>> {
+pub(crate) fn arms<'py>(given: &Bound<'py, PyAny>) -> PyResult<NumberLine<'py, i64>> {
     static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     line(given, &CONVERT, "arms")
 }
 
 /// A line of numbers, for rewards.
-pub(crate) fn rewards<'py>(given: &Bound<'py, PyAny>) -> PyResult<Line<'py, f64>> {
+pub(crate) fn rewards<'py>(given: &Bound<'py, PyAny>) -> PyResult<NumberLine<'py, f64>> {
     static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     line(given, &CONVERT, "rewards")
 }
@@ -151,7 +152,7 @@ fn line<'py, T: Element>(
     given: &Bound<'py, PyAny>,
     convert: &PyOnceLock<Py<PyAny>>,
     name: &str,
-) -> PyResult<Line<'py, T>> {
+) -> PyResult<NumberLine<'py, T>> {
     if given.is_exact_instance_of::<PyUntypedArray>()
         && let Some(line) = given.cast::<PyArray1<T>>().ok().and_then(borrowed)
     {
@@ -159,12 +160,12 @@ fn line<'py, T: Element>(
     }
     let converted = convert.import(given.py(), "rarely._arrays", name)?.call1((given,))?;
     let found = converted.cast::<PyArray1<T>>().ok().and_then(borrowed);
-    found.ok_or_else(|| error::OBSERVE.says(given.py(), format!("{name} must be one line of numbers")))
+    found.ok_or_else(|| error::OBSERVE.says(given.py(), format!("{name} must be one-dimensional")))
 }
 
-fn borrowed<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> Option<Line<'py, T>> {
+fn borrowed<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> Option<NumberLine<'py, T>> {
     let array = array.try_readonly().ok()?;
-    array.as_slice().is_ok().then_some(Line::Borrowed(array))
+    array.as_slice().is_ok().then_some(NumberLine::Borrowed(array))
 }
 
 /// Rows of numbers for a setting, such as a prior mean, flat: rows of `dimension`, all numbers in a line, or one number.
@@ -174,14 +175,14 @@ pub(crate) fn flat(given: &Bound<'_, PyAny>, name: &str, dimension: usize) -> Py
         return Ok(vec![value]);
     }
     let people =
-        People::take(given).map_err(|error| error::SETTINGS.says(py, format!("{name}: {}", error.value(py))))?;
+        GivenContexts::take(given).map_err(|error| error::SETTINGS.says(py, format!("{name}: {}", error.value(py))))?;
     match &people {
-        People::One(line) => Ok(line.values().to_vec()),
-        People::Many(array) if array.shape()[1] == dimension => Ok(array.as_slice().unwrap_or(&[]).to_vec()),
-        People::Many(array) => {
+        GivenContexts::One(line) => Ok(line.values().to_vec()),
+        GivenContexts::Many(array) if array.shape()[1] == dimension => Ok(array.as_slice().unwrap_or(&[]).to_vec()),
+        GivenContexts::Many(array) => {
             let [rows, width] = [array.shape()[0], array.shape()[1]];
             let message = format!(
-                "{name} has the shape ({rows}, {width}): its rows need {dimension} numbers, one for each context variable"
+                "{name} has the shape ({rows}, {width}), but its rows must have {dimension} numbers, one for each context variable"
             );
             Err(error::SETTINGS.says(py, message))
         }

@@ -10,21 +10,21 @@ use rarely_policy::DocumentError;
 
 use crate::error;
 
-/// What messages call a document that is no file.
+/// What messages call a document that is not a file.
 const UNNAMED: &str = "the document";
 
 /// A policy document that has been checked.
-#[pyclass(module = "rarely", frozen)]
+#[pyclass(name = "Document", module = "rarely", frozen)]
 #[derive(Clone)]
-pub(crate) struct Document {
+pub(crate) struct PyDocument {
     pub(crate) checked: rarely_policy::PolicyDocument,
     text: String,
-    /// Its file, or what else it is called.
+    /// Its file, or what messages call it.
     pub(crate) source: String,
 }
 
 #[pymethods]
-impl Document {
+impl PyDocument {
     #[new]
     #[pyo3(signature = (path_or_text, /))]
     fn new(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -55,7 +55,7 @@ impl Document {
         &self.checked.outcome().column
     }
 
-    /// The column that says which option somebody got.
+    /// The column with the option that was given.
     #[getter]
     fn option_column(&self) -> &str {
         self.checked.option_column()
@@ -98,8 +98,8 @@ impl Document {
     }
 }
 
-impl Document {
-    /// A document from itself, from its path, or from its text, which has more than one line.
+impl PyDocument {
+    /// A document from another one, from its path, or from its text, which must have more than one line.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(document) = object.cast::<Self>() {
             return Ok(document.get().clone());
@@ -109,7 +109,7 @@ impl Document {
             (_, Ok(path)) => Self::read(&path),
             _ => {
                 return Err(PyTypeError::new_err(format!(
-                    "a policy document is of type {}; give a path, the text, or a rarely.Document",
+                    "a policy document is of type {}, but must be a path, the text, or a rarely.Document",
                     object.get_type().name()?
                 )));
             }
@@ -117,7 +117,7 @@ impl Document {
         read.map_err(|error| error::DOCUMENT.of(object.py(), &error))
     }
 
-    /// The same for a log that calls its option column otherwise.
+    /// The same, with the log's own name of the option column.
     pub(crate) fn with_option_column(self, column: Option<String>) -> Self {
         match column {
             Some(column) => Self { checked: self.checked.with_option_column(column), ..self },

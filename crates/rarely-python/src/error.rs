@@ -1,10 +1,11 @@
-//! Errors as Python knows them: classes of `rarely.errors`, messages of ours.
+//! Errors as Python knows them: classes of `rarely.errors`, the libraries' messages, and what to do as a note.
 
 use std::error::Error;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{IntoPyDict as _, PyType};
+use rarely_error::{Action, Explain};
 
 /// A family of errors: a class of `rarely.errors`.
 pub(crate) struct Family {
@@ -25,10 +26,42 @@ impl Family {
         }
     }
 
-    /// The exception that says what an error and its causes say.
+    /// The exception with a message, and what to do about it.
+    pub(crate) fn with_help(&self, py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
+        let raised = || -> PyResult<Bound<'_, PyAny>> {
+            let class = self.class.import(py, "rarely.errors", self.name)?;
+            class.call((message.into(),), Some(&[("help", help.into())].into_py_dict(py)?))
+        };
+        raised().map_or_else(|error| error, PyErr::from_value)
+    }
+
+    /// The exception that says what an error and its causes say, for errors that know no remedy.
     pub(crate) fn of(&self, py: Python<'_>, error: &dyn Error) -> PyErr {
         self.says(py, chain(error))
     }
+
+    /// The same, with the remedy.
+    pub(crate) fn explain(&self, py: Python<'_>, error: &impl Explain) -> PyErr {
+        self.explain_at(py, "", error)
+    }
+
+    /// The same, with the place before the message.
+    pub(crate) fn explain_at(&self, py: Python<'_>, place: &str, error: &impl Explain) -> PyErr {
+        let message = format!("{place}{}", chain(error));
+        match error.remedy() {
+            Some(remedy) => self.with_help(py, message, remedy.worded(named)),
+            None => self.says(py, message),
+        }
+    }
+}
+
+/// What this package calls an action.
+fn named(action: Action) -> Option<&'static str> {
+    Some(match action {
+        Action::RaiseRejectLimit => "raise `reject_limit`",
+        Action::ChooseOutputDirectory => "give another directory as `out`",
+        _ => return None,
+    })
 }
 
 /// An error and its causes, each once.

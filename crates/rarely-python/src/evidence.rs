@@ -5,19 +5,19 @@ use std::sync::Arc;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rarely_core::{Certificate as CoreCertificate, Evidence, Parameters};
+use rarely_core::{Evidence, Parameters};
 
 use crate::array::matrix;
 
-/// A change of policy: why it came, what was in force before and after, and what it is worth.
+/// A change of policy: why it happened, what was in force before and after, and what it gains.
 ///
 /// `print(change)` says it in one line, `print(change.certificate)` the whole certificate.
-#[pyclass(frozen, eq, module = "rarely")]
+#[pyclass(name = "Change", frozen, eq, module = "rarely")]
 #[derive(Clone, PartialEq)]
-pub(crate) struct Change(pub(crate) Arc<Evidence>);
+pub(crate) struct PyChange(pub(crate) Arc<Evidence>);
 
 #[pymethods]
-impl Change {
+impl PyChange {
     /// Outcomes observed when it happened.
     #[getter]
     fn round(&self) -> u64 {
@@ -48,10 +48,10 @@ impl Change {
         parameters(py, &self.0.to)
     }
 
-    /// What the change is worth; `None` if certificates were turned off, and for `rs-linucb`, whose policy is no linear rule.
+    /// The certificate; `None` if certificates were turned off, and for `rs-linucb`, whose policy is not a linear rule.
     #[getter]
-    fn certificate(&self) -> Option<Certificate> {
-        self.0.certificate.as_ref().map(|_| Certificate(self.0.clone()))
+    fn certificate(&self) -> Option<PyCertificate> {
+        self.0.certificate.as_ref().map(|_| PyCertificate(self.0.clone()))
     }
 
     /// Everything as plain Python objects.
@@ -73,27 +73,27 @@ impl Change {
 }
 
 /// What a change gains, for whom, and how sure that is.
-#[pyclass(frozen, eq, module = "rarely")]
+#[pyclass(name = "Certificate", frozen, eq, module = "rarely")]
 #[derive(Clone)]
-pub(crate) struct Certificate(Arc<Evidence>);
+pub(crate) struct PyCertificate(Arc<Evidence>);
 
-impl PartialEq for Certificate {
+impl PartialEq for PyCertificate {
     fn eq(&self, other: &Self) -> bool {
         self.0.certificate == other.0.certificate
     }
 }
 
-impl Certificate {
-    fn get(&self) -> &CoreCertificate {
+impl PyCertificate {
+    fn get(&self) -> &rarely_core::Certificate {
         self.0.certificate.as_ref().expect("made only where there is one")
     }
 }
 
 #[pymethods]
-impl Certificate {
+impl PyCertificate {
     /// The gain on the sample.
     #[getter]
-    fn gain(&self) -> Gain {
+    fn gain(&self) -> PyGain {
         self.get().gain.into()
     }
 
@@ -117,7 +117,7 @@ impl Certificate {
 
     /// Every pair's boundary: before, after, and the angle in degrees by which it moved.
     #[getter]
-    fn boundaries(&self) -> Vec<(Boundary, Boundary, f64)> {
+    fn boundaries(&self) -> Vec<(PyBoundary, PyBoundary, f64)> {
         let moves = self.get().boundaries.iter();
         moves.map(|moved| (moved.before.into(), moved.after.into(), moved.moved_degrees)).collect()
     }
@@ -135,7 +135,7 @@ impl Certificate {
         self.get().radius
     }
 
-    /// SHA-256 of the statistics on which the change rests, in hexadecimal digits.
+    /// SHA-256 of the statistics on which the change is based, in hexadecimal digits.
     #[getter]
     fn digest(&self) -> String {
         self.get().digest.to_string()
@@ -155,10 +155,10 @@ impl Certificate {
     }
 }
 
-/// The gain of one policy over another on a sample: an interval that holds the true mean gain a decision.
-#[pyclass(frozen, eq, get_all, module = "rarely")]
+/// The gain of one policy over another on a sample: an interval that contains the true mean gain per decision.
+#[pyclass(name = "Gain", frozen, eq, get_all, module = "rarely")]
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Gain {
+pub(crate) struct PyGain {
     /// The middle.
     estimate: f64,
     /// The lower end: a change is certain to gain if this is above 0.
@@ -170,24 +170,24 @@ pub(crate) struct Gain {
 }
 
 #[pymethods]
-impl Gain {
+impl PyGain {
     fn __repr__(&self) -> String {
         let Self { estimate, lower, upper, changed_share } = self;
         format!("Gain(estimate={estimate:?}, lower={lower:?}, upper={upper:?}, changed_share={changed_share:?})")
     }
 }
 
-impl From<rarely_core::Gain> for Gain {
+impl From<rarely_core::Gain> for PyGain {
     fn from(gain: rarely_core::Gain) -> Self {
         let rarely_core::Interval { estimate, lower, upper } = gain.interval;
         Self { estimate, lower, upper, changed_share: gain.changed_share }
     }
 }
 
-/// What the data say of the boundary between two arms.
-#[pyclass(frozen, eq, get_all, module = "rarely")]
+/// What the data say about the boundary between two arms.
+#[pyclass(name = "Boundary", frozen, eq, get_all, module = "rarely")]
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Boundary {
+pub(crate) struct PyBoundary {
     /// The two arms.
     arms: (usize, usize),
     /// Whether the data allow it.
@@ -199,7 +199,7 @@ pub(crate) struct Boundary {
 }
 
 #[pymethods]
-impl Boundary {
+impl PyBoundary {
     fn __repr__(&self) -> String {
         let Self { arms: (i, j), plausible, distance, angle_degrees } = self;
         let plausible = if *plausible { "True" } else { "False" };
@@ -209,7 +209,7 @@ impl Boundary {
     }
 }
 
-impl From<rarely_core::Boundary> for Boundary {
+impl From<rarely_core::Boundary> for PyBoundary {
     fn from(boundary: rarely_core::Boundary) -> Self {
         let rarely_core::Boundary { arms, plausible, distance, angle_degrees } = boundary;
         Self { arms, plausible, distance, angle_degrees }
@@ -221,7 +221,7 @@ pub(crate) fn parameters<'py>(py: Python<'py>, parameters: &Parameters) -> PyRes
     matrix(py, parameters.shape().dimension(), parameters.values().to_vec())
 }
 
-/// Anything that has a plain form, as dictionaries, lists and numbers.
+/// Anything that can be serialised, as dictionaries, lists and numbers.
 pub(crate) fn plain<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text =
         serde_json::to_string(value).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;

@@ -6,24 +6,24 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A picture: vectors for a screen, pixels for a slide.
-#[pyclass(module = "rarely", frozen)]
-pub(crate) struct Figure {
+/// A picture, as SVG and PNG.
+#[pyclass(name = "Figure", module = "rarely", frozen)]
+pub(crate) struct PyFigure {
     name: String,
     caption: String,
     drawn: rarely_plot::Figure,
 }
 
-impl Figure {
-    /// A picture with the name that its file would have; `caption` says how to read it.
+impl PyFigure {
+    /// A picture with the name of its file; `caption` says how to read it.
     pub(crate) fn new(name: impl Into<String>, caption: impl Into<String>, drawn: rarely_plot::Figure) -> Self {
         Self { name: name.into(), caption: caption.into(), drawn }
     }
 }
 
 #[pymethods]
-impl Figure {
-    /// What its file would be called, without the ending.
+impl PyFigure {
+    /// The name of its file, without the ending.
     #[getter]
     fn name(&self) -> &str {
         &self.name
@@ -47,7 +47,7 @@ impl Figure {
         self.drawn.svg()
     }
 
-    /// The picture as PNG, `scale` pixels of it for each pixel of the SVG: 2 is good on a screen, 3 in print.
+    /// The picture as PNG, with `scale` pixels for each pixel of the SVG: 2 suits a screen, 3 print.
     #[pyo3(signature = (scale = 2.0))]
     fn png<'py>(&self, py: Python<'py>, scale: f32) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.pixels(py, scale)?))
@@ -62,9 +62,7 @@ impl Figure {
             "png" => self.pixels(py, scale)?,
             _ => {
                 let shown = path.display();
-                return Err(PyValueError::new_err(format!(
-                    "{shown}: the name ends in neither .svg nor .png; end it so"
-                )));
+                return Err(PyValueError::new_err(format!("{shown}: the name must end in .svg or .png")));
             }
         };
         Ok(std::fs::write(path, content)?)
@@ -79,7 +77,7 @@ impl Figure {
     }
 }
 
-impl Figure {
+impl PyFigure {
     fn pixels(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         py.detach(|| self.drawn.png(scale)).map_err(|error| PyValueError::new_err(error.to_string()))
     }

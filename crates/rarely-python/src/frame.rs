@@ -1,4 +1,4 @@
-//! A data frame of Python as a table of `rarely-data`: no column of numbers or words is copied that comes through Arrow's C interface.
+//! A data frame of Python as a table of `rarely-data`. Columns that come through Arrow's C interface are not copied.
 
 mod cells;
 mod objects;
@@ -18,7 +18,7 @@ use self::cells::{Cells, cells};
 use crate::error;
 
 /// A table of columns, each in as many chunks as it came in.
-pub(crate) struct Frame {
+pub(crate) struct PyFrame {
     label: &'static str,
     names: Vec<String>,
     /// The chunks of each wanted column, or what it holds instead of numbers and words.
@@ -28,18 +28,17 @@ pub(crate) struct Frame {
     rows: u64,
 }
 
-/// What stands for a column that nobody wants.
-const UNWANTED: &str = "something that was not looked at";
+/// What a column holds that is not read.
+const UNWANTED: &str = "something that was not read";
 
-impl Frame {
+impl PyFrame {
     /// The wanted columns of any object that is a table. `label` is what messages call it.
     pub(crate) fn of(object: &Bound<'_, PyAny>, label: &'static str, wanted: &[String]) -> PyResult<Arc<Self>> {
         let py = object.py();
         let frame = match stream(object) {
             None => Self::of_objects(object, label, wanted)?,
             Some(Ok(stream)) => {
-                let cannot =
-                    |error: ArrowError| error::DATA.says(py, format!("{label}: {error}; check how it is made"));
+                let cannot = |error: ArrowError| unreadable(py, label, &error);
                 let reader = RecordBatchStreamReader::try_new(stream).map_err(cannot)?;
                 let names = reader.schema().fields().iter().map(|field| field.name().trim().to_owned()).collect();
                 // The owner of the stream may need the interpreter on another thread.
@@ -48,7 +47,7 @@ impl Frame {
             }
             // Without pyarrow, or with a column that it does not take, pandas still has arrays.
             Some(Err(_)) if object.hasattr("columns")? => Self::of_objects(object, label, wanted)?,
-            Some(Err(error)) => return Err(error::DATA.says(py, format!("{label}: {error}; check how it is made"))),
+            Some(Err(error)) => return Err(unreadable(py, label, &error)),
         };
         Ok(Arc::new(frame))
     }
@@ -78,20 +77,18 @@ impl Frame {
             objects::of_records(object, label, wanted)?
         } else {
             return Err(PyTypeError::new_err(format!(
-                "{label} is of type {}; give a data frame (pandas, polars, pyarrow or anything with __arrow_c_stream__), a dict of \
-                 columns, a list of dicts, or the path of a log",
+                "{label} is of type {}, but must be a data frame (pandas, polars, pyarrow or anything with __arrow_c_stream__), a \
+                 dict of columns, a list of dicts, or the path of a log",
                 object.get_type().name()?
             )));
         };
-        let (names, arrays): (Vec<String>, Vec<objects::Column>) = found.into_iter().unzip();
+        let (names, arrays): (Vec<String>, Vec<objects::ObjectColumn>) = found.into_iter().unzip();
         let lengths = names.iter().zip(&arrays).filter_map(|(name, array)| Some((name, array.as_ref().ok()?.len())));
         let lengths: Vec<(&String, usize)> = lengths.collect();
         if let Some(pair) = lengths.windows(2).find(|pair| pair[0].1 != pair[1].1) {
             let [(first, rows), (second, others)] = [pair[0], pair[1]];
-            let message = format!(
-                "{label}: column `{first}` has {rows} values and column `{second}` {others}; give every column one value for each row"
-            );
-            return Err(error::DATA.says(object.py(), message));
+            let message = format!("{label}: column `{first}` has {rows} values and column `{second}` {others}");
+            return Err(error::DATA.with_help(object.py(), message, "give every column one value for each row"));
         }
         let rows = lengths.first().map_or(0, |(_, rows)| *rows as u64);
         let columns = arrays.iter().map(|array| match array {
@@ -103,7 +100,7 @@ impl Frame {
     }
 }
 
-impl Table for Frame {
+impl Table for PyFrame {
     fn label(&self) -> &str {
         self.label
     }
@@ -128,7 +125,12 @@ impl Table for Frame {
     }
 }
 
-/// The chunk of a column, whose offsets, keys and words are what they should be: others wrote them.
+/// A stream that breaks off.
+fn unreadable(py: Python<'_>, label: &str, error: &dyn std::fmt::Display) -> PyErr {
+    error::DATA.with_help(py, format!("{label}: {error}"), "check how it is made")
+}
+
+/// A chunk of a column, with its offsets, keys and words checked: another library wrote them.
 fn checked(array: &ArrayRef) -> Result<Box<dyn Cells>, String> {
     let cells = cells(array)?;
     array.to_data().validate_full().map_err(|error| format!("damaged data ({error})"))?;

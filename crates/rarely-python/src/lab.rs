@@ -12,17 +12,17 @@ use rarely_core::{Algorithm, Certificates, Profile};
 use rarely_lab::report::{reproduction as shown, results as figures};
 use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
 use rarely_lab::{Assumptions, CounterfactualTable, Journal, NormBound, Source, Task, results};
-use rarely_output::{ColumnTable, OutputDirectory, TableColumn};
+use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
 use self::watch::Watched;
-use crate::error::{self, Family};
+use crate::error;
 use crate::evidence::plain;
-use crate::figure::Figure;
+use crate::figure::PyFigure;
 
-/// Named columns, a figure, words and settings: what a simulation gives.
-type Simulated<'py> = (Bound<'py, PyAny>, Bound<'py, PyDict>, Figure, String);
+/// The settings, the tables, the figure and the text of a simulation.
+type Simulated<'py> = (Bound<'py, PyAny>, Bound<'py, PyDict>, PyFigure, String);
 
-/// Runs algorithms against each other. `told` has everything that the algorithms are told, by name.
+/// Runs algorithms against each other. `told` has the assumptions, by name.
 #[pyfunction]
 #[pyo3(signature = (world, rounds, runs, algorithms, told, *, certificates, seed, threads, out, progress))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function in front of it")]
@@ -46,12 +46,13 @@ pub(crate) fn simulate<'py>(
     let certificates = if certificates { Certificates::Full } else { Certificates::Brief };
     let task = Task { rounds, certificates, ..Task::new(source, runs, seed) };
     task.check(&contestants).map_err(|error| error::TASK.of(py, &error))?;
-    let (folder, journal) = kept(py, out)?;
+    let (directory, journal) = kept(py, out)?;
     let watched = Watched { total: runs * contestants.len() as u64, threads, progress, journal: &journal };
     let outcomes = watched.run(py, |bench| task.run(&contestants, bench))?;
     let settings = task.describe(&assumptions, &algorithms).map_err(|error| error::TASK.of(py, &error))?;
-    if let Some(folder) = &folder {
-        py.detach(|| figures::write(folder, &settings, &outcomes)).map_err(|error| error::TASK.of(py, &error))?;
+    if let Some(directory) = &directory {
+        py.detach(|| figures::write(directory, &settings, &outcomes))
+            .map_err(|error| error::TASK.explain(py, &error))?;
     }
     journal.finish()?;
     let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
@@ -61,10 +62,10 @@ pub(crate) fn simulate<'py>(
     tables.set_item("traces", columns(py, &results::traces(&outcomes))?)?;
     tables.set_item("changes", columns(py, &results::changes(&outcomes))?)?;
     let words = figures::text::experiment(&settings, &outcomes, None);
-    Ok((plain(py, &settings)?, tables, Figure::new("figure", note, figure), words))
+    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", note, figure), words))
 }
 
-/// Claims and errata as plain objects, figures, the page, and words.
+/// Claims and errata as plain objects, the figures, the page and the text.
 type Reproduction<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, String, String);
 
 /// Reproduces the paper.
@@ -82,43 +83,42 @@ pub(crate) fn reproduce(
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Reproduction<'_>> {
-    let says = |family: &'static Family| move |error: &dyn std::error::Error| family.of(py, error);
     let synthetic = data.is_empty();
     let children = if synthetic {
         synthetic_children(seed)
     } else {
-        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| says(&error::DATA)(&error))?
+        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.of(py, &error))?
     };
     let size = Size { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
-    let trials = trials(size, &children).map_err(|error| says(&error::TASK)(&error))?;
+    let trials = trials(size, &children).map_err(|error| error::TASK.of(py, &error))?;
     for trial in &trials {
-        trial.task.check(&trial.contestants).map_err(|error| says(&error::TASK)(&error))?;
+        trial.task.check(&trial.contestants).map_err(|error| error::TASK.of(py, &error))?;
     }
-    let (folder, journal) = kept(py, out)?;
+    let (directory, journal) = kept(py, out)?;
     let total = trials.iter().map(Trial::runs).sum();
     let watched = Watched { total, threads, progress, journal: &journal };
     let findings = watched.run(py, |bench| Findings::of(size, synthetic, &trials, bench))?;
     let judged = py.detach(|| Reproduced::judge(findings, children));
-    let reproduced = judged.map_err(|error| says(&error::TASK)(&error))?;
-    if let Some(folder) = &folder {
-        py.detach(|| shown::write(folder, &reproduced)).map_err(|error| says(&error::TASK)(&error))?;
+    let reproduced = judged.map_err(|error| error::TASK.of(py, &error))?;
+    if let Some(directory) = &directory {
+        py.detach(|| shown::write(directory, &reproduced)).map_err(|error| error::TASK.explain(py, &error))?;
     }
     journal.finish()?;
     let pictures = py.detach(|| shown::figures(&reproduced));
     let page = py.detach(|| shown::page(&reproduced, &pictures));
     let list = PyList::empty(py);
     for picture in pictures {
-        list.append(Figure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;
+        list.append(PyFigure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;
     }
     Ok((plain(py, &reproduced.document())?, list, page, shown::text(&reproduced, None)))
 }
 
-/// The folder for results and the runs that were finished in it.
+/// The output directory, and the runs already finished in it.
 fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirectory>, Journal)> {
-    let wrong = |error: &dyn std::error::Error| error::TASK.of(py, error);
-    let folder = out.as_deref().map(OutputDirectory::create).transpose().map_err(|error| wrong(&error))?;
-    let journal = folder.as_ref().map_or_else(|| Ok(Journal::none()), Journal::open).map_err(|error| wrong(&error))?;
-    Ok((folder, journal))
+    let wrong = |error: OutputError| error::TASK.explain(py, &error);
+    let directory = out.as_deref().map(OutputDirectory::create).transpose().map_err(wrong)?;
+    let journal = directory.as_ref().map_or_else(|| Ok(Journal::none()), Journal::open).map_err(wrong)?;
+    Ok((directory, journal))
 }
 
 /// Where contexts and rewards come from, and the noise that is declared for them.
@@ -154,7 +154,11 @@ fn chosen(py: Python<'_>, names: &[String]) -> PyResult<Vec<Algorithm>> {
             chosen.push(algorithm);
         }
     }
-    if chosen.is_empty() { Err(error::TASK.says(py, "name an algorithm, or \"all\"")) } else { Ok(chosen) }
+    if chosen.is_empty() {
+        Err(error::TASK.with_help(py, "there is no algorithm to run", "name one, or \"all\""))
+    } else {
+        Ok(chosen)
+    }
 }
 
 fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
@@ -167,14 +171,15 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         None | Some("rigorous") => Profile::Rigorous,
         Some("published") => Profile::Published,
         Some(other) => {
-            return Err(error::TASK.says(py, format!("profile {other:?}: it is \"rigorous\" or \"published\"")));
+            let message = format!("there is no profile {other:?}");
+            return Err(error::TASK.with_help(py, message, "use \"rigorous\" or \"published\""));
         }
     };
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
-            return Err(error::TASK.says(py, format!("norm bound {other:?}: it is a number or \"auto\"")));
+            return Err(error::TASK.says(py, format!("norm_bound is {other:?}, but must be a number or \"auto\"")));
         }
         _ => number("norm_bound")?.map(NormBound::Value),
     };

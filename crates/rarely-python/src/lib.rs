@@ -19,15 +19,15 @@ mod _rarely {
     use rarely_lab::environment::REGISTRY;
 
     #[pymodule_export]
-    use crate::document::Document;
+    use crate::document::PyDocument;
     #[pymodule_export]
-    use crate::evidence::{Boundary, Certificate, Change, Gain};
+    use crate::evidence::{PyBoundary, PyCertificate, PyChange, PyGain};
     #[pymodule_export]
-    use crate::figure::Figure;
+    use crate::figure::PyFigure;
     #[pymodule_export]
     use crate::lab::{reproduce, simulate};
     #[pymodule_export]
-    use crate::policy::Policy;
+    use crate::policy::PyPolicy;
     #[pymodule_export]
     use crate::review::{Interval, Proposal, Review, review};
 

@@ -14,11 +14,11 @@ use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape, Thresholds};
 
-use self::params::{Params, Tuning, numbers};
-use self::state::State;
-use crate::array::{self, People};
+use self::params::{Params, TuningParams, numbers};
+use self::state::PolicyState;
+use crate::array::{self, GivenContexts};
 use crate::error;
-use crate::evidence::{self, Boundary, Change, Gain};
+use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 
 /// A policy that decides and learns. It holds its rule until the data make it implausible; then it changes, with a certificate.
 ///
@@ -62,18 +62,18 @@ use crate::evidence::{self, Boundary, Change, Gain};
 /// True
 /// >>> policy
 /// <rarely.Policy: rarely, 2 arms, 2 context variables, 1000 outcomes, ...>
-#[pyclass(frozen, subclass, weakref, module = "rarely")]
-pub(crate) struct Policy {
+#[pyclass(name = "Policy", frozen, subclass, weakref, module = "rarely")]
+pub(crate) struct PyPolicy {
     shape: Shape,
-    state: Mutex<State>,
+    state: Mutex<PolicyState>,
 }
 
-impl Policy {
-    fn holding(state: State) -> Self {
+impl PyPolicy {
+    fn holding(state: PolicyState) -> Self {
         Self { shape: state.policy.shape(), state: Mutex::new(state) }
     }
 
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, PolicyState> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,10 +81,10 @@ impl Policy {
     fn observe_one(
         &self,
         py: Python<'_>,
-        line: &array::Line<'_, f64>,
+        line: &array::NumberLine<'_, f64>,
         decision: &Decision,
         reward: f64,
-    ) -> PyResult<Option<Change>> {
+    ) -> PyResult<Option<PyChange>> {
         let context = array::one(py, line)?;
         let mut state = self.lock(py);
         let change = state.policy.observe(context, decision, reward).map_err(|error| refusal(py, &error))?;
@@ -102,10 +102,10 @@ impl Policy {
         rewards: &Bound<'_, PyAny>,
         reasons: Option<&Bound<'_, PyAny>>,
         once: bool,
-    ) -> PyResult<Vec<Change>> {
+    ) -> PyResult<Vec<PyChange>> {
         let py = rows.py();
-        let people = People::take(rows)?;
-        if let People::One(line) = &people
+        let people = GivenContexts::take(rows)?;
+        if let GivenContexts::One(line) = &people
             && let (Ok(arm), Ok(reward)) = (arms.extract::<i64>(), rewards.extract::<f64>())
         {
             let reason = reasons.map_or(Ok(Reason::Recorded), blocks::reason)?;
@@ -114,7 +114,7 @@ impl Policy {
         }
         let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
         let rows = people.rows(py, self.shape.dimension())?;
-        let log = blocks::Log::new(py, self, rows, (arms.values(), rewards.values()), reasons)?;
+        let log = blocks::OutcomeBlock::new(py, self, rows, (arms.values(), rewards.values()), reasons)?;
         let mut state = self.lock(py);
         let found = log.learn(py, &mut state, once)?;
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
@@ -133,7 +133,7 @@ impl Policy {
 
 #[pymethods]
 #[allow(non_snake_case, reason = "scikit-learn's name for rows of contexts")]
-impl Policy {
+impl PyPolicy {
     #[new]
     #[pyo3(signature = (
         arms, dimension, algorithm = "boundary-conservative", *, noise = 1.0, norm_bound = 10.0, error_probability = 0.001,
@@ -180,18 +180,19 @@ impl Policy {
             explore,
             population: numbers(population.as_ref(), "population", dimension)?,
             sets: sets.to_owned(),
-            tuning: Tuning { tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale },
+            tuning: TuningParams { tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale },
             baseline,
             baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,
             certificates,
             seed,
         };
-        Ok(Self::holding(State::new(py, params)?))
+        Ok(Self::holding(PolicyState::new(py, params)?))
     }
 
-    /// Chooses an arm for one context, or for each row of a block, and says with what probability it was chosen.
+    /// Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen.
     ///
-    /// The columns of a frame are taken by their place, not by their name. Deciding never learns. One row gives `(arm, propensity)`, a block two arrays; with ``reasons=True`` the reasons come third.
+    /// The columns of a frame are taken by position, not by name. Deciding never learns. One row gives `(arm, propensity)`, a block two
+    /// arrays; with ``reasons=True`` the reasons come third.
     ///
     /// >>> import rarely
     /// >>> rarely.Policy(2, 1).decide([1.0])
@@ -199,11 +200,11 @@ impl Policy {
     #[pyo3(signature = (X, *, reasons = false))]
     fn decide<'py>(&self, X: &Bound<'py, PyAny>, reasons: bool) -> PyResult<Bound<'py, PyTuple>> {
         let py = X.py();
-        match People::take(X)? {
-            People::One(line) => {
+        match GivenContexts::take(X)? {
+            GivenContexts::One(line) => {
                 let context = array::one(py, &line)?;
                 let mut guard = self.lock(py);
-                let State { policy, rng, .. } = &mut *guard;
+                let PolicyState { policy, rng, .. } = &mut *guard;
                 let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.of(py, &error))?;
                 let (arm, propensity) = (decision.arm.index(), decision.propensity);
                 if reasons {
@@ -212,17 +213,17 @@ impl Policy {
                     (arm, propensity).into_pyobject(py)
                 }
             }
-            people @ People::Many(_) => {
+            people @ GivenContexts::Many(_) => {
                 let rows = people.rows(py, self.shape.dimension())?;
                 blocks::decide(py, &mut self.lock(py), rows, reasons)
             }
         }
     }
 
-    /// Learns from one outcome or from a block of them, row by row in their order; the changes that this led to, each with its
-    /// certificate. If a row is wrong, or Ctrl-C comes, nothing was learned.
+    /// Learns from one outcome or from a block of them, row by row. Returns the changes that this led to, each with its certificate.
+    /// If a row is wrong, or Ctrl-C is pressed, nothing is learned.
     ///
-    /// `reasons` are those that `decide` gave; only `clucb` looks at them, to know its baseline's rounds. With ``once=True`` all rows
+    /// `reasons` are those that `decide` returned; only `clucb` uses them, to know its baseline's rounds. With ``once=True`` all rows
     /// are learned first and the rule in force is tested once, after the last: a review of a log, and several times as fast.
     ///
     /// >>> import rarely
@@ -239,12 +240,12 @@ impl Policy {
         rewards: &Bound<'_, PyAny>,
         reasons: Option<&Bound<'_, PyAny>>,
         once: bool,
-    ) -> PyResult<Vec<Change>> {
+    ) -> PyResult<Vec<PyChange>> {
         self.learn(X, arms, rewards, reasons, once)
     }
 
-    /// Holds the rule in force against all that has been learned, now; the change, if one is justified.
-    fn reconsider(&self, py: Python<'_>) -> Vec<Change> {
+    /// Tests the rule in force against everything learned so far. Returns the change, if one is justified.
+    fn reconsider(&self, py: Python<'_>) -> Vec<PyChange> {
         let mut guard = self.lock(py);
         let state = &mut *guard;
         match py.detach(|| state.policy.reconsider()) {
@@ -253,7 +254,7 @@ impl Policy {
         }
     }
 
-    /// Learns, and gives the policy itself, as scikit-learn's estimators do.
+    /// Learns, and returns the policy itself, as scikit-learn's estimators do.
     fn partial_fit<'py>(
         slf: &Bound<'py, Self>,
         X: &Bound<'_, PyAny>,
@@ -272,7 +273,7 @@ impl Policy {
         rewards: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         let policy = slf.get();
-        let fresh = Self::holding(State::new(slf.py(), policy.lock(slf.py()).params.clone())?);
+        let fresh = Self::holding(PolicyState::new(slf.py(), policy.lock(slf.py()).params.clone())?);
         fresh.learn(X, arms, rewards, None, false)?;
         let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         *policy.lock(slf.py()) = state;
@@ -283,21 +284,21 @@ impl Policy {
     /// next. Neither learns nor draws.
     fn predict<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let people = People::take(X)?;
+        let people = GivenContexts::take(X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         let state = &*guard;
         let arms = py.detach(|| state.predicted(contexts)).map_err(|error| error::CONTEXT.of(py, &error))?;
         Ok(match people {
-            People::One(_) => arms[0].index().into_pyobject(py)?.into_any(),
-            People::Many(_) => PyArray1::from_iter(py, arms.iter().map(|arm| blocks::whole(*arm))).into_any(),
+            GivenContexts::One(_) => arms[0].index().into_pyobject(py)?.into_any(),
+            GivenContexts::Many(_) => PyArray1::from_iter(py, arms.iter().map(|arm| blocks::whole(*arm))).into_any(),
         })
     }
 
     /// Which arms the data have not ruled out: for each row and each arm, true or false.
     fn plausible<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let py = X.py();
-        let people = People::take(X)?;
+        let people = GivenContexts::take(X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         blocks::plausible(py, guard.learner()?, contexts)
@@ -306,7 +307,7 @@ impl Policy {
     /// For each row and each arm the estimated mean reward, and the lower and upper end of its interval.
     fn intervals<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let people = People::take(X)?;
+        let people = GivenContexts::take(X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         blocks::intervals(py, guard.learner()?, contexts)
@@ -315,7 +316,7 @@ impl Policy {
     /// The share of rows at which the policy plays an arm that the data rule out; of the people it is judged on, if none are given.
     #[pyo3(signature = (X = None))]
     fn excluded_share(&self, py: Python<'_>, X: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
-        let people = X.map(People::take).transpose()?;
+        let people = X.map(GivenContexts::take).transpose()?;
         let guard = self.lock(py);
         let state = &*guard;
         let contexts = blocks::people(py, state, people.as_ref())?;
@@ -327,8 +328,8 @@ impl Policy {
         share.map_err(|error: rarely_core::DecideError| error::CONTEXT.of(py, &error))
     }
 
-    /// What the data say of the boundary between each pair of arms of the rule in force.
-    fn boundaries(&self, py: Python<'_>) -> PyResult<Vec<Boundary>> {
+    /// What the data say about the boundary between each pair of arms of the rule in force.
+    fn boundaries(&self, py: Python<'_>) -> PyResult<Vec<PyBoundary>> {
         let guard = self.lock(py);
         let state = &*guard;
         let learner = state.learner()?;
@@ -360,16 +361,16 @@ impl Policy {
     ///
     /// `other` is another policy, parameters with a row for each arm, or an arm for each row.
     #[pyo3(signature = (other, X = None))]
-    fn gain(&self, other: &Bound<'_, PyAny>, X: Option<&Bound<'_, PyAny>>) -> PyResult<Gain> {
+    fn gain(&self, other: &Bound<'_, PyAny>, X: Option<&Bound<'_, PyAny>>) -> PyResult<PyGain> {
         let py = other.py();
-        let people = X.map(People::take).transpose()?;
-        // Locked one after the other: nobody waits for two.
+        let people = X.map(GivenContexts::take).transpose()?;
+        // Locked one after the other: no thread holds two locks.
         let mine = self.lock(py).copied();
         let contexts = blocks::people(py, &mine, people.as_ref())?;
         let wrong = |error: rarely_core::DecideError| error::CONTEXT.of(py, &error);
         let after = if let Ok(other) = other.cast::<Self>() {
             other.get().lock(py).predicted(contexts).map_err(wrong)?
-        } else if let Ok(People::Many(array)) = People::take(other) {
+        } else if let Ok(GivenContexts::Many(array)) = GivenContexts::take(other) {
             drop(array);
             let values = array::flat(other, "the parameters", self.shape.dimension())?;
             let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.of(py, &error))?;
@@ -380,8 +381,8 @@ impl Policy {
             rows.map(|(row, arm)| self.arm(py, *arm, Some(row))).collect::<PyResult<Vec<Arm>>>()?
         };
         if after.len() != contexts.len() {
-            let message = format!("{} arms were given for {} contexts; give one for each", after.len(), contexts.len());
-            return Err(error::CONTEXT.says(py, message));
+            let message = format!("{} arms were given for {} contexts", after.len(), contexts.len());
+            return Err(error::CONTEXT.with_help(py, message, "give one for each"));
         }
         let learner = mine.learner()?;
         let gain = py.detach(|| {
@@ -391,7 +392,7 @@ impl Policy {
         gain.map(Into::into).map_err(wrong)
     }
 
-    /// Arms that the data have not ruled out and that nobody gets, each with the remedy.
+    /// Arms that the data have not ruled out and that nobody gets, each with what to do about it.
     fn stuck(&self, py: Python<'_>) -> Vec<String> {
         self.lock(py).policy.stuck().iter().map(ToString::to_string).collect()
     }
@@ -412,7 +413,8 @@ impl Policy {
         let all = policy.get_params(py, true)?;
         for (name, value) in params {
             if !all.contains(&name)? {
-                return Err(error::SETTINGS.says(py, format!("there is no setting {name}; get_params() lists them")));
+                let message = format!("there is no setting {name}");
+                return Err(error::SETTINGS.with_help(py, message, "get_params() lists the settings"));
             }
             all.set_item(name, value)?;
         }
@@ -421,12 +423,11 @@ impl Policy {
         let rounds = state.policy.rounds();
         if rounds > 0 || rebuilt.get().shape != policy.shape {
             let message = format!(
-                "the policy has learned from {rounds} outcomes of {} arms and {} context variables; build a new one with \
-                 rarely.Policy(**params)",
+                "the policy has learned from {rounds} outcomes of {} arms and {} context variables",
                 policy.shape.arms(),
                 policy.shape.dimension()
             );
-            return Err(error::SETTINGS.says(py, message));
+            return Err(error::SETTINGS.with_help(py, message, "build a new one with rarely.Policy(**params)"));
         }
         *state = rebuilt.get().lock(py).copied();
         drop(state);
@@ -438,7 +439,7 @@ impl Policy {
         Ok(PyBytes::new(py, &saved::write(&self.lock(py))?))
     }
 
-    /// A policy from its bytes; it goes on exactly where it was.
+    /// A policy from its bytes, which continues exactly where it was.
     ///
     /// >>> import rarely
     /// >>> policy = rarely.Policy(2, 1).partial_fit([[1.0]], [1], [0.5])
@@ -450,7 +451,7 @@ impl Policy {
         saved::into_class(class, state)
     }
 
-    /// A policy of its own, in the same state.
+    /// An independent policy in the same state.
     fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let state = slf.get().lock(slf.py()).copied();
         saved::into_class(&slf.get_type(), state)
@@ -468,7 +469,7 @@ impl Policy {
     /// scikit-learn's `clone`: the same settings, nothing learned.
     fn __sklearn_clone__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let params = slf.get().lock(slf.py()).params.clone();
-        saved::into_class(&slf.get_type(), State::new(slf.py(), params)?)
+        saved::into_class(&slf.get_type(), PolicyState::new(slf.py(), params)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -476,14 +477,14 @@ impl Policy {
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
 
-    /// A policy that knows what both learned. Rule, versions and generator are the first one's; `reconsider()` holds the rule
-    /// against both logs.
+    /// A policy that has learned from the outcomes of both. Rule, versions and generator are the first one's; `reconsider()` tests the
+    /// rule against both logs.
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let Ok(other) = other.cast::<Self>() else {
             return Ok(py.NotImplemented().into_bound(py));
         };
-        // Locked one after the other: nobody waits for two, and a policy may be added to itself.
+        // Locked one after the other: no thread holds two locks, and a policy may be added to itself.
         let theirs = other.get().lock(py).policy.snapshot();
         let mut state = slf.get().lock(py).copied();
         let mut merged = state.policy.snapshot();
@@ -571,10 +572,10 @@ impl Policy {
         self.lock(py).policy.rounds()
     }
 
-    /// Every change so far, the first one first.
+    /// Every change so far, oldest first.
     #[getter]
-    fn versions(&self, py: Python<'_>) -> Vec<Change> {
-        self.lock(py).versions.iter().cloned().map(Change).collect()
+    fn versions(&self, py: Python<'_>) -> Vec<PyChange> {
+        self.lock(py).versions.iter().cloned().map(PyChange).collect()
     }
 
     /// SHA-256 of what was learned, in hexadecimal digits: the same outcomes in the same order give the same.
@@ -584,13 +585,12 @@ impl Policy {
     }
 }
 
-/// An outcome that was refused, in the family of what was wrong with it.
+/// The exception for an outcome that was refused.
 fn refusal(py: Python<'_>, refused: &ObserveError) -> PyErr {
     let family = if matches!(refused, ObserveError::Context(_)) { &error::CONTEXT } else { &error::OBSERVE };
     family.of(py, refused)
 }
 
-/// What is not a policy cannot be one.
 fn no_policy(class: &Bound<'_, PyType>) -> PyErr {
     PyTypeError::new_err(format!("{class} cannot be made from a policy's state"))
 }

@@ -14,17 +14,17 @@ use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, 
 use rarely_report::Sources;
 use rarely_review::{Ground, ReviewError, SAMPLE_SIZE, Tally};
 
-use crate::document::Document;
+use crate::document::PyDocument;
 use crate::error::{self, chain};
-use crate::frame::Frame;
+use crate::frame::PyFrame;
 
 pub(crate) use proposal::{Interval, Proposal};
 pub(crate) use result::Review;
 
-/// Rows between two looks at whether somebody wants to stop.
+/// Rows between two checks for Ctrl-C.
 const STRIDE: usize = 50_000;
 
-/// Holds a policy document against past cases: keep the rule or change it, to what, on what evidence.
+/// Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 #[pyfunction]
 #[pyo3(signature = (document, frame, *, population = None, option_column = None, reject_limit = 0, state = None))]
 pub(crate) fn review(
@@ -36,7 +36,7 @@ pub(crate) fn review(
     reject_limit: u64,
     state: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Review> {
-    let document = Document::of(document)?.with_option_column(option_column);
+    let document = PyDocument::of(document)?.with_option_column(option_column);
     let mut tally = Tally::new(&document.checked);
     for text in states(state)? {
         let saved = Tally::from_text(&text).and_then(|saved| saved.revive(&document.checked));
@@ -44,12 +44,16 @@ pub(crate) fn review(
         merged.map_err(|error| error::REVIEW.says(py, format!("state: {}", chain(&error))))?;
     }
     if frame.is_none() && state.is_none() {
-        return Err(error::REVIEW.says(py, "there is nothing to review: give a frame, or saved statistics as state"));
+        return Err(error::REVIEW.with_help(
+            py,
+            "there is nothing to review",
+            "give a frame, or saved statistics as state",
+        ));
     }
     let mut rejected = Vec::new();
     let mut sources = Sources { command: call(&document, population), ..Sources::default() };
     if !frame.is_none() {
-        let log = Data::of(frame, "the frame", &wanted(&document))?;
+        let log = LogSource::of(frame, "the frame", &wanted(&document))?;
         sources.data = log.names();
         rejected = read(py, &document, log, reject_limit, &mut tally)?;
     }
@@ -66,12 +70,12 @@ pub(crate) fn review(
 }
 
 /// A log or people: files, or a table in memory.
-enum Data {
+enum LogSource {
     Files(Vec<PathBuf>),
-    Frame(Arc<Frame>, &'static str),
+    Frame(Arc<PyFrame>, &'static str),
 }
 
-impl Data {
+impl LogSource {
     fn of(object: &Bound<'_, PyAny>, label: &'static str, wanted: &[String]) -> PyResult<Self> {
         if let Some(path) = path(object)? {
             return Ok(Self::Files(vec![path]));
@@ -84,7 +88,7 @@ impl Data {
                 _ => {}
             }
         }
-        Ok(Self::Frame(Frame::of(object, label, wanted)?, label))
+        Ok(Self::Frame(PyFrame::of(object, label, wanted)?, label))
     }
 
     fn names(&self) -> Vec<String> {
@@ -102,19 +106,25 @@ fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 }
 
 /// The columns that a log needs.
-fn wanted(document: &Document) -> Vec<String> {
+fn wanted(document: &PyDocument) -> Vec<String> {
     let document = &document.checked;
     let features = document.features().iter().map(|feature| feature.column.clone());
     features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).collect()
 }
 
-/// Adds a log to the sums; the messages of the rows that were rejected.
-fn read(py: Python<'_>, document: &Document, log: Data, reject_limit: u64, tally: &mut Tally) -> PyResult<Vec<String>> {
+/// Adds a log to the sums. Returns the messages of the rejected rows.
+fn read(
+    py: Python<'_>,
+    document: &PyDocument,
+    log: LogSource,
+    reject_limit: u64,
+    tally: &mut Tally,
+) -> PyResult<Vec<String>> {
     let checked = &document.checked;
     let columns = Columns { option: checked.option_column().to_owned(), propensity: None, time: None };
     let cases = match log {
-        Data::Files(paths) => Cases::open(checked, &columns, &paths, reject_limit),
-        Data::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
+        LogSource::Files(paths) => Cases::open(checked, &columns, &paths, reject_limit),
+        LogSource::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
     };
     let mut cases = cases.map_err(|error| reading(py, &error, reject_limit))?;
     let mut case = Case::new(checked);
@@ -138,17 +148,17 @@ fn read(py: Python<'_>, document: &Document, log: Data, reject_limit: u64, tally
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
 
-/// The contexts of the people whom the rule is for, and where they are from.
+/// The contexts of the people whom the rule is for, and the names of their files.
 fn read_population(
     py: Python<'_>,
-    document: &Document,
+    document: &PyDocument,
     people: &Bound<'_, PyAny>,
 ) -> PyResult<(Vec<f64>, Vec<String>)> {
-    let people = Data::of(people, "the population", &wanted(document))?;
+    let people = LogSource::of(people, "the population", &wanted(document))?;
     let names = people.names();
     let read = py.detach(|| match people {
-        Data::Files(paths) => read_people(&document.checked, &paths, 0, SAMPLE_SIZE),
-        Data::Frame(frame, _) => people_of_table(&document.checked, frame, 0, SAMPLE_SIZE),
+        LogSource::Files(paths) => read_people(&document.checked, &paths, 0, SAMPLE_SIZE),
+        LogSource::Frame(frame, _) => people_of_table(&document.checked, frame, 0, SAMPLE_SIZE),
     });
     let people = read.map_err(|error| error::DATA.of(py, &error))?;
     Ok((people.contexts, names))
@@ -159,14 +169,16 @@ fn states(state: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(state) = state else { return Ok(Vec::new()) };
     if let Ok(bytes) = state.cast::<PyBytes>() {
         let text = String::from_utf8(bytes.as_bytes().to_vec());
-        let no_text =
-            |_| error::REVIEW.says(state.py(), "state: the bytes are no saved statistics; give those of Review.state");
-        return Ok(vec![text.map_err(no_text)?]);
+        let not_text = |_| {
+            let message = "state: the bytes are not saved statistics";
+            error::REVIEW.with_help(state.py(), message, "give those of Review.state")
+        };
+        return Ok(vec![text.map_err(not_text)?]);
     }
     if !(state.is_instance_of::<PyList>() || state.is_instance_of::<PyTuple>()) {
         let name = state.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "state is of type {name}; give the bytes of Review.state, or a list of them"
+            "state is of type {name}, but must be the bytes of Review.state, or a list of them"
         )));
     }
     let mut texts = Vec::new();
@@ -178,19 +190,19 @@ fn states(state: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
 
 /// An error of a log; where it is about one row, with the way to tolerate it.
 fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
-    let mut text = chain(error);
     if reject_limit == 0 && matches!(error, DataError::Cases(CasesError::Rejected(_))) {
-        text += "\nBad rows can be tolerated, and are listed and counted, with reject_limit.";
+        let help = "to leave bad rows out, and have them listed and counted, give reject_limit";
+        return error::DATA.with_help(py, chain(error), help);
     }
-    error::DATA.says(py, text)
+    error::DATA.of(py, error)
 }
 
 fn reviewing(py: Python<'_>, error: &ReviewError) -> PyErr {
     error::REVIEW.of(py, error)
 }
 
-/// The call, for whoever wants to make it again.
-fn call(document: &Document, population: Option<&Bound<'_, PyAny>>) -> String {
+/// The call, so that it can be made again.
+fn call(document: &PyDocument, population: Option<&Bound<'_, PyAny>>) -> String {
     let population = population.map_or("", |_| ", population=population");
     format!("rarely.review({:?}, frame{population})", document.source)
 }

@@ -16,6 +16,7 @@ import pytest
 import rarely
 from rarely.errors import DataError, Error
 from reviewed import ROWS, SMALL, WithoutArrow, policy, small, table
+from said import said
 
 NUMBERS = [
     pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
@@ -163,7 +164,7 @@ def test_what_is_missing_is_missing() -> None:
         (lambda: {key: [] for key in table().to_pydict()}, "the frame: there is no row"),
         (lambda: table(x=pa.array([150] * ROWS)), "the frame, row 0 (from 0), column `x`: 150 is above the range 0–100 of x"),
         (lambda: table(given=pa.array(["yess"] * ROWS)), "the frame, row 0 (from 0), column `given`: given is \"yess\", which is not an option"),
-        (lambda: [{"x": 1}, 3], "the frame, row 1 (from 0): it is no dict"),
+        (lambda: [{"x": 1}, 3], "the frame, row 1 (from 0): it is not a dict"),
         (lambda: "nowhere.csv", "nowhere.csv: cannot be read"),
         (lambda: policy("clinical"), "policy.toml: the name ends in none of .csv"),
     ],
@@ -171,7 +172,7 @@ def test_what_is_missing_is_missing() -> None:
 def test_an_error_says_where(frame: Any, message: str) -> None:
     with pytest.raises(DataError) as raised:
         rarely.review(SMALL, frame())
-    assert message in str(raised.value)
+    assert message in said(raised.value)
     assert isinstance(raised.value, Error) and isinstance(raised.value, ValueError)
 
 

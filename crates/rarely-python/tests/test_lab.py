@@ -91,7 +91,7 @@ def test_control_c_stops_and_the_rest_comes_later(tmp_path: Path) -> None:
     [
         ({"environment": "lineer"}, errors.TaskError, "linear"),
         ({"algorithms": ["linucbb"]}, errors.SettingsError, "linucb"),
-        ({"algorithms": []}, errors.TaskError, "name an algorithm"),
+        ({"algorithms": []}, errors.TaskError, "there is no algorithm to run"),
         ({"profile": "strict"}, errors.TaskError, "rigorous"),
         ({"rounds": 0}, errors.TaskError, "rounds = 0"),
         ({"runs": -1}, errors.TaskError, "runs = -1"),

@@ -1,10 +1,10 @@
 """Decision policies that change seldom, and only on evidence.
 
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
-- :func:`review` holds a policy document against a log: keep the rule or change it, to what, on what evidence.
+- :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
-- :class:`Client` asks a running service for decisions and tells it outcomes.
-- :mod:`rarely.adapters` lets a policy run inside the loops of coba and of the Open Bandit Pipeline.
+- :class:`Client` requests decisions from a running service and reports outcomes to it.
+- :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conversion of what is not float64 in rows already. The native half calls these only where it cannot borrow."""
+"""Conversion to row-major float64. The native half calls these functions only where it cannot borrow an array."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ def contexts(X: Any) -> npt.NDArray[np.float64]:
         return _frame(X)
     array = _array(X, ContextError, "X")
     if array.dtype.kind not in _NUMBERS:
-        raise ContextError(_refusal(array))
+        message, remedy = _refusal(array)
+        raise ContextError(message, help=remedy)
     if array.ndim not in (1, 2):
-        raise ContextError(f"X has {array.ndim} dimensions; give one row (1-D) or rows of contexts (2-D)")
+        raise ContextError(f"X has {array.ndim} dimensions", help="give one row (1-D) or rows of contexts (2-D)")
     return np.require(array, np.float64, ["C", "A"])
 
 
 def arms(given: Any) -> npt.NDArray[np.int64]:
-    """A line of arms, as int64."""
+    """A one-dimensional array of arms, as int64."""
     array = _line(given, "arms")
     if array.dtype.kind == "f":
         whole = np.isfinite(array) & (array == np.floor(array))
         if not whole.all():
             row = int(np.argmin(whole))
-            raise ObserveError(f"row {row}: arm {array[row]} is not a whole number; arms are counted from 0")
+            raise ObserveError(f"row {row}: arm {array[row]} is not a whole number", help="count arms from 0")
     if array.dtype.kind in "uf" and array.size:
         row = int(np.argmax(np.abs(array)))
         if abs(array[row]) >= 2**53:
@@ -43,7 +44,7 @@ def arms(given: Any) -> npt.NDArray[np.int64]:
 
 
 def rewards(given: Any) -> npt.NDArray[np.float64]:
-    """A line of rewards, as float64."""
+    """A one-dimensional array of rewards, as float64."""
     return np.require(_line(given, "rewards"), np.float64, ["C", "A"])
 
 
@@ -54,19 +55,19 @@ def _line(given: Any, name: str) -> npt.NDArray[Any]:
     if array.size == 0 and array.ndim == 1:
         return array.astype(np.float64) if array.dtype.kind not in _NUMBERS else array
     if array.dtype.kind not in _NUMBERS:
-        raise ObserveError(f"{name} hold {_what(array)}, not numbers; give one number for each row")
+        raise ObserveError(f"{name} hold {_what(array)}, not numbers", help="give one number for each row")
     if array.ndim > 1 and array.size != max(array.shape):
-        raise ObserveError(f"{name} have the shape {array.shape}; give one number for each row")
+        raise ObserveError(f"{name} have the shape {array.shape}", help="give one number for each row")
     return array.reshape(-1)
 
 
 def _array(given: Any, error: type[ContextError] | type[ObserveError], name: str) -> npt.NDArray[Any]:
     if np.ma.is_masked(given):
-        raise error(f"{name} is a masked array with masked entries; fill them, or leave their rows out")
+        raise error(f"{name} is a masked array with masked entries", help="fill them, or leave their rows out")
     try:
         return np.asarray(given)
     except (ValueError, OverflowError) as problem:
-        raise error(f"{name} is no array of numbers: {problem}") from None
+        raise error(f"{name} is not an array of numbers: {problem}") from None
 
 
 def _frame(frame: Any) -> npt.NDArray[np.float64]:
@@ -80,8 +81,8 @@ def _frame(frame: Any) -> npt.NDArray[np.float64]:
         if values is None:
             kind = getattr(column, "dtype", "objects")
             raise ContextError(
-                f"column {name!r} (number {position + 1} of {len(names)}) holds {kind}, not numbers; "
-                "encode it as numbers, or leave it out"
+                f"column {name!r} (number {position + 1} of {len(names)}) holds {kind}, not numbers",
+                help="encode it as numbers, or leave it out",
             )
         columns.append(values)
     if not columns:
@@ -103,21 +104,21 @@ def _column(column: Any) -> npt.NDArray[np.float64] | None:
     return values.astype(np.float64, copy=False)
 
 
-def _refusal(array: npt.NDArray[Any]) -> str:
-    """Which column of an array holds no numbers."""
+def _refusal(array: npt.NDArray[Any]) -> tuple[str, str]:
+    """Which column of an array holds no numbers, and what to do."""
     remedy = "convert it to numbers, or leave it out"
     if array.ndim == 0 and array.dtype.kind == "O":
-        return f"X is a {type(array[()]).__name__}, not rows of numbers; convert it to an array or a frame"
+        return f"X is a {type(array[()]).__name__}, not rows of numbers", "convert it to an array or a frame"
     if array.dtype.kind == "O" and array.ndim == 2:
         for column in range(array.shape[1]):
             for row in range(array.shape[0]):
                 value = array[row, column]
                 if not isinstance(value, (bool, int, float, np.number)):
-                    return f"column {column} holds objects: in row {row} it is {value!r}; {remedy}"
-        return "the array holds Python objects; convert it with X.astype(float)"
+                    return f"column {column} holds objects: in row {row} it is {value!r}", remedy
+        return "the array holds Python objects", "convert it with X.astype(float)"
     if array.dtype.names:
-        return f"X has named fields ({', '.join(array.dtype.names)}); give rows of numbers"
-    return f"X holds {_what(array)}, not numbers; {remedy}"
+        return f"X has named fields ({', '.join(array.dtype.names)})", "give rows of numbers"
+    return f"X holds {_what(array)}, not numbers", remedy
 
 
 def _what(array: npt.NDArray[Any]) -> str:

@@ -68,19 +68,19 @@ class Policy:
     ) -> Self: ...
     @overload
     def decide(self, X: Any, *, reasons: Literal[False] = False) -> tuple[Any, Any]:
-        """Chooses an arm for one context, or for each row of a block, and says with what probability it was chosen."""
+        """Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen."""
     @overload
     def decide(self, X: Any, *, reasons: Literal[True]) -> tuple[Any, Any, Any]: ...
     def observe(
         self, X: Any, arms: Any, rewards: Any, reasons: str | Iterable[str] | None = None, *, once: bool = False
     ) -> list[Change]:
-        """Learns from one outcome or from a block of them; the changes that this led to, each with its certificate."""
+        """Learns from one outcome or from a block of them. Returns the changes that this led to, each with its certificate."""
     def reconsider(self) -> list[Change]:
-        """Holds the rule in force against all that has been learned, now; the change, if one is justified."""
+        """Tests the rule in force against everything learned so far. Returns the change, if one is justified."""
     def fit(self, X: Any, arms: Any, rewards: Any) -> Self:
         """Forgets everything, then learns."""
     def partial_fit(self, X: Any, arms: Any, rewards: Any) -> Self:
-        """Learns, and gives the policy itself."""
+        """Learns, and returns the policy itself."""
     def predict(self, X: Any) -> Any:
         """The arms that the rule in force plays, without exploration."""
     def plausible(self, X: Any) -> _Mask:
@@ -90,13 +90,13 @@ class Policy:
     def excluded_share(self, X: Any = None) -> float:
         """The share of rows at which the policy plays an arm that the data rule out."""
     def boundaries(self) -> list[Boundary]:
-        """What the data say of the boundary between each pair of arms."""
+        """What the data say about the boundary between each pair of arms."""
     def thresholds(self, first: int = 0, second: int = 1) -> list[tuple[float, float]]:
         """The plausible thresholds between two arms when contexts are (1, x): a list of intervals."""
     def gain(self, other: Any, X: Any = None) -> Gain:
         """What playing `other` instead would gain: another policy, parameters with a row for each arm, or arms."""
     def stuck(self) -> list[str]:
-        """Arms that the data have not ruled out and that nobody gets, each with the remedy."""
+        """Arms that the data have not ruled out and that nobody gets, each with what to do about it."""
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Self: ...
     def to_bytes(self) -> bytes: ...
@@ -134,14 +134,14 @@ class Policy:
         """Outcomes observed."""
     @property
     def versions(self) -> list[Change]:
-        """Every change so far, the first one first."""
+        """Every change so far, oldest first."""
     @property
     def digest(self) -> str:
         """SHA-256 of what was learned."""
 
 @final
 class Change:
-    """A change of policy: why it came, what was in force before and after, and what it is worth."""
+    """A change of policy: why it happened, what was in force before and after, and what it gains."""
 
     @property
     def round(self) -> int: ...
@@ -184,7 +184,7 @@ class Certificate:
 
 @final
 class Gain:
-    """The gain of one policy over another on a sample: an interval that holds the true mean gain a decision."""
+    """The gain of one policy over another on a sample: an interval that contains the true mean gain per decision."""
 
     @property
     def estimate(self) -> float: ...
@@ -198,7 +198,7 @@ class Gain:
 
 @final
 class Boundary:
-    """What the data say of the boundary between two arms."""
+    """What the data say about the boundary between two arms."""
 
     @property
     def arms(self) -> tuple[int, int]: ...
@@ -210,7 +210,7 @@ class Boundary:
     def angle_degrees(self) -> float: ...
     def __eq__(self, other: object, /) -> bool: ...
 
-# Simulations; `rarely.lab` has the functions for people.
+# Simulations; `rarely.lab` has the public functions.
 
 _Progress: TypeAlias = Union[Callable[[int, int], None], None]
 
@@ -266,7 +266,7 @@ class Document:
 
 @final
 class Figure:
-    """A picture: vectors for a screen, pixels for a slide."""
+    """A picture, as SVG and PNG."""
 
     @property
     def name(self) -> str: ...
@@ -312,7 +312,7 @@ class Proposal:
     def note(self) -> str | None: ...
     @property
     def gain(self) -> Interval:
-        """What a case is expected to gain."""
+        """The expected gain per case."""
     @property
     def changed_share(self) -> float: ...
     @property
@@ -326,7 +326,7 @@ class Proposal:
 
 @final
 class Review:
-    """What came of a review: the verdict, its reasons, and the proposal, if there is one."""
+    """The result of a review: the verdict, its reasons, and the proposal, if there is one."""
 
     @property
     def verdict(self) -> Literal["keep", "change", "cannot tell"]: ...
@@ -347,7 +347,7 @@ class Review:
     def figures(self) -> dict[str, Figure]: ...
     @property
     def state(self) -> bytes:
-        """The statistics, to go on from with next month's log."""
+        """The statistics, to continue from with next month's log."""
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
     def to_html(self) -> str: ...
@@ -362,7 +362,7 @@ def review(
     reject_limit: int = 0,
     state: bytes | Sequence[bytes] | None = None,
 ) -> Review:
-    """Holds a policy document against past cases: keep the rule or change it, to what, on what evidence.
+    """Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 
     `frame` is a data frame (pandas, polars, pyarrow, anything with `__arrow_c_stream__`), a dict of columns, a list of dicts, or the
     path or paths of a log; None, if there is only `state`. `population` are the people whom the rule is for, in any of these forms.

@@ -1,4 +1,4 @@
-"""A policy inside other people's experiments: `coba`'s and `obp`'s loops. Neither is imported here.
+"""A policy inside the experiments of `coba` and `obp`. Neither is imported here.
 
 >>> from rarely.adapters import CobaLearner                                                   # doctest: +SKIP
 >>> coba.Experiment(environments, CobaLearner(rarely.Policy(arms=4, dimension=5))).run()      # doctest: +SKIP
@@ -18,7 +18,7 @@ __all__ = ["CobaLearner", "Decider", "ObpPolicy"]
 
 
 class Decider(Protocol):
-    """What decides and learns: a `rarely.Policy`, or anything alike."""
+    """What decides and learns: a `rarely.Policy`, or anything with the same methods."""
 
     @property
     def arms(self) -> int: ...
@@ -40,10 +40,10 @@ P = TypeVar("P", bound=Decider)
 class CobaLearner(Generic[P]):
     """A policy as a learner of `coba`.
 
-    Arms are actions by their place in ``actions``; without it, in the list that comes first. An action may be anything that
-    can be compared. ``intercept`` puts a 1 before every context. A context is None, a number, numbers (a tuple in a tuple is
-    taken apart, as `coba` has it for categories), or a mapping, of which a name that is missing is 0. Names get their places
-    from ``features``; without it, in the order in which they come.
+    An action's arm is its position in ``actions`` or, without it, in the first list that is offered. An action may be anything that
+    can be compared. ``intercept`` puts a 1 before every context. A context is None, a number, numbers (nested tuples are
+    flattened, as `coba` uses them for categories), or a mapping, in which a missing name is 0. Names get their positions
+    from ``features`` or, without it, in the order in which they appear.
 
     The probability that `coba` gets is the one with which the policy drew the action. The reason goes with it, and comes back
     when the policy learns.
@@ -64,26 +64,24 @@ class CobaLearner(Generic[P]):
         self._names_are_fixed = features is not None
         if len(self._places) > self._room:
             count = len(self._places)
-            raise SettingsError(
-                f"there are {count} features, and the policy has room for {self._room}; build a larger one"
-            )
+            message = f"there are {count} features, but the policy has room for {self._room}"
+            raise SettingsError(message, help="build a policy of larger dimension")
 
     @property
     def params(self) -> dict[str, Any]:
-        """What `coba` writes into its table of learners."""
+        """The columns of `coba`'s table of learners."""
         return {"family": f"rarely-{self.policy.algorithm}", "intercept": self.intercept}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float, dict[str, Any]]:
-        """The action, with what probability it was drawn, and why."""
+        """The action, the probability with which it was drawn, and the reason."""
         vector = self._vector(context)
         if self.actions is None:
             self.actions = self._fixed(actions)
         offered = [self._arm(action) for action in actions]
         if sorted(offered) != list(range(len(self.actions))):
             count = len(self.actions)
-            raise ContextError(
-                f"{len(actions)} actions are offered, and the policy has {count}; offer each of them once"
-            )
+            message = f"{len(actions)} actions are offered, but the policy has {count}"
+            raise ContextError(message, help="offer each of them once")
         arms, propensities, reasons = self.policy.decide(vector, reasons=True)
         return actions[offered.index(int(arms[0]))], float(propensities[0]), {"reason": reasons[0]}
 
@@ -93,7 +91,8 @@ class CobaLearner(Generic[P]):
         """Learns from one outcome. Linear regression needs no probability; a reason is for decisions of this policy only."""
         vector = self._vector(context)
         if self.actions is None:
-            raise ObserveError("no action is known yet; give them as `actions` if learning comes before deciding")
+            help = "give them as `actions` if learning comes before deciding"
+            raise ObserveError("no action is known yet", help=help)
         known = {} if reason is None else {"reasons": [reason]}
         self.policy.observe(vector, [self._arm(action)], [float(reward)], **known)
 
@@ -104,9 +103,8 @@ class CobaLearner(Generic[P]):
     def _fixed(self, actions: Sequence[Any]) -> list[Any]:
         if len(actions) != self.policy.arms:
             arms = self.policy.arms
-            raise SettingsError(
-                f"there are {len(actions)} actions, and the policy has {arms} arms; build it with as many"
-            )
+            message = f"there are {len(actions)} actions, but the policy has {arms} arms"
+            raise SettingsError(message, help=f"build it with arms={len(actions)}")
         return list(actions)
 
     def _arm(self, action: Any) -> int:
@@ -115,16 +113,17 @@ class CobaLearner(Generic[P]):
             return self.actions.index(action)
         except ValueError:
             raise ContextError(
-                f"the action {action!r} is none of the policy's {len(self.actions)}, which are fixed; use an environment whose "
-                "actions do not differ from round to round"
+                f"the action {action!r} is not one of the policy's {len(self.actions)}, which are fixed",
+                help="use an environment whose actions do not differ from round to round",
             ) from None
 
     def _vector(self, context: Any) -> npt.NDArray[np.float64]:
         numbers = self._named(context) if isinstance(context, Mapping) else list(_flat(context))
         if len(numbers) != self._room:
             raise ContextError(
-                f"the context has {len(numbers)} numbers, and the policy takes {self._room}"
-                f"{' and the intercept' if self.intercept else ''}; build it with another dimension, or turn `intercept`"
+                f"the context has {len(numbers)} numbers, but the policy takes {self._room}"
+                f"{' and the intercept' if self.intercept else ''}",
+                help="build it with another dimension, or change `intercept`",
             )
         return np.array([[1.0] * self.intercept + numbers])
 
@@ -134,9 +133,8 @@ class CobaLearner(Generic[P]):
             if name not in self._places and not self._names_are_fixed and len(self._places) < self._room:
                 self._places[name] = len(self._places)
             if name not in self._places:
-                raise ContextError(
-                    f"{name!r} in a context has no place among {self._room}; build a policy of larger dimension"
-                )
+                message = f"{name!r} in a context has no place among {self._room}"
+                raise ContextError(message, help="build a policy of larger dimension")
             numbers[self._places[name]] = _number(value)
         return numbers
 
@@ -155,9 +153,8 @@ class ObpPolicy(Generic[P]):
 
     def __init__(self, policy: P, *, intercept: bool = False) -> None:
         if policy.algorithm == "clucb":
-            raise SettingsError(
-                "clucb must hear the reasons of its decisions, and obp has no place for them; use another one"
-            )
+            message = "clucb needs the reasons of its decisions, and obp has no place for them"
+            raise SettingsError(message, help="use another algorithm")
         self.policy = policy
         self.intercept = intercept
         self._at_first: P = policy.copy()
@@ -171,21 +168,21 @@ class ObpPolicy(Generic[P]):
 
     @property
     def n_actions(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return self.policy.arms
 
     @property
     def policy_name(self) -> str:
-        """What it is called."""
+        """The name in `obp`'s tables."""
         return f"rarely_{self.policy.algorithm}"
 
     @property
     def policy_type(self) -> _Contextual:
-        """That it looks at contexts."""
+        """The kind of policy: contextual."""
         return _Contextual()
 
     def initialize(self) -> None:
-        """Forgets everything, as `obp` asks for before another run."""
+        """Forgets everything; `obp` calls this before another run."""
         self.policy, self.n_trial, self.propensity = self._at_first.copy(), 0, 1.0
 
     def select_action(self, context: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -202,9 +199,8 @@ class ObpPolicy(Generic[P]):
     def _vector(self, context: npt.ArrayLike) -> npt.NDArray[np.float64]:
         vector = np.asarray(context, dtype=np.float64)
         if vector.size != self.dim:
-            raise ContextError(
-                f"the context has the shape {vector.shape}; the policy takes {(1, self.dim)}, one at a time"
-            )
+            message = f"the context has the shape {vector.shape}, but the policy takes {(1, self.dim)}"
+            raise ContextError(message, help="give one context at a time")
         return np.concatenate([np.ones(int(self.intercept)), vector.ravel()]).reshape(1, -1)
 
 
@@ -236,4 +232,4 @@ def _number(value: Any) -> float:
             raise TypeError("a text, even if it reads like a number")
         return float(value)
     except (TypeError, ValueError):
-        raise ContextError(f"{value!r} in a context is no number; encode categories as numbers first") from None
+        raise ContextError(f"{value!r} in a context is not a number", help="encode categories as numbers first") from None

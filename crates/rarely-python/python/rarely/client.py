@@ -5,8 +5,8 @@
 ...     decision = client.decide("hypertension-treatment", {"systolic": 150}, key="visit-4711")
 ...     client.observe("hypertension-treatment", decision, 0.7)
 
-A request that may be lost is sent again and does nothing twice: decisions and observations carry a key, outcomes need none.
-Signatures cannot carry one; they are sent again only if the service cannot have had them.
+A request that may be lost is sent again without being acted on twice: decisions and observations carry a key, outcomes need
+none. Signatures have no key; they are sent again only if the service cannot have received them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ from .errors import DataError, ServiceError, SettingsError
 
 __all__ = ["Client", "Decision", "Reported"]
 
-BATCH_LINES = 2_000  # the service takes 10,000; fewer come back well within a timeout
-BATCH_BYTES = 4 << 20  # what the service takes
-EVENTS = 1_000  # asked for at a time
-IDLE_SECONDS = 5.0  # after which a connection is not used again: the service closes it after ten
-FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds at most; each wait is at most twice as long as the one before
-PATIENCE = 60.0  # who is told to wait for more seconds is told so, instead of waiting
-PASSING = (429, 502, 503, 504)  # too many requests, and a service or a proxy that is not there just now
-NOTHING_DONE = (429, 503)  # of these, the answers that say that nothing was done
+BATCH_LINES = 2_000  # the service accepts 10,000; this many are answered well within a timeout
+BATCH_BYTES = 4 << 20  # the most that the service accepts
+EVENTS = 1_000  # per request
+IDLE_SECONDS = 5.0  # after which an idle connection is not used again: the service closes it after ten
+FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # limits of the waits in seconds; each is twice the one before
+PATIENCE = 60.0  # a longer Retry-After raises the error instead of waiting
+PASSING = (429, 502, 503, 504)  # worth sending again: too many requests, or a service or proxy that is temporarily unavailable
+NOTHING_DONE = (429, 503)  # of these, the statuses that say that nothing was done
+
+_CHECK_URL = "check that a `rarely` service is at this address"
 
 Json = dict[str, Any]
 Answer = tuple[int, http.client.HTTPMessage, bytes]
@@ -50,39 +52,39 @@ Answered = TypeVar("Answered")
 
 @dataclass(frozen=True)
 class Decision:
-    """Which option a person gets."""
+    """A decision: the option for one person."""
 
     decision: int  #: its number
     option: str
     version: int  #: of the policy
     reason: str  #: why this option: policy, pilot or equipoise
-    propensity: float  #: with what probability
-    explanation: Json | None = None  #: why, in words, if that was asked for
+    propensity: float  #: its probability
+    explanation: Json | None = None  #: why, in words, if ``explain`` was true
 
 
 @dataclass(frozen=True)
 class Reported:
-    """An outcome was taken in."""
+    """The receipt for an outcome."""
 
-    event: int  #: that keeps it
+    event: int  #: the number of its event
     repeated: bool  #: whether it had been reported before
 
 
 class _Request(NamedTuple):
-    """What is sent."""
+    """An HTTP request."""
 
     method: str
     path: str
     body: bytes | None = None
     kind: str = "application/json"
-    repeatable: bool = True  # also if it may have been acted on
+    repeatable: bool = True  # may be sent again even if the service may have acted on it
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 
 
 class _Line:
-    """A thread's connection. It is closed when the thread ends, and not used by a process that was forked from this one."""
+    """A thread's connection. It is closed when the thread ends, and not used by forked processes."""
 
     def __init__(self, connection: HTTPConnection) -> None:
         self.connection, self.process, self.used = connection, os.getpid(), 0.0
@@ -92,11 +94,11 @@ class _Line:
 
 
 class Client:
-    """A service, as one token may use it. Threads may share it; each has a connection of its own.
+    """A client of a service, with one token. Threads may share it; each has a connection of its own.
 
     ``timeout`` is in seconds, for connecting and for each wait for the service; ``retries`` is how often a request is sent
-    again. ``context`` says which certificates are trusted. A token is not sent in the open: plain ``http`` is for this
-    machine, unless ``insecure`` says that something else protects the way.
+    again. ``context`` says which certificates are trusted. Plain ``http`` is allowed for this machine only, because it would
+    expose the token; ``insecure`` allows it where something else protects the connection.
     """
 
     def __init__(
@@ -107,7 +109,8 @@ class Client:
         secure, host, port, self._prefix = _address(url, insecure)
         self._token = _hidden(token)
         if not timeout > 0 or retries < 0:
-            raise SettingsError(f"timeout is {timeout}, retries is {retries}; use seconds above 0, and a number from 0")
+            help = "use a timeout above 0 seconds, and a number of retries from 0"
+            raise SettingsError(f"timeout is {timeout}, retries is {retries}", help=help)
         self._timeout, self._retries = timeout, retries
         plain, trusted = partial(HTTPConnection, host, port, timeout=timeout), context or ssl.create_default_context()
         self._connect = partial(HTTPSConnection, host, port, timeout=timeout, context=trusted) if secure else plain
@@ -125,7 +128,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections of all threads; the client cannot be used any more."""
+        """Closes the connections of all threads. The client cannot be used afterwards."""
         with self._lock:
             self._closed = True
             for line in list(self._lines):
@@ -134,22 +137,21 @@ class Client:
     def decide(
         self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False
     ) -> Decision:
-        """Which option a person gets. The same key with the same record gets the same decision; without one, a new one."""
+        """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made."""
         asked = {"record": dict(record), "key": _key(key), "explain": explain}
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
         self, policy: str, records: Iterable[Mapping[str, Any]], *, keys: Sequence[str] | None = None
     ) -> list[Decision | ServiceError]:
-        """The same for many people, in batches: for each record, in order, its decision or what is wrong with it.
+        """Requests many decisions, in batches. Returns for each record, in order, its decision or its error.
 
-        A batch that fails as a whole gives each of its records that error; it is raised if nothing was decided before.
+        If a whole batch fails, each of its records gets that error; if it is the first batch, the error is raised.
         """
         records = list(records)
         if keys is not None and len(keys) != len(records):
-            raise DataError(
-                f"there are {len(records)} records and {len(keys)} keys; give a key for each record, or none"
-            )
+            help = "give a key for each record, or none"
+            raise DataError(f"there are {len(records)} records and {len(keys)} keys", help=help)
         asked = [{"record": dict(record), "key": _key(keys[at] if keys else None)} for at, record in enumerate(records)]
         return self._batches(_of(policy, "decisions"), asked, Decision)
 
@@ -162,7 +164,7 @@ class Client:
         correction: bool = False,
         reason: str | None = None,
     ) -> Reported:
-        """How a decision went. Another outcome than before is refused (409), unless it is a correction."""
+        """Reports the outcome of a decision. An outcome that differs from the one before is refused (409), unless it is a correction."""
         report: Json = {"decision": _number(decision), "outcome": outcome}
         report.update({"correction": correction, "reason": reason} if correction or reason else {})
         return _typed(Reported, self._post(_of(policy, "outcomes"), report))
@@ -170,7 +172,7 @@ class Client:
     def observe_many(
         self, policy: str, outcomes: Iterable[tuple[Decision | int, float]]
     ) -> list[Reported | ServiceError]:
-        """How many decisions went, in batches as with :meth:`decide_many`."""
+        """Reports the outcomes of many decisions, in batches, as :meth:`decide_many` does."""
         reports = [{"decision": _number(decision), "outcome": outcome} for decision, outcome in outcomes]
         return self._batches(_of(policy, "outcomes"), reports, Reported)
 
@@ -178,7 +180,7 @@ class Client:
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
         key: str | None = None, propensity: float | None = None,
     ) -> Reported:  # fmt: skip
-        """How a decision went that was taken elsewhere."""
+        """Reports a decision that was made elsewhere, with its outcome."""
         observed = {
             "record": dict(record),
             "option": option,
@@ -213,11 +215,11 @@ class Client:
         return _listed(self._get(_of(name, "proposals")), "proposals")
 
     def proposal(self, name: str, number: int) -> Json:
-        """One proposal, with all it rests on."""
+        """One proposal, with its evidence."""
         return self._get(_of(name, "proposals", number))
 
     def evidence(self, name: str) -> Json:
-        """What the evidence says now; nothing is written down."""
+        """What the evidence says now. Nothing is recorded."""
         return self._get(_of(name, "evidence"))
 
     def events(self, name: str, after: int = 0) -> Iterator[Json]:
@@ -228,45 +230,45 @@ class Client:
             for line in lines:
                 event = _parsed(line)
                 if event is None or not isinstance(event.get("number"), int):
-                    raise ServiceError("a line of the events is no event; see whether a `rarely` service is there")
+                    raise ServiceError("a line of the events is not an event", help=_CHECK_URL)
                 after = event["number"]
                 yield event
             if len(lines) < EVENTS:
                 return
 
     def export(self, name: str, path: str | os.PathLike[str]) -> Path:
-        """Writes all cases with an outcome to a Parquet file, as `rarely review --data` reads it: wholly, or not at all."""
+        """Writes all cases with an outcome to a Parquet file, which `rarely review --data` reads. It is written whole or not at all."""
         target = Path(path)
         part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         body = self._send(_Request("GET", _of(name, "export")))[2]
         if not (body.startswith(b"PAR1") and body.endswith(b"PAR1")):
-            raise ServiceError("the answer is no Parquet file; see whether a `rarely` service is there")
+            raise ServiceError("the response is not a Parquet file", help=_CHECK_URL)
         part.write_bytes(body)
         return part.replace(target)
 
     def approve(self, name: str, number: int, meaning: str, reason: str) -> Json:
-        """Signs for a proposal."""
+        """Approves a proposal, with a signature."""
         return self._sign(_of(name, "proposals", number, "approve"), meaning=meaning, reason=reason)
 
     def reject(self, name: str, number: int, meaning: str, reason: str) -> Json:
-        """Signs against a proposal."""
+        """Rejects a proposal, with a signature."""
         return self._sign(_of(name, "proposals", number, "reject"), meaning=meaning, reason=reason)
 
     def review(self, name: str, meaning: str | None = None, reason: str | None = None) -> Json:
-        """Holds the rule against the evidence now. With meaning and reason, signs that nothing changes if nothing does."""
+        """Reviews the rule now. With meaning and reason, signs for keeping the rule if no change is proposed."""
         signature = {} if meaning is None and reason is None else {"meaning": meaning, "reason": reason}
         return self._sign(_of(name, "review"), **signature)
 
     def stop(self, name: str, meaning: str, reason: str) -> Json:
-        """Goes back to the last signed rule, without exploration or changes."""
+        """Stops a policy: the last signed rule is in force, without exploration or changes."""
         return self._sign(_of(name, "stop"), meaning=meaning, reason=reason)
 
     def resume(self, name: str, meaning: str, reason: str) -> Json:
-        """Lets a stopped policy go on."""
+        """Resumes a stopped policy."""
         return self._sign(_of(name, "resume"), meaning=meaning, reason=reason)
 
     def rollback(self, name: str, to: int, meaning: str, reason: str) -> Json:
-        """Puts the rule of an older version in force again, as a new version; where two must sign, proposes it."""
+        """Puts the rule of an older version in force again, as a new version; where two signatures are required, proposes it."""
         return self._sign(_of(name, "rollback"), to=to, meaning=meaning, reason=reason)
 
     def _get(self, path: str) -> Json:
@@ -282,8 +284,7 @@ class Client:
         status, _, body = self._send(request)
         value = _parsed(body)
         if value is None:
-            message = f"{self._url}: {request}: the answer is no JSON object; see whether a `rarely` service is there"
-            raise ServiceError(message, status)
+            raise ServiceError(f"{self._url}: {request}: the response is not a JSON object", status, help=_CHECK_URL)
         return value
 
     def _batches(self, path: str, values: list[Json], kind: type[Answered]) -> list[Answered | ServiceError]:
@@ -293,9 +294,8 @@ class Client:
             try:
                 lines = self._send(request)[2].split(b"\n")[:-1]
                 if len(lines) != len(batch):
-                    raise ServiceError(
-                        f"{self._url}: {request}: {len(batch)} lines got {len(lines)} answers; send them again"
-                    )
+                    message = f"{self._url}: {request}: {len(batch)} lines got {len(lines)} answers"
+                    raise ServiceError(message, help="send them again")
             except ServiceError as error:
                 if not answers:
                     raise
@@ -309,7 +309,7 @@ class Client:
         return answers
 
     def _send(self, request: _Request) -> Answer:
-        """Sends a request until it is answered, or trying again is no use."""
+        """Sends a request, again if that can help, until there is a response."""
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             wait = random.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
@@ -333,16 +333,15 @@ class Client:
         line = self._line()
         connection = line.connection
         if not request.repeatable or time.monotonic() - line.used > IDLE_SECONDS:
-            connection.close()  # so that it is not on a dead connection that the request is lost
+            connection.close()  # a new connection: the request must not be lost on a dead one
         headers = {"Authorization": f"Bearer {self._token()}"}
         headers.update({"Content-Type": request.kind} if request.body else {})
         try:
             if connection.sock is None:
                 connection.connect()
         except ssl.SSLCertVerificationError as error:
-            raise ServiceError(
-                f"{self._url}: {error}; trust its certificate with `context`, or use its right name"
-            ) from error
+            help = "trust its certificate with `context`, or use the name in the certificate"
+            raise ServiceError(f"{self._url}: {error}", help=help) from error
         except OSError as error:
             raise _Lost(str(error), unsent=True) from error
         try:
@@ -353,14 +352,14 @@ class Client:
             connection.close()
             raise _Lost(str(error) or type(error).__name__, unsent=False) from error
         except BaseException:
-            connection.close()  # somebody interrupts, and half an answer is of no use to the next request
+            connection.close()  # interrupted: the next request must not read the rest of this response
             raise
         line.used = time.monotonic()
         return answer
 
     def _line(self) -> _Line:
         if self._closed:
-            raise SettingsError(f"{self!r} is closed; make another one")
+            raise SettingsError(f"{self!r} is closed", help="create another one")
         line: _Line | None = getattr(self._own, "line", None)
         if line is None or line.process != os.getpid():
             line = self._own.line = _Line(self._connect())
@@ -370,22 +369,22 @@ class Client:
 
     def _silence(self, request: _Request, lost: _Lost, attempts: int) -> ServiceError:
         what = f"no answer ({lost}) after {attempts} attempt{'s' if attempts > 1 else ''} with a timeout of {self._timeout:g} s"
-        remedy = "see whether the service runs there, and send it again with the same key"
+        remedy = "check that the service runs there, and send it again with the same key"
         if not (request.repeatable or lost.unsent):
             remedy = "it may have been done: look at the policy before you send it again"
-        return ServiceError(f"{self._url}: {request}: {what}; {remedy}".replace(self._token(), "..."))
+        return ServiceError(f"{self._url}: {request}: {what}".replace(self._token(), "..."), help=remedy)
 
     def _refusal(self, request: _Request, status: int, problem: Json) -> ServiceError:
         detail = (
             problem.get("detail") or problem.get("title") or http.client.responses.get(status, "no reason is given")
         )
         where = f" ({problem['field']})" if problem.get("field") else ""
-        remedy = f"; {problem['remedy']}" if problem.get("remedy") else ""
-        return ServiceError(f"{self._url}: {request}: {status}{where}: {detail}{remedy}", status, problem)
+        message = f"{self._url}: {request}: {status}{where}: {detail}"
+        return ServiceError(message, status, problem, help=problem.get("remedy"))
 
 
 class _Lost(Exception):
-    """There is no answer; `unsent` if the service cannot have had the request."""
+    """There is no response; `unsent` if the service cannot have received the request."""
 
     def __init__(self, message: str, *, unsent: bool) -> None:
         super().__init__(message)
@@ -393,33 +392,32 @@ class _Lost(Exception):
 
 
 def _address(url: str, insecure: bool) -> tuple[bool, str, int, str]:
-    shown = url[url.rfind("@") + 1 :]  # what stands before may be a password
+    shown = url[url.rfind("@") + 1 :]  # the part before may hold a password
     try:
         parts = urlsplit(url)
         host, port, secure = parts.hostname or "", parts.port, parts.scheme == "https"
     except ValueError:
         host = ""
     if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment or shown != url:
-        raise SettingsError(f"{shown!r} is no address of a service; use one like http://127.0.0.1:8080")
+        raise SettingsError(f"{shown!r} is not the address of a service", help="use one like http://127.0.0.1:8080")
     try:
         here = ipaddress.ip_address(host).is_loopback
     except ValueError:
         here = host == "localhost"
     if not (secure or insecure or here):
         raise SettingsError(
-            f"{host} is another machine, and over http the token would travel in the open; use https, "
-            "or say insecure=True if something else protects the way"
+            f"{host} is another machine, and plain http would expose the token",
+            help="use https, or give insecure=True if something else protects the connection",
         )
     return secure, host, port or (443 if secure else 80), parts.path.rstrip("/")
 
 
 def _hidden(token: str) -> Callable[[], str]:
-    """The token, in something that does not show it."""
+    """The token in a function, so that no representation of the client shows it."""
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise SettingsError(
-            "the token has characters that no token has; use the line that `rarely token create` printed"
-        )
+        help = "use the line that `rarely token create` printed"
+        raise SettingsError("the token has characters that no token has", help=help)
     return lambda: token
 
 
@@ -439,20 +437,18 @@ def _typed(kind: type[Answered], value: Json) -> Answered:
     try:
         return kind(**{name: value[name] for name in kind.__annotations__ if name in value})
     except TypeError:
-        raise ServiceError(
-            f"the answer is no {kind.__name__.lower()}; see whether a `rarely` service is there"
-        ) from None
+        raise ServiceError(f"the response is not a {kind.__name__.lower()}", help=_CHECK_URL) from None
 
 
 def _listed(value: Json, name: str) -> list[Json]:
     found = value.get(name)
     if not isinstance(found, list):
-        raise ServiceError(f"the answer has no list of {name}; see whether a `rarely` service is there")
+        raise ServiceError(f"the response has no list of {name}", help=_CHECK_URL)
     return found
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's and pandas' numbers, as JSON has them."""
+    """Numbers of NumPy and pandas as plain ones."""
     if hasattr(value, "item"):
         return value.item()
     raise TypeError(f"{value!r} is a {type(value).__name__}")
@@ -462,7 +458,7 @@ def _line(value: Json) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, default=_plain, separators=(",", ":")).encode()
     except (TypeError, ValueError) as error:
-        raise DataError(f"a value cannot be sent: {error}; use finite numbers, texts and truth values") from None
+        raise DataError(f"a value cannot be sent: {error}", help="use finite numbers, strings and booleans") from None
 
 
 def _split(lines: list[bytes]) -> Iterator[list[bytes]]:

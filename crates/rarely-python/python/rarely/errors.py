@@ -1,9 +1,11 @@
-"""What can go wrong: one class for each family of errors, all of them :class:`Error`.
+"""One class for each kind of error, all of them an :class:`Error`.
 
-The messages are those of the command line: what was wrong, where, and what to do.
+The message says what is wrong and where. What to do about it, if anything can be done, is a note: ``help: ...``.
 """
 
 from __future__ import annotations
+
+import sys
 
 __all__ = [
     "ContextError",
@@ -21,7 +23,16 @@ __all__ = [
 
 
 class Error(Exception):
-    """Any error of this package."""
+    """Any error of this package. ``help`` becomes a note or, before Python 3.11, the end of the message."""
+
+    def __init__(self, message: str = "", *, help: str | None = None) -> None:
+        note = "" if help is None else f"help: {help}"
+        if sys.version_info >= (3, 11):
+            super().__init__(message)
+            if note:
+                self.add_note(note)
+        else:
+            super().__init__(f"{message}\n{note}" if note else message)
 
 
 class SettingsError(Error, ValueError):
@@ -29,19 +40,19 @@ class SettingsError(Error, ValueError):
 
 
 class ContextError(Error, ValueError):
-    """Contexts do not fit: another number of variables, NaN, infinity, a column that holds no numbers."""
+    """Contexts are wrong: another number of variables, NaN, infinity, a column without numbers."""
 
 
 class ObserveError(Error, ValueError):
-    """Outcomes do not fit: an unknown arm, a reward that is no number, arrays of different lengths. Nothing was learned."""
+    """Outcomes are wrong: an unknown arm, a reward that is not a number, arrays of different lengths. Nothing was learned."""
 
 
 class MergeError(Error, ValueError):
-    """Two policies cannot be added: they were not built alike."""
+    """Two policies cannot be added, because their settings differ."""
 
 
 class RestoreError(Error, ValueError):
-    """Bytes are no policy, or one of another version."""
+    """Bytes are not those of a policy of this version."""
 
 
 class DocumentError(Error, ValueError):
@@ -53,11 +64,11 @@ class DataError(Error, ValueError):
 
 
 class ReviewError(Error, ValueError):
-    """A log says nothing of a policy: it has no case, or none that fits."""
+    """A log cannot be used for a review: it has no case, or none that fits the policy."""
 
 
 class TaskError(Error, ValueError):
-    """A simulation cannot be run as asked."""
+    """The arguments of a simulation are wrong."""
 
 
 class ServiceError(Error):
@@ -68,7 +79,9 @@ class ServiceError(Error):
     #: The problem document (RFC 9457) that came with it, if any.
     problem: dict[str, object]
 
-    def __init__(self, message: str, status: int = 0, problem: dict[str, object] | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, status: int = 0, problem: dict[str, object] | None = None, *, help: str | None = None
+    ) -> None:
+        super().__init__(message, help=help)
         self.status = status
         self.problem = problem or {}

@@ -20,7 +20,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came of a simulation. In a notebook it shows its figure."""
+    """The result of a simulation. In a notebook it shows its figure."""
 
     #: What was run: version, world, seed, assumptions.
     settings: dict[str, Any]
@@ -28,7 +28,7 @@ class Simulation:
     summary: Table
     #: Regret and changes by round, mean and standard error.
     traces: Table
-    #: Every change, with its certificate where one was asked for, and its true gain.
+    #: Every change, with its certificate if ``certificates`` is true, and its true gain.
     changes: Table
     #: Regret, changes, rounds below the best arm and changes that improve.
     figure: Figure
@@ -49,7 +49,7 @@ class Simulation:
 class Reproduction:
     """The paper reproduced: its claims judged, its errata shown, its figures drawn."""
 
-    #: A row for each claim: verdict, where it stands, what it says.
+    #: A row for each claim: verdict, place in the paper, what it says.
     claims: Table
     #: A row for each erratum.
     errata: Table
@@ -105,10 +105,10 @@ def simulate(
 ) -> Simulation:
     """Runs algorithms against each other in a simulated world, as ``rarely simulate`` does, with the same numbers.
 
-    ``environment`` is one of ``rarely.ENVIRONMENTS``; with ``table``, a CSV file of people whose outcome under every arm is
-    known, it is not looked at. ``algorithms`` is ``"all"``, names joined by commas, or a list of names. What is ``None`` is what the
-    profile says: the true noise and norm are declared, δ is 1/rounds. With ``out`` all files are written to that folder, and a
-    run that was stopped goes on from there. Results depend on neither threads nor time. Ctrl-C stops it.
+    ``environment`` is one of ``rarely.ENVIRONMENTS``; it is ignored if there is a ``table``, a CSV file of people whose outcome
+    under every arm is known. ``algorithms`` is ``"all"``, names joined by commas, or a list of names. An assumption that is ``None``
+    is the profile's: the true noise and norm are declared, δ is 1/rounds. With ``out`` all files are written to that directory,
+    and a simulation that was stopped resumes from there. Results do not depend on the number of threads. Ctrl-C stops it.
 
     >>> import rarely
     >>> found = rarely.simulate(rounds=200, runs=2, algorithms=["rarely", "linucb"], progress=False)
@@ -165,9 +165,9 @@ def reproduce(
 ) -> Reproduction:
     """Reproduces the paper, as ``rarely reproduce`` does: every figure, every claim checked, every erratum shown.
 
-    ``data`` names the IHDP files or their folder (``$RARELY_IHDP`` if left out); without them synthetic children stand in and
-    are labelled so. ``runs`` is the most of anything. With ``out`` the report is written to that folder, and a run that was
-    stopped goes on from there. Ctrl-C stops it.
+    ``data`` names the IHDP files or their directory (default: ``$RARELY_IHDP``); without them synthetic children are used and
+    labelled as such. ``runs`` limits the runs of every experiment. With ``out`` the report is written to that directory, and a
+    reproduction that was stopped resumes from there. Ctrl-C stops it.
     """
     _check(rounds=(rounds, 10, 10**8), runs=(runs, 1, 10**6), seed=(seed, 0, 2**64 - 1), threads=(threads, 0, 1024))
     if data is None:
@@ -182,7 +182,7 @@ def reproduce(
 
 
 def _check(**numbers: tuple[Optional[int], int, int]) -> None:
-    """Whether whole numbers are in the ranges that the command line has."""
+    """Checks that whole numbers are in their ranges, which are those of the command line."""
     for name, (value, low, high) in numbers.items():
         if value is not None and not low <= value <= high:
             raise TaskError(f"{name} = {value} is outside {low} to {high}")

@@ -1,4 +1,4 @@
-"""How far a long call is: a bar in a notebook or on a terminal, nothing elsewhere."""
+"""Progress of a long call: a bar in a notebook or on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Optional, Union
 
 __all__ = ["Progress", "Watcher"]
 
-#: ``None`` shows a bar where somebody can see it, ``True`` and ``False`` say so, a function is called with done and total.
+#: ``None`` shows a bar in a notebook or on a terminal, ``True`` always, ``False`` never; a function is called with done and total.
 Progress = Union[None, bool, Callable[[int, int], object]]
 
 
 class Watcher:
-    """Shows how far something is while it is entered.
+    """Shows progress while the context is open.
 
     >>> seen = []
     >>> with Watcher("simulating", lambda done, total: seen.append((done, total))) as show:
@@ -64,4 +64,4 @@ class Watcher:
 
 
 def void(_: object) -> None:
-    """Forgets what a function gave."""
+    """Discards a result."""

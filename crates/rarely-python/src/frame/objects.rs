@@ -11,10 +11,10 @@ use super::UNWANTED;
 use crate::error;
 
 /// The values of a column, or what it holds instead of numbers and words.
-pub(super) type Column = Result<ArrayRef, String>;
+pub(super) type ObjectColumn = Result<ArrayRef, String>;
 
 /// The columns of a dict.
-pub(super) fn of_dict(columns: &Bound<'_, PyDict>, wanted: &[String]) -> PyResult<Vec<(String, Column)>> {
+pub(super) fn of_dict(columns: &Bound<'_, PyDict>, wanted: &[String]) -> PyResult<Vec<(String, ObjectColumn)>> {
     let read = |(name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = named(&name)?;
         let column = if wanted.contains(&name) { column(&values)? } else { Err(UNWANTED.to_owned()) };
@@ -24,12 +24,12 @@ pub(super) fn of_dict(columns: &Bound<'_, PyDict>, wanted: &[String]) -> PyResul
 }
 
 /// The columns of a frame that has `columns` and gives one by its name.
-pub(super) fn of_frame(frame: &Bound<'_, PyAny>, wanted: &[String]) -> PyResult<Vec<(String, Column)>> {
+pub(super) fn of_frame(frame: &Bound<'_, PyAny>, wanted: &[String]) -> PyResult<Vec<(String, ObjectColumn)>> {
     let keys: Vec<Bound<'_, PyAny>> = frame.getattr("columns")?.try_iter()?.collect::<PyResult<_>>()?;
     let names: Vec<String> = keys.iter().map(named).collect::<PyResult<_>>()?;
     let mut columns = Vec::with_capacity(keys.len());
     for (key, name) in keys.iter().zip(&names) {
-        // Two columns of one name are an error, and would be given together.
+        // Two columns of one name are an error, which is reported later; `get_item` would return both.
         let once = names.iter().filter(|other| *other == name).count() == 1;
         let column =
             if once && wanted.contains(name) { column(&frame.get_item(key)?)? } else { Err(UNWANTED.to_owned()) };
@@ -43,15 +43,14 @@ pub(super) fn of_records(
     records: &Bound<'_, PyAny>,
     label: &str,
     wanted: &[String],
-) -> PyResult<Vec<(String, Column)>> {
+) -> PyResult<Vec<(String, ObjectColumn)>> {
     let mut rows = Vec::new();
     let names = PyDict::new(records.py());
     for (row, record) in records.try_iter()?.enumerate() {
         let record = record?;
         let Ok(record) = record.cast_into::<PyDict>().map_err(pyo3::CastIntoError::into_inner) else {
-            let message =
-                format!("{label}, row {row} (from 0): it is no dict; give a dict of the columns for each row");
-            return Err(error::DATA.says(records.py(), message));
+            let message = format!("{label}, row {row} (from 0): it is not a dict");
+            return Err(error::DATA.with_help(records.py(), message, "give a dict of the columns for each row"));
         };
         for key in record.keys() {
             names.set_item(key, ())?;
@@ -76,8 +75,8 @@ fn named(key: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(key.str()?.to_string().trim().to_owned())
 }
 
-/// A column from an array, a series, a list, or anything that goes on giving values.
-fn column(values: &Bound<'_, PyAny>) -> PyResult<Column> {
+/// A column from an array, a series, a list, or any other iterable.
+fn column(values: &Bound<'_, PyAny>) -> PyResult<ObjectColumn> {
     if values.is_instance_of::<PyString>() {
         return Ok(Err("one text".to_owned()));
     }
@@ -91,7 +90,7 @@ fn column(values: &Bound<'_, PyAny>) -> PyResult<Column> {
 }
 
 /// A column from an array of numpy.
-fn array(values: &Bound<'_, PyAny>) -> PyResult<Column> {
+fn array(values: &Bound<'_, PyAny>) -> PyResult<ObjectColumn> {
     let dimensions: usize = values.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Ok(Err(format!("an array of {dimensions} dimensions")));
@@ -106,7 +105,7 @@ fn array(values: &Bound<'_, PyAny>) -> PyResult<Column> {
             Ok(Arc::new(numbers.collect::<Float64Array>()))
         }
         "M" => {
-            /// What is no time.
+            /// How numpy stores a missing time.
             const MISSING: i64 = i64::MIN;
             let ticks = values.call_method1("astype", ("datetime64[us]",))?.call_method1("astype", ("int64",))?;
             let ticks = ticks.cast_into::<PyArray1<i64>>().map_err(PyErr::from)?.to_vec()?;
@@ -118,7 +117,7 @@ fn array(values: &Bound<'_, PyAny>) -> PyResult<Column> {
     })
 }
 
-/// What the values of a list are.
+/// What a value of a list is.
 enum Kind {
     Missing,
     Truth(bool),
@@ -154,8 +153,8 @@ impl Kind {
     }
 }
 
-/// A column from values, one after the other; what is not there is missing.
-fn listed<'py>(values: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>) -> PyResult<Column> {
+/// A column from values, one after the other; `None` is a missing value.
+fn listed<'py>(values: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>) -> PyResult<ObjectColumn> {
     let mut kinds = Vec::new();
     let mut first = None;
     for value in values {

@@ -11,13 +11,13 @@ use rarely_lab::{Bench, Journal, TaskError};
 
 use crate::error;
 
-/// How often Ctrl-C is listened for.
+/// Time between two checks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Work of so many runs.
+/// Work on runs in other threads, with progress.
 pub(super) struct Watched<'a> {
     pub(super) total: u64,
-    /// 0 is as many as there are cores.
+    /// 0: one for each core.
     pub(super) threads: usize,
     /// Called with the runs that are done, and all.
     pub(super) progress: Option<Py<PyAny>>,
@@ -25,14 +25,14 @@ pub(super) struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Does the work. At Ctrl-C, or if `progress` raises, it is stopped and the exception goes on.
+    /// Does the work. At Ctrl-C, or if `progress` raises, it stops and raises that exception.
     pub(super) fn run<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Bench<'_>) -> Result<T, TaskError> + Send,
     ) -> PyResult<T> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
-        let pool = pool.map_err(|error| error::TASK.says(py, format!("the threads could not be started: {error}")))?;
+        let pool = pool.map_err(|error| error::TASK.says(py, format!("the threads cannot be started: {error}")))?;
         let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
         let (finished, finish) = mpsc::channel();
         // A receiver cannot be lent to the code that runs without the interpreter; a lock can.
@@ -43,7 +43,7 @@ impl Watched<'_> {
         };
         thread::scope(|scope| {
             let bench = Bench { journal, progress: &count, stop };
-            // Nobody hears of it if Python's thread panicked.
+            // Sending fails only if Python's thread panicked.
             scope.spawn(move || drop(finished.send(pool.install(|| work(&bench)))));
             let mut raised = None;
             loop {
@@ -60,7 +60,9 @@ impl Watched<'_> {
                         return result.map_err(|error| error::TASK.of(py, &error));
                     }
                     (Err(RecvTimeoutError::Disconnected), None) => {
-                        return Err(error::TASK.says(py, "a thread of the simulation died: this is a fault of rarely"));
+                        return Err(
+                            error::TASK.says(py, "a thread of the simulation panicked: this is a bug in rarely")
+                        );
                     }
                 }
             }

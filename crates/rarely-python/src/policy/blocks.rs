@@ -1,15 +1,15 @@
-//! Many rows at a time: without the interpreter's lock, in stretches between which Ctrl-C is heard.
+//! Many rows at a time: without the interpreter's lock, in parts between which Ctrl-C is checked.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use rarely_core::{Arm, Change, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
 
-use super::{Policy, State, refusal};
-use crate::array::{People, Rows};
+use super::{PolicyState, PyPolicy, refusal};
+use crate::array::{ContextRows, GivenContexts};
 use crate::error;
 
-/// Rows between two looks at whether Ctrl-C was pressed.
+/// ContextRows between two checks for Ctrl-C.
 const STRETCH: usize = 1 << 16;
 /// Decisions kept at a time: they stay in the first-level cache.
 const FEW: usize = 1024;
@@ -17,8 +17,8 @@ const FEW: usize = 1024;
 /// Decides every row; arms and propensities as arrays, reasons as words.
 pub(super) fn decide<'py>(
     py: Python<'py>,
-    state: &mut State,
-    rows: Rows<'_>,
+    state: &mut PolicyState,
+    rows: ContextRows<'_>,
     reasons: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let arms = PyArray1::<i64>::zeros(py, rows.len(), false);
@@ -27,7 +27,7 @@ pub(super) fn decide<'py>(
     {
         let (mut arms, mut propensities) = (arms.try_readwrite()?, propensities.try_readwrite()?);
         let (arms, propensities) = (arms.as_slice_mut()?, propensities.as_slice_mut()?);
-        // Drawn from a copy: if Ctrl-C comes, nothing was drawn.
+        // Draws from a copy, so that after Ctrl-C the generator is as before.
         let mut rng = state.rng.clone();
         let policy = &*state.policy;
         let mut room = vec![Decision::recorded(Arm::new(0)); FEW.min(rows.len())];
@@ -57,21 +57,21 @@ pub(super) fn decide<'py>(
     if reasons { (arms, propensities, words).into_pyobject(py) } else { (arms, propensities).into_pyobject(py) }
 }
 
-/// Outcomes to be learned, checked as far as that does not depend on what was learned.
-pub(super) struct Log<'a> {
-    policy: &'a Policy,
-    rows: Rows<'a>,
+/// Outcomes to learn from, checked as far as that does not depend on what was learned.
+pub(super) struct OutcomeBlock<'a> {
+    policy: &'a PyPolicy,
+    rows: ContextRows<'a>,
     arms: &'a [i64],
     rewards: &'a [f64],
     /// One for each row, or none.
     reasons: Vec<Reason>,
 }
 
-impl<'a> Log<'a> {
+impl<'a> OutcomeBlock<'a> {
     pub(super) fn new(
         py: Python<'_>,
-        policy: &'a Policy,
-        rows: Rows<'a>,
+        policy: &'a PyPolicy,
+        rows: ContextRows<'a>,
         (arms, rewards): (&'a [i64], &'a [f64]),
         reasons: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
@@ -81,20 +81,20 @@ impl<'a> Log<'a> {
             return Err(refusal(py, &lengths));
         }
         if reasons.is_some_and(PyAnyMethods::is_instance_of::<PyString>) {
-            return Err(error::OBSERVE.says(py, "one reason was given for a block; give one for each row"));
+            return Err(error::OBSERVE.with_help(py, "one reason was given for a block", "give one for each row"));
         }
         let given =
             reasons.map(|reasons| reasons.try_iter()?.map(|given| reason(&given?)).collect::<PyResult<Vec<_>>>());
         let reasons = given.transpose()?.unwrap_or_default();
         if !reasons.is_empty() && reasons.len() != rows.len() {
-            let message = format!("{} reasons for {} rows; give one for each", reasons.len(), rows.len());
-            return Err(error::OBSERVE.says(py, message));
+            let message = format!("{} reasons were given for {} rows", reasons.len(), rows.len());
+            return Err(error::OBSERVE.with_help(py, message, "give one for each row"));
         }
         Ok(Self { policy, rows, arms, rewards, reasons })
     }
 
     /// Learns every row, or none.
-    pub(super) fn learn(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
+    pub(super) fn learn(&self, py: Python<'_>, state: &mut PolicyState, once: bool) -> PyResult<Vec<Evidence>> {
         let before = (self.arms.len() > STRETCH).then(|| state.policy.snapshot());
         let once = once && state.policy.algorithm().is_switching();
         let mut learned = self.learn_in_stretches(py, state, once);
@@ -109,7 +109,7 @@ impl<'a> Log<'a> {
         learned
     }
 
-    fn learn_in_stretches(&self, py: Python<'_>, state: &mut State, once: bool) -> PyResult<Vec<Evidence>> {
+    fn learn_in_stretches(&self, py: Python<'_>, state: &mut PolicyState, once: bool) -> PyResult<Vec<Evidence>> {
         let mut changes = Vec::new();
         let mut decisions = Vec::with_capacity(self.arms.len().min(STRETCH));
         for stretch in self.rows.stretches(STRETCH) {
@@ -144,7 +144,11 @@ fn in_block(error: ObserveError, start: usize) -> ObserveError {
 }
 
 /// The rows given or, if none are, the people the policy is judged on.
-pub(super) fn people<'a>(py: Python<'_>, state: &'a State, given: Option<&'a People<'_>>) -> PyResult<Contexts<'a>> {
+pub(super) fn people<'a>(
+    py: Python<'_>,
+    state: &'a PolicyState,
+    given: Option<&'a GivenContexts<'_>>,
+) -> PyResult<Contexts<'a>> {
     let dimension = state.policy.shape().dimension();
     let contexts = if let Some(people) = given {
         people.block(py, dimension)?
@@ -153,7 +157,7 @@ pub(super) fn people<'a>(py: Python<'_>, state: &'a State, given: Option<&'a Peo
         Contexts::new(seen, dimension).map_err(|error| error::CONTEXT.of(py, &error))?
     };
     if contexts.is_empty() {
-        return Err(error::CONTEXT.says(py, "there are no people to judge on; give rows of contexts as X"));
+        return Err(error::CONTEXT.with_help(py, "there are no people to judge on", "give rows of contexts as X"));
     }
     Ok(contexts)
 }
@@ -219,7 +223,7 @@ pub(super) fn excluded(learner: &Learner, contexts: Contexts<'_>, arms: &[Arm]) 
     Ok(count as f64 / contexts.len() as f64)
 }
 
-/// An arm as numpy counts.
+/// An arm as numpy's integer.
 pub(super) fn whole(arm: Arm) -> i64 {
     i64::try_from(arm.index()).unwrap_or(i64::MAX)
 }
@@ -241,12 +245,13 @@ pub(super) fn name(reason: Reason) -> &'static str {
     REASONS.iter().find(|(known, _)| *known == reason).map_or("", |(_, name)| name)
 }
 
-/// The reason of a name.
+/// The reason with this name.
 pub(super) fn reason(given: &Bound<'_, PyAny>) -> PyResult<Reason> {
     let text = given.str()?.to_string();
     let found = REASONS.iter().find(|(_, name)| *name == text).map(|(reason, _)| *reason);
     found.ok_or_else(|| {
         let known: Vec<&str> = REASONS.iter().map(|(_, name)| *name).collect();
-        error::OBSERVE.says(given.py(), format!("{text:?} is no reason; there are: {}", known.join(", ")))
+        let help = format!("choose from {}", known.join(", "));
+        error::OBSERVE.with_help(given.py(), format!("there is no reason {text:?}"), help)
     })
 }

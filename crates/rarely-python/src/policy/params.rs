@@ -27,7 +27,7 @@ pub(super) struct Params {
     pub(super) explore: Option<String>,
     pub(super) population: Option<Vec<f64>>,
     pub(super) sets: String,
-    pub(super) tuning: Tuning,
+    pub(super) tuning: TuningParams,
     pub(super) baseline: Option<usize>,
     pub(super) baseline_mean: Option<Vec<f64>>,
     pub(super) certificates: bool,
@@ -36,7 +36,7 @@ pub(super) struct Params {
 
 /// Numbers that only some algorithms use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Tuning {
+pub(super) struct TuningParams {
     pub(super) tolerance: f64,
     pub(super) growth: f64,
     pub(super) excluded_share: f64,
@@ -50,7 +50,7 @@ pub(super) fn numbers(given: Option<&Bound<'_, PyAny>>, name: &str, dimension: u
     given.map(|given| flat(given, name, dimension)).transpose()
 }
 
-/// A whole number from 0; what is negative or too large is the settings' fault.
+/// A whole number from 0; a negative or too large one is a `SettingsError`.
 pub(super) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     let py = given.py();
     given.extract().map_err(|error: PyErr| {
@@ -61,7 +61,7 @@ pub(super) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// The same, of things.
+/// The same, as a `usize`.
 pub(super) fn count(given: &Bound<'_, PyAny>) -> PyResult<usize> {
     whole(given).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
 }
@@ -78,7 +78,8 @@ impl Params {
             "joint" => Sets::Joint,
             "per-arm" => Sets::PerArm,
             other => {
-                return Err(error::SETTINGS.says(py, format!("sets = {other:?}: they are \"joint\" or \"per-arm\"")));
+                let message = format!("sets = {other:?} is not known");
+                return Err(error::SETTINGS.with_help(py, message, "use \"joint\" or \"per-arm\""));
             }
         };
         self.settings(sets).and_then(Settings::build).map_err(|error| error::SETTINGS.of(py, &error))
@@ -114,7 +115,7 @@ impl Params {
         if let Some(values) = &self.population {
             settings = settings.population(Contexts::new(values, self.dimension)?)?;
         }
-        // Only `clucb` looks at the mean, and it must be told one.
+        // Only `clucb` uses the mean, and it needs one.
         let unknown = vec![0.0; self.dimension];
         let mean = self.baseline_mean.as_ref().or((algorithm != Algorithm::Clucb).then_some(&unknown));
         if let (Some(arm), Some(mean)) = (self.baseline, mean) {
@@ -161,7 +162,7 @@ impl Params {
     }
 }
 
-impl Tuning {
+impl TuningParams {
     fn checked(&self) -> Result<rarely_core::Tuning, SettingsError> {
         Ok(rarely_core::Tuning {
             tolerance: Share::named("tolerance", self.tolerance)?,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use rarely_core::{Evidence, Policy as CorePolicy, Rng, Snapshot};
+use rarely_core::{Evidence, Policy, Rng, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use super::params::Params;
-use super::{Policy, State, no_policy};
+use super::{PolicyState, PyPolicy, no_policy};
 use crate::error;
 
 /// What the bytes begin with.
@@ -23,7 +23,7 @@ struct Saved {
     versions: Vec<Evidence>,
 }
 
-pub(super) fn write(state: &State) -> PyResult<Vec<u8>> {
+pub(super) fn write(state: &PolicyState) -> PyResult<Vec<u8>> {
     let saved = Saved {
         params: state.params.clone(),
         policy: state.policy.snapshot(),
@@ -35,7 +35,7 @@ pub(super) fn write(state: &State) -> PyResult<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<State> {
+pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PolicyState> {
     let says = |message: String| error::RESTORE.says(py, message);
     let body = bytes.strip_prefix(HEAD).ok_or_else(|| {
         says(
@@ -50,11 +50,11 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<State> {
     check(py, &params, &*policy).map_err(|error| {
         says(format!("the bytes of the policy are damaged, its settings and its state disagree: {}", error.value(py)))
     })?;
-    Ok(State { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
+    Ok(PolicyState { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
 }
 
-/// Whether a state could have come of these settings: whether a fresh policy could have learned it.
-fn check(py: Python<'_>, params: &Params, policy: &dyn CorePolicy) -> PyResult<()> {
+/// Checks that a policy with these settings could have reached this state.
+fn check(py: Python<'_>, params: &Params, policy: &dyn Policy) -> PyResult<()> {
     let mut fresh = params.build(py)?.snapshot();
     fresh.merge(&policy.snapshot()).map_err(|error| error::RESTORE.of(py, &error))?;
     for state in [fresh, policy.snapshot()] {
@@ -63,16 +63,16 @@ fn check(py: Python<'_>, params: &Params, policy: &dyn CorePolicy) -> PyResult<(
     Ok(())
 }
 
-/// An object of a class, which may be a subclass, with this state.
-pub(super) fn into_class<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py, PyAny>> {
+/// An object of this class, which may be a subclass, with this state.
+pub(super) fn into_class<'py>(class: &Bound<'py, PyType>, state: PolicyState) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    let base = py.get_type::<Policy>();
+    let base = py.get_type::<PyPolicy>();
     if class.is(&base) {
-        return Ok(Bound::new(py, Policy::holding(state))?.into_any());
+        return Ok(Bound::new(py, PyPolicy::holding(state))?.into_any());
     }
     let shape = state.policy.shape();
     let made = base.getattr("__new__")?.call1((class, shape.arms(), shape.dimension()))?;
-    let policy = made.cast::<Policy>().map_err(|_| no_policy(class))?;
+    let policy = made.cast::<PyPolicy>().map_err(|_| no_policy(class))?;
     *policy.get().lock(py) = state;
     Ok(made)
 }

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, Policy as CorePolicy, Rng, Rule};
+use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, Policy, Rng, Rule};
 
 use super::params::Params;
-use crate::evidence::Change;
+use crate::evidence::PyChange;
 
 /// Behind the lock of a policy.
-pub(super) struct State {
+pub(super) struct PolicyState {
     pub(super) params: Params,
-    pub(super) policy: Box<dyn CorePolicy>,
+    pub(super) policy: Box<dyn Policy>,
     pub(super) rng: Rng,
     pub(super) versions: Vec<Arc<Evidence>>,
 }
 
-impl State {
+impl PolicyState {
     pub(super) fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
         let policy = params.build(py)?;
         Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
@@ -29,10 +29,10 @@ impl State {
     }
 
     /// Remembers changes.
-    pub(super) fn changed(&mut self, evidence: Evidence) -> Change {
+    pub(super) fn changed(&mut self, evidence: Evidence) -> PyChange {
         let evidence = Arc::new(evidence);
         self.versions.push(evidence.clone());
-        Change(evidence)
+        PyChange(evidence)
     }
 
     pub(super) fn learner(&self) -> PyResult<&Learner> {

@@ -5,7 +5,7 @@ use rarely_policy::difference;
 use rarely_policy::number::short;
 use rarely_review::words::{self, percent};
 
-use crate::document::Document;
+use crate::document::PyDocument;
 use crate::error;
 
 /// A number with the range that the data allow.
@@ -34,12 +34,12 @@ impl From<rarely_core::Interval> for Interval {
 /// A change that is proposed.
 #[pyclass(module = "rarely", frozen)]
 pub(crate) struct Proposal {
-    document: Document,
+    document: PyDocument,
     found: rarely_review::Proposal,
 }
 
 impl Proposal {
-    pub(super) fn new(document: &Document, found: &rarely_review::Proposal) -> Self {
+    pub(super) fn new(document: &PyDocument, found: &rarely_review::Proposal) -> Self {
         Self { document: document.clone(), found: found.clone() }
     }
 }

@@ -10,14 +10,14 @@ use rarely_review::{Answer, Ground, Tally};
 use super::notebook;
 use super::proposal::Proposal;
 use super::reviewing;
-use crate::document::Document;
+use crate::document::PyDocument;
 use crate::error;
-use crate::figure::Figure;
+use crate::figure::PyFigure;
 
 /// What came of a review: the verdict, its reasons, and the proposal, if there is one.
 #[pyclass(module = "rarely", frozen)]
 pub(crate) struct Review {
-    document: Document,
+    document: PyDocument,
     tally: Tally,
     people: Option<Vec<f64>>,
     found: rarely_review::Review,
@@ -28,7 +28,7 @@ pub(crate) struct Review {
 
 impl Review {
     pub(super) fn new(
-        document: Document,
+        document: PyDocument,
         tally: Tally,
         people: Option<Vec<f64>>,
         found: rarely_review::Review,
@@ -76,7 +76,7 @@ impl Review {
 
     /// The document that was reviewed.
     #[getter]
-    fn document(&self) -> Document {
+    fn document(&self) -> PyDocument {
         self.document.clone()
     }
 
@@ -110,7 +110,7 @@ impl Review {
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let figures = PyDict::new(py);
         for picture in self.pictures(py)? {
-            figures.set_item(picture.name, Figure::new(picture.name, &picture.caption, picture.figure.clone()))?;
+            figures.set_item(picture.name, PyFigure::new(picture.name, &picture.caption, picture.figure.clone()))?;
         }
         Ok(figures)
     }
