@@ -97,6 +97,10 @@ pub enum Action {
     ReportOutcome,
     /// Create an access token.
     CreateToken,
+    /// Name the column with the probability of each logged option.
+    NamePropensityColumn,
+    /// Save the statistics of a log.
+    SaveStatistics,
 }
 
 impl Action {
@@ -117,6 +121,8 @@ impl Action {
             Self::CorrectOutcome => "report this outcome as a correction",
             Self::ReportOutcome => "report it as a first outcome",
             Self::CreateToken => "create a token",
+            Self::NamePropensityColumn => "name the column with the propensities",
+            Self::SaveStatistics => "save the statistics of a log",
         }
     }
 }

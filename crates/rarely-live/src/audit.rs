@@ -205,8 +205,8 @@ impl<'a> Auditor<'a> {
             }
             Event::Reviewed(reviewed) => {
                 let live = self.reviewing(entry, reviewed.basis)?;
-                let ground = live.state().learned.ground(live.document()).map_err(inconsistent)?;
-                if ground.statistics.digest() != reviewed.digest {
+                let base = live.state().learned.evidence_base(live.document()).map_err(inconsistent)?;
+                if base.statistics.digest() != reviewed.digest {
                     return Err(inconsistent("the digest of the review's statistics differs").into());
                 }
                 self.summary.reviews += 1;
@@ -329,10 +329,9 @@ impl<'a> Auditor<'a> {
     fn proposed(&mut self, entry: &LogEntry, proposed: &Proposed) -> Result<(), CheckError> {
         let live = self.reviewing(entry, proposed.basis)?;
         let learned = &live.state().learned;
-        let ground = learned.ground(live.document()).map_err(inconsistent)?;
-        let again = examine(&ground, learned.tally()).map_err(inconsistent)?.proposal;
-        if ground.statistics.digest() != proposed.digest
-            || again.map(|again| again.rule).as_ref() != Some(&proposed.rule)
+        let base = learned.evidence_base(live.document()).map_err(inconsistent)?;
+        let again = examine(&base, learned.tally()).map_err(inconsistent)?.proposal;
+        if base.statistics.digest() != proposed.digest || again.map(|again| again.rule).as_ref() != Some(&proposed.rule)
         {
             return Err(inconsistent("recomputed, the proposal has another rule").into());
         }

@@ -21,7 +21,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
-use rarely_review::{Ground, Review};
+use rarely_review::{EvidenceBase, Review};
 use rarely_store::{EntryDraft, EventLog, LogWriter, LookupKey, PolicyRef, SnapshotFile, Store, Turn};
 use tokio::sync::watch;
 
@@ -48,7 +48,7 @@ pub const SNAPSHOT_EVERY: u64 = 100_000;
 /// Returns milliseconds since 1970 UTC.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// Draws the pictures of a proposal.
-pub type DrawProposal = Arc<dyn Fn(&Ground<'_>, &Review) -> Vec<Drawing> + Send + Sync>;
+pub type DrawProposal = Arc<dyn Fn(&EvidenceBase<'_>, &Review) -> Vec<Drawing> + Send + Sync>;
 
 /// The options of an engine.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use rarely_core::{Certificate, Digest, Reason};
 use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::WrittenRule;
-use rarely_review::Verdict;
+use rarely_review::{CertifiedBy, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -219,7 +219,7 @@ pub struct ProposalRationale {
     /// The certificate.
     pub certificate: Certificate,
     /// What certifies the change.
-    pub certified_by: Vec<String>,
+    pub certified_by: Vec<CertifiedBy>,
     /// The affected bands.
     pub who: Vec<AffectedBand>,
     /// Evidence against the change.
@@ -241,7 +241,7 @@ pub struct AffectedBand {
     pub people: u64,
     /// How many of them would get another option.
     pub changed: u64,
-    /// The moves, such as `12 from watch to treat`.
+    /// The moves, such as `watch → treat (12)`.
     pub moves: Vec<String>,
     /// The total gain in the band: estimate, lower end, upper end.
     pub gain: [f64; 3],

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rarely_core::{Arm, RECENT_CONTEXTS};
 use rarely_policy::PolicyDocument;
-use rarely_review::{Ground, ReviewError, Tally};
+use rarely_review::{EvidenceBase, ReviewError, Tally};
 use serde::{Deserialize, Serialize};
 
 /// What one policy has learned up to some event.
@@ -66,7 +66,7 @@ impl Learned {
     ///
     /// # Errors
     /// [`ReviewError`] if there is no outcome yet, or the sums are too large for the penalty.
-    pub fn ground<'a>(&self, document: &'a PolicyDocument) -> Result<Ground<'a>, ReviewError> {
-        Ground::of(document, &self.tally, Some(self.recent.iter().copied().collect()))
+    pub fn evidence_base<'a>(&self, document: &'a PolicyDocument) -> Result<EvidenceBase<'a>, ReviewError> {
+        EvidenceBase::of(document, &self.tally, Some(self.recent.iter().copied().collect()))
     }
 }

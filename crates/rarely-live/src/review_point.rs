@@ -1,15 +1,15 @@
 //! The position of a rule at a review, in a few numbers that can be followed over time.
 
 use rarely_core::Thresholds;
-use rarely_review::{Examined, Ground};
+use rarely_review::{EvidenceBase, Judgement};
 
 use crate::event::{CutPoint, ReviewPoint};
 
 /// The position of a rule at a review.
-pub(crate) fn review_point(ground: &Ground<'_>, examined: &Examined, outcomes: u64) -> ReviewPoint {
-    let standing = &examined.standing;
-    let distances = ground.set().boundaries(&standing.stance).into_iter().map(|boundary| boundary.distance);
-    let names = ground.document.options();
+pub(crate) fn review_point(base: &EvidenceBase<'_>, judgement: &Judgement, outcomes: u64) -> ReviewPoint {
+    let standing = &judgement.standing;
+    let distances = base.set().boundaries(&standing.most_plausible).into_iter().map(|boundary| boundary.distance);
+    let names = base.document.options();
     let cuts = standing.boundaries.iter().filter_map(|pair| {
         let (at, interval) = (pair.threshold?, pair.interval.as_ref()?);
         let (low, high) = ends(interval)?;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, read_people};
 use rarely_report::Sources;
-use rarely_review::{Ground, ReviewError, SAMPLE_SIZE, Tally};
+use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, Tally};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -62,8 +62,8 @@ pub(crate) fn review(
     sources.population = people.as_ref().map(|(_, names)| names.join(", "));
     let people = people.map(|(people, _)| people);
     let found = py.detach(|| {
-        let ground = Ground::of(&document.checked, &tally, people.clone())?;
-        rarely_review::review(&ground, &tally)
+        let base = EvidenceBase::of(&document.checked, &tally, people.clone())?;
+        rarely_review::review(&base, &tally)
     });
     let found = found.map_err(|error| reviewing(py, &error))?;
     Ok(Review::new(document, tally, people, found, rejected, sources))

@@ -1,7 +1,7 @@
 //! What each option is estimated to do for the average person.
 
 use rarely_policy::FeatureKind;
-use rarely_review::Ground;
+use rarely_review::EvidenceBase;
 
 use crate::Picture;
 use crate::owner::{of_outcome, outcome, with_unit};
@@ -10,9 +10,9 @@ use rarely_plot::value_text;
 use rarely_plot::{Axis, Figure, Legend, Mark, Panel, Point};
 
 /// Every option's estimate and interval at the mean of the people's features.
-pub(super) fn picture(ground: &Ground<'_>) -> Picture {
-    let (document, set) = (ground.document, ground.set());
-    let mean = mean(ground);
+pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
+    let (document, set) = (base.document, base.set());
+    let mean = mean(base);
     let options = document.options();
     let marks: Vec<Mark> = (0..options.len())
         .map(|option| {
@@ -40,7 +40,7 @@ pub(super) fn picture(ground: &Ground<'_>) -> Picture {
             "Point: the estimated mean {} of each option for a person who is average in everything ({}). Whisker: what the data allow; \
              it holds for all options together with probability {}.",
             document.outcome().column,
-            words(ground, &mean),
+            words(base, &mean),
             1.0 - document.evidence().error_probability
         ),
         figure: Figure { title: title.clone(), columns: 1, panels: vec![panel], legend: Legend::None, note: None },
@@ -48,13 +48,13 @@ pub(super) fn picture(ground: &Ground<'_>) -> Picture {
     }
 }
 
-fn mean(ground: &Ground<'_>) -> Vec<f64> {
-    let d = ground.document.shape().dimension();
+fn mean(base: &EvidenceBase<'_>) -> Vec<f64> {
+    let d = base.document.shape().dimension();
     let mut mean = vec![0.0; d];
-    for person in ground.people.chunks_exact(d) {
+    for person in base.people.chunks_exact(d) {
         mean.iter_mut().zip(person).for_each(|(sum, value)| *sum += value);
     }
-    let count = (ground.people.len() / d) as f64;
+    let count = (base.people.len() / d) as f64;
     for sum in &mut mean {
         *sum /= count;
     }
@@ -62,8 +62,8 @@ fn mean(ground: &Ground<'_>) -> Vec<f64> {
 }
 
 /// `systolic 150 mmHg, diabetic = yes 23 %`.
-fn words(ground: &Ground<'_>, mean: &[f64]) -> String {
-    let document = ground.document;
+fn words(base: &EvidenceBase<'_>, mean: &[f64]) -> String {
+    let document = base.document;
     let parts = document.features().iter().enumerate().flat_map(|(index, feature)| {
         let at = document.offset(index);
         match &feature.kind {

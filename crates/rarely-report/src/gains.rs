@@ -2,7 +2,7 @@
 
 use rarely_core::Interval;
 use rarely_policy::{Better, PolicyDocument};
-use rarely_review::{BandChange, Proposal};
+use rarely_review::{BandImpact, ProposedChange};
 
 use crate::Picture;
 use rarely_plot::value_text;
@@ -15,9 +15,9 @@ const MOST_BANDS: usize = 40;
 const FARTHEST: f64 = 4.0;
 
 /// The gain of everyone and of every band in which somebody changes.
-pub(super) fn picture(document: &PolicyDocument, proposal: &Proposal) -> Picture {
-    let mut bands: Vec<(usize, &BandChange)> =
-        proposal.who.bands.iter().filter(|band| band.changed > 0).enumerate().collect();
+pub(super) fn picture(document: &PolicyDocument, proposal: &ProposedChange) -> Picture {
+    let mut bands: Vec<(usize, &BandImpact)> =
+        proposal.impact.bands.iter().filter(|band| band.changed > 0).enumerate().collect();
     let left_out = bands.len().saturating_sub(MOST_BANDS);
     bands.sort_by_key(|(at, band)| (std::cmp::Reverse(band.changed), *at));
     bands.truncate(MOST_BANDS);

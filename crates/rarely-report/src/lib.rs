@@ -15,7 +15,7 @@ mod text;
 
 use rarely_output::{OutputDirectory, OutputError};
 use rarely_plot::{Colour, Figure, Style};
-use rarely_review::{Answer, Ground, Review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson};
 
 pub use page::{Sources, page};
 pub use text::text;
@@ -44,10 +44,10 @@ const MOST_LEVELS: usize = 4;
 
 /// The pictures that apply to a review, in reading order: where the rule divides people and where it may; what the proposal gains;
 /// what each option is estimated to do.
-pub fn pictures(ground: &Ground<'_>, review: &Review) -> Vec<Picture> {
-    let mut pictures = vec![division(ground, review)];
-    pictures.extend(review.proposal.as_ref().map(|proposal| gains::picture(ground.document, proposal)));
-    pictures.push(average::picture(ground));
+pub fn pictures(base: &EvidenceBase<'_>, review: &Review) -> Vec<Picture> {
+    let mut pictures = vec![division(base, review)];
+    pictures.extend(review.judgement.proposal.as_ref().map(|proposal| gains::picture(base.document, proposal)));
+    pictures.push(average::picture(base));
     pictures
 }
 
@@ -57,32 +57,33 @@ pub fn pictures(ground: &Ground<'_>, review: &Review) -> Vec<Picture> {
 /// [`OutputError`] of the first file that cannot be written.
 pub fn write(
     directory: &OutputDirectory,
-    ground: &Ground<'_>,
+    base: &EvidenceBase<'_>,
     review: &Review,
     sources: &Sources,
 ) -> Result<(), OutputError> {
-    let pictures = pictures(ground, review);
+    let pictures = pictures(base, review);
     for picture in &pictures {
         let name = format!("figures/{}", picture.name);
         directory.write_all(&name, picture.figure.files(&name))?;
     }
-    directory.write_json("review.json", &Answer::new(ground.document, review))?;
-    directory.write("review.html", page(ground, review, &pictures, sources))
+    let findings = Findings::new(base.document, review);
+    directory.write_json("review.json", &ReviewJson::new(&findings))?;
+    directory.write("review.html", page(&findings, &pictures, sources))
 }
 
 /// How the rule divides people: along one feature, over the plane of two, or by its score.
-fn division(ground: &Ground<'_>, review: &Review) -> Picture {
-    if ground.document.has_intercept() {
-        let features = ground.document.features();
+fn division(base: &EvidenceBase<'_>, review: &Review) -> Picture {
+    if base.document.has_intercept() {
+        let features = base.document.features();
         let levels = |at: usize| features[at].levels().is_some_and(|levels| levels.len() <= MOST_LEVELS);
         let numeric: Vec<bool> = features.iter().map(|feature| feature.range().is_some()).collect();
         match numeric[..] {
-            [true] => return lines::picture(ground, review, 0, None),
-            [true, true] => return plane::picture(ground, review),
-            [true, false] if levels(1) => return lines::picture(ground, review, 0, Some(1)),
-            [false, true] if levels(0) => return lines::picture(ground, review, 1, Some(0)),
+            [true] => return lines::picture(base, review, 0, None),
+            [true, true] => return plane::picture(base, review),
+            [true, false] if levels(1) => return lines::picture(base, review, 0, Some(1)),
+            [false, true] if levels(0) => return lines::picture(base, review, 1, Some(0)),
             _ => {}
         }
     }
-    scores::picture(ground, review).unwrap_or_else(|| shares::picture(ground))
+    scores::picture(base, review).unwrap_or_else(|| shares::picture(base))
 }

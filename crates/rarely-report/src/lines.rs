@@ -3,7 +3,7 @@
 
 use rarely_core::{Context, Parameters, Thresholds};
 use rarely_policy::{PolicyDocument, WrittenRule};
-use rarely_review::{Ground, PairBoundary, Review};
+use rarely_review::{EvidenceBase, PairBoundary, Review};
 
 use crate::owner::{axis, of_outcome, outcome, with_unit};
 use crate::stretch::{Stretch, along, inside, where_holds};
@@ -30,16 +30,16 @@ struct Slice {
 }
 
 /// The picture along a numeric feature, for each level of another one if it is given.
-pub(super) fn picture(ground: &Ground<'_>, review: &Review, numeric: usize, levels: Option<usize>) -> Picture {
-    let document = ground.document;
+pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review, numeric: usize, levels: Option<usize>) -> Picture {
+    let document = base.document;
     let feature = &document.features()[numeric];
     let slices = slices(document, numeric, levels);
-    let height = heights(ground, &slices);
+    let height = heights(base, &slices);
     let panels: Vec<Panel> =
-        slices.iter().map(|slice| Scene { ground, review, numeric, slice, height }.panel()).collect();
+        slices.iter().map(|slice| Scene { base, review, numeric, slice, height }.panel()).collect();
     let open = "grey: cuts that the data have not ruled out";
     let open = if levels.is_none() { open } else { "grey: there the data leave more than one option open" };
-    let strips = if review.proposal.is_some() {
+    let strips = if review.judgement.proposal.is_some() {
         "Strips at the foot: who gets which option, now and as proposed."
     } else {
         "The strip at the foot: who gets which option."
@@ -87,22 +87,22 @@ impl Slice {
 }
 
 /// Share, estimate, low and high of one option's outcome.
-fn band(ground: &Ground<'_>, slice: &Slice, option: usize) -> Vec<(f64, f64, f64, f64)> {
+fn band(base: &EvidenceBase<'_>, slice: &Slice, option: usize) -> Vec<(f64, f64, f64, f64)> {
     let shares = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
     let ends = shares.map(|share| {
-        let interval = of_outcome(ground.document, ground.set().arm_interval(&slice.at(share), option));
+        let interval = of_outcome(base.document, base.set().arm_interval(&slice.at(share), option));
         (share, interval.estimate, interval.lower, interval.upper)
     });
     ends.collect()
 }
 
 /// The lowest and the highest outcome to show: the bands, unless they are many times as tall as the lines.
-fn heights(ground: &Ground<'_>, slices: &[Slice]) -> (f64, f64) {
+fn heights(base: &EvidenceBase<'_>, slices: &[Slice]) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut lines, mut bands) = (none, none);
     for slice in slices {
         for (_, estimate, lower, upper) in
-            (0..ground.document.options().len()).flat_map(|option| band(ground, slice, option))
+            (0..base.document.options().len()).flat_map(|option| band(base, slice, option))
         {
             lines = (lines.0.min(estimate), lines.1.max(estimate));
             bands = (bands.0.min(lower), bands.1.max(upper));
@@ -114,7 +114,7 @@ fn heights(ground: &Ground<'_>, slices: &[Slice]) -> (f64, f64) {
 
 /// What one panel is drawn from.
 struct Scene<'a> {
-    ground: &'a Ground<'a>,
+    base: &'a EvidenceBase<'a>,
     review: &'a Review,
     numeric: usize,
     slice: &'a Slice,
@@ -123,7 +123,7 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     fn panel(&self) -> Panel {
-        let document = self.ground.document;
+        let document = self.base.document;
         let feature = &document.features()[self.numeric];
         let (low, high) = feature.range().unwrap_or((0.0, 1.0));
         let span = self.height.1 - self.height.0;
@@ -137,7 +137,7 @@ impl Scene<'_> {
             marks.push(Mark::Area { name: self.open_name().to_owned(), style: OPEN, outline });
         }
         for (option, name) in document.options().iter().enumerate() {
-            let points: Vec<(f64, f64, f64, f64)> = band(self.ground, self.slice, option)
+            let points: Vec<(f64, f64, f64, f64)> = band(self.base, self.slice, option)
                 .into_iter()
                 .map(|(share, estimate, lower, upper)| (low + share * (high - low), estimate, lower, upper))
                 .collect();
@@ -161,17 +161,17 @@ impl Scene<'_> {
 
     /// The rules to show, by name.
     fn rules(&self) -> Vec<(&'static str, &WrittenRule)> {
-        let proposed = self.review.proposal.as_ref().map(|proposal| ("proposed", &proposal.rule));
-        [("in force", self.ground.document.rule())].into_iter().chain(proposed).collect()
+        let proposed = self.review.judgement.proposal.as_ref().map(|proposal| ("proposed", &proposal.rule));
+        [("in force", self.base.document.rule())].into_iter().chain(proposed).collect()
     }
 
     fn raw(&self, share: f64) -> f64 {
-        let (low, high) = self.ground.document.features()[self.numeric].range().unwrap_or((0.0, 1.0));
+        let (low, high) = self.base.document.features()[self.numeric].range().unwrap_or((0.0, 1.0));
         low + share * (high - low)
     }
 
     fn is_alone(&self) -> bool {
-        self.ground.document.shape().dimension() == 2
+        self.base.document.shape().dimension() == 2
     }
 
     fn open_name(&self) -> &'static str {
@@ -183,13 +183,20 @@ impl Scene<'_> {
         if self.is_alone() {
             let range = (self.raw(0.0), self.raw(1.0));
             let pairs = self.pairs();
-            let matters =
-                |pair: &&PairBoundary| pairs.contains(&pair.options) || self.review.standing.boundaries.len() == 1;
-            let allowed =
-                self.review.standing.boundaries.iter().filter(matters).filter_map(|pair| pair.interval.as_ref());
+            let matters = |pair: &&PairBoundary| {
+                pairs.contains(&pair.options) || self.review.judgement.standing.boundaries.len() == 1
+            };
+            let allowed = self
+                .review
+                .judgement
+                .standing
+                .boundaries
+                .iter()
+                .filter(matters)
+                .filter_map(|pair| pair.interval.as_ref());
             return joined(allowed.flat_map(|allowed: &Thresholds| inside(allowed, range)).collect());
         }
-        let set = self.ground.set();
+        let set = self.base.set();
         let open = where_holds(STEPS, |share| {
             let context = self.slice.at(share);
             let plausible = Context::new(&context).and_then(|context| set.plausible_arms(context));
@@ -200,9 +207,9 @@ impl Scene<'_> {
 
     /// The pairs of options between which the rule in force, the proposal or the estimate passes.
     fn pairs(&self) -> Vec<(usize, usize)> {
-        let document = self.ground.document;
+        let document = self.base.document;
         let rules = self.rules().into_iter().map(|(_, rule)| rule.parameters(document));
-        let policies: Vec<Parameters> = rules.chain([self.review.standing.estimates.clone()]).collect();
+        let policies: Vec<Parameters> = rules.chain([self.review.judgement.standing.estimates.clone()]).collect();
         let stretches = policies.iter().map(|policy| self.slice.along(policy));
         let pairs = stretches.flat_map(|stretches| {
             let pairs = stretches
@@ -214,12 +221,12 @@ impl Scene<'_> {
     }
 
     fn places(&self, rule: &WrittenRule) -> Vec<f64> {
-        let stretches = self.slice.along(&rule.parameters(self.ground.document));
+        let stretches = self.slice.along(&rule.parameters(self.base.document));
         stretches.iter().skip(1).map(|stretch| self.raw(stretch.from)).collect()
     }
 
     fn cuts(&self) -> Vec<Mark> {
-        let unit = self.ground.document.features()[self.numeric].unit();
+        let unit = self.base.document.features()[self.numeric].unit();
         let hair = 1e-9 * (self.raw(1.0) - self.raw(0.0));
         let cuts: Vec<(&str, Vec<f64>)> =
             self.rules().into_iter().map(|(name, rule)| (name, self.places(rule))).collect();
@@ -244,7 +251,7 @@ impl Scene<'_> {
     }
 
     fn strip(&self, rule: &WrittenRule, ends: (f64, f64)) -> Vec<Mark> {
-        let stretches = self.slice.along(&rule.parameters(self.ground.document));
+        let stretches = self.slice.along(&rule.parameters(self.base.document));
         let area = |stretch: &Stretch| Mark::Area {
             name: String::new(),
             style: style_of_arm(stretch.option).faint(0.75),

@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Interval, Rule as Decide};
 use rarely_policy::{Better, Feature, PolicyDocument, WrittenRule, number};
-use rarely_review::Ground;
+use rarely_review::EvidenceBase;
 
 /// Digits of a number beside a picture.
 const DIGITS: usize = 4;
@@ -32,6 +32,6 @@ pub(super) fn of_outcome(document: &PolicyDocument, interval: Interval) -> Inter
 }
 
 /// What a rule gives to each of the people.
-pub(super) fn given(ground: &Ground<'_>, rule: &WrittenRule) -> Vec<Arm> {
-    Decide::new(rule.parameters(ground.document)).choose_many(ground.contexts()).expect("checked with the ground")
+pub(super) fn given(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Vec<Arm> {
+    Decide::new(rule.parameters(base.document)).choose_many(base.contexts()).expect("checked with the base")
 }

@@ -1,16 +1,12 @@
-//! A review as one self-contained page, for a reader who knows the policy and no statistics.
+//! Findings as one self-contained page, for a reader who knows the policy but no statistics.
 
 mod model;
 
-use rarely_core::Interval;
-use rarely_policy::number::short;
-use rarely_policy::{PolicyDocument, difference};
-use rarely_review::words::{self, percent};
-use rarely_review::{Ground, Proposal, Remedy, Review, Verdict};
+use rarely_plot::{Page, PageCell, Tone};
+use rarely_review::findings::{CertificateLine, ImpactFinding, ProposalFinding};
+use rarely_review::{Findings, ThinSupport, Verdict};
 
 use crate::Picture;
-use rarely_plot::value_text as three;
-use rarely_plot::{Page, PageCell, Tone};
 
 /// A list of thin places longer than this is folded away.
 const SHOWN_PLACES: usize = 8;
@@ -27,14 +23,14 @@ pub struct Sources {
 }
 
 /// The page: the verdict, the evidence, the proposal, and what speaks against it.
-pub fn page(ground: &Ground<'_>, review: &Review, pictures: &[Picture], sources: &Sources) -> String {
-    let mut page = Page::new(format!("Review of the policy {}", ground.document.policy()));
-    let mut report = Report { document: ground.document, review, pictures, page: &mut page };
-    report.answer();
+pub fn page(findings: &Findings, pictures: &[Picture], sources: &Sources) -> String {
+    let mut page = Page::new(format!("Review of the policy {}", findings.policy));
+    let mut report = Report { findings, pictures, page: &mut page };
+    report.verdict();
     report.evidence();
-    if let Some(proposal) = &review.proposal {
+    if let Some(proposal) = &findings.proposal {
         report.proposal(proposal);
-        report.who(proposal);
+        report.impact(&proposal.impact);
         report.against(proposal);
     }
     report.gaps();
@@ -46,222 +42,138 @@ pub fn page(ground: &Ground<'_>, review: &Review, pictures: &[Picture], sources:
 }
 
 struct Report<'a> {
-    document: &'a PolicyDocument,
-    review: &'a Review,
+    findings: &'a Findings,
     pictures: &'a [Picture],
     page: &'a mut Page,
 }
 
 impl Report<'_> {
-    fn answer(&mut self) {
-        let (document, review) = (self.document, self.review);
-        let rule = document.rule().words(document);
-        let counts = document.options().iter().zip(&review.per_option);
-        let counts: Vec<String> = counts.map(|(option, rows)| format!("{option} {rows}")).collect();
-        let rejected = match review.rejected {
-            0 => String::new(),
-            rejected => format!(" {rejected} rows could not be used."),
-        };
+    fn verdict(&mut self) {
+        let (cases, found) = (&self.findings.cases, &self.findings.verdict);
+        let people = cases.people_sentence.as_ref().map_or_else(String::new, |sentence| format!(" {sentence}"));
         self.page.heading("The answer").paragraph(&format!(
-            "The question: should the rule in force be kept or changed, given {} past cases ({})?{rejected} Shares of people are taken over {} people.",
-            review.rows(),
-            counts.join(", "),
-            review.people
+            "The question: should the rule in force be kept or changed? The log has {}.{people}",
+            cases.summary
         ));
-        let (tone, sentence) = self.verdict();
+        let tone = match found.verdict {
+            Verdict::Keep => Tone::Good,
+            Verdict::Change => Tone::Bad,
+            Verdict::CannotTell => Tone::Fair,
+        };
+        let gain = self.findings.proposal.as_ref().map_or_else(String::new, |found| format!(" {}", found.sentence));
+        let sentence = format!("{}{gain}", found.sentence);
         self.page.table(
             &["verdict", "in short"],
-            [vec![PageCell::Badge(tone, review.verdict.name().to_owned()), PageCell::Text(sentence)]],
+            [vec![PageCell::Badge(tone, found.verdict.name().to_owned()), PageCell::Text(sentence)]],
         );
-        self.page.paragraph("The rule in force:").list(rule);
-    }
-
-    fn verdict(&self) -> (Tone, String) {
-        match (self.review.verdict, &self.review.proposal) {
-            (Verdict::Change, Some(proposal)) => {
-                let changes = difference((self.document, self.document.rule()), (self.document, &proposal.rule));
-                let changed = percent(proposal.certificate.gain.changed_share);
-                let sentence = format!(
-                    "Change the rule, because {}. Proposed: {}. {changed} of people get another option, and a case is expected to gain {}.",
-                    proposal.cause,
-                    changes.join("; "),
-                    self.gain(proposal.certificate.gain.interval)
-                );
-                (Tone::Bad, sentence)
-            }
-            (Verdict::CannotTell, _) => {
-                let why = self.review.reasons.first().map_or_else(String::new, |reason| format!(", because {reason}"));
-                let sentence = format!(
-                    "It cannot be told from this log whether the rule should change{why}. Keep it for now; what would settle it is below."
-                );
-                (Tone::Fair, sentence)
-            }
-            _ if self.review.reasons.is_empty() => {
-                (Tone::Good, "Keep the rule: nothing in the log rules it out.".to_owned())
-            }
-            _ => (Tone::Good, "Keep the rule, for the reason below.".to_owned()),
-        }
+        self.page.paragraph("The rule in force:").list(self.findings.rule.lines.clone());
     }
 
     fn evidence(&mut self) {
-        let (document, standing) = (self.document, &self.review.standing);
-        self.page.heading("What the data say of the rule in force");
-        if !self.review.reasons.is_empty() {
-            self.page.list(self.review.reasons.iter().cloned());
+        let (found, standing) = (&self.findings.verdict, &self.findings.standing);
+        self.page.heading("What the data say about the rule in force");
+        if !found.reasons.is_empty() {
+            self.page.list(found.reason_sentences());
         }
         self.page.paragraph(
             "Between each two options the rule has a boundary: on one side a person gets the first, on the other side the second. A boundary is \
              plausible if the data have not ruled it out. Degrees say how far it would have to be turned to become plausible.",
         );
-        self.page.list(standing.boundaries.iter().map(|pair| words::boundary(document, pair)));
-        let together = match (standing.jointly_plausible, standing.boundaries.iter().all(|pair| pair.plausible)) {
-            (true, _) => "",
-            (false, true) => " Each boundary is plausible by itself, but not all of them at once.",
-            (false, false) => " The rule as a whole is ruled out.",
-        };
-        let excluded = if standing.excluded_share > 0.0 {
-            let share = percent(standing.excluded_share);
-            format!(
-                "{share} of people are now given an option that the data rule out: for them another option is certainly better."
-            )
-        } else {
-            "Nobody is now given an option that the data rule out.".to_owned()
-        };
-        self.page.paragraph(&format!("{excluded}{together}"));
+        self.page.list(standing.boundaries.iter().map(|boundary| boundary.sentence.clone()));
+        let joint = standing.joint_sentence.map_or_else(String::new, |sentence| format!(" {sentence}"));
+        self.page.paragraph(&format!("{}{joint}", standing.excluded.sentence));
         self.pictures(&["decision-boundary", "score-distribution", "option-shares"]);
     }
 
-    fn proposal(&mut self, proposal: &Proposal) {
-        let document = self.document;
+    fn proposal(&mut self, proposal: &ProposalFinding) {
         self.page.heading("The proposed rule");
-        self.page.paragraph(&format!("Why it is proposed: {}.", proposal.cause));
-        let (old, new) = (document.rule().words(document), proposal.rule.words(document));
+        self.page.paragraph(&format!("Why it is proposed: {}.", proposal.cause_clause));
+        let (old, new) = (&self.findings.rule.lines, &proposal.rule.lines);
         let line = |lines: &[String], at: usize| PageCell::Text(lines.get(at).cloned().unwrap_or_default());
-        let rows = (0..old.len().max(new.len())).map(|at| vec![line(&old, at), line(&new, at)]);
+        let rows = (0..old.len().max(new.len())).map(|at| vec![line(old, at), line(new, at)]);
         self.page.table(&["in force", "proposed"], rows.collect::<Vec<_>>());
-        let changes = difference((document, document.rule()), (document, &proposal.rule));
-        self.page.paragraph("What changes:").list(changes);
-        if let Some(note) = &proposal.note {
-            self.page.paragraph(note);
+        self.page.paragraph("What changes:").list(proposal.changes.clone());
+        if let Some(sentence) = &proposal.form_sentence {
+            self.page.paragraph(sentence);
         }
-        self.certificate(proposal);
-        self.pictures(&["gain"]);
-        if proposal.exact != proposal.rule {
-            let gain = self.gain(proposal.exact_certificate.gain.interval);
-            self.page.collapsed("The same rule to all its digits", |page| {
-                page.paragraph(&format!(
-                    "The proposed rule is rounded to the fewest digits for which it passes the same tests. Unrounded it would gain {gain}:"
-                ));
-                page.command(&serde_json::to_string_pretty(&proposal.exact).unwrap_or_default());
-            });
-        }
-    }
-
-    fn certificate(&mut self, proposal: &Proposal) {
-        let certificate = &proposal.certificate;
-        let surety = surety(self.document);
-        let values = [
-            self.gain(certificate.gain.interval),
-            percent(certificate.gain.changed_share),
-            format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
-            words::certified(proposal.certified_by()),
-        ];
-        let rows = words::certificate(&surety).into_iter().zip(values).map(|((name, meaning), value)| {
-            vec![PageCell::Text(name.to_owned()), PageCell::Text(value), PageCell::Text(meaning)]
-        });
-        self.page.subheading("How sure that is").table(&["", "value", "what it means"], rows);
-    }
-
-    fn who(&mut self, proposal: &Proposal) {
-        let (document, who) = (self.document, &proposal.who);
-        let unit = words::gain_unit(self.document);
-        self.page.heading("Who changes").paragraph(&format!(
-            "{} of {} people get another option. The gain of a band is over all its people, changed or not, in {unit}; it is followed by the range that \
-             the data allow. Untried: the new option was hardly ever given to people like them, so what it does there is extrapolated.",
-            who.changed,
-            who.people
-        ));
-        let rows = who.bands.iter().filter(|band| band.changed > 0).map(|band| {
-            let share = |part: usize, whole: usize| percent(part as f64 / whole.max(1) as f64);
-            let moves = band.moves.iter().map(|&(from, to, count)| {
-                together(&format!("{} → {} ({count})", document.options()[from], document.options()[to]))
-            });
+        let row = |line: &CertificateLine| {
             vec![
-                PageCell::Text(together(&band.band.words(document))),
+                PageCell::Text(line.name.to_owned()),
+                PageCell::Text(line.value.clone()),
+                PageCell::Text(line.meaning.clone()),
+            ]
+        };
+        let rows = proposal.certificate.lines.iter().map(row);
+        self.page.subheading("How sure that is").table(&["", "value", "what it means"], rows);
+        self.pictures(&["gain"]);
+        let exact = &proposal.exact;
+        if exact.differs {
+            self.page.collapsed("The same rule with all its digits", |page| {
+                page.paragraph(&exact.sentence);
+                page.command(&serde_json::to_string_pretty(&exact.rule.rule).unwrap_or_default());
+            });
+        }
+    }
+
+    fn impact(&mut self, impact: &ImpactFinding) {
+        self.page.heading("Who changes").paragraph(&format!("{} {}", impact.sentence, impact.meaning));
+        let rows = impact.bands.iter().map(|band| {
+            vec![
+                PageCell::Text(together(&band.band)),
                 PageCell::Number(band.people.to_string()),
-                PageCell::Number(share(band.changed, band.people)),
-                PageCell::Text(moves.collect::<Vec<_>>().join(", ")),
-                PageCell::Number(interval(band.gain)),
-                PageCell::Number(share(band.untried, band.changed)),
+                PageCell::Number(band.changed_share.clone()),
+                PageCell::Text(band.moves.iter().map(|moved| together(moved)).collect::<Vec<_>>().join(", ")),
+                PageCell::Number(together(&band.gain_text)),
+                PageCell::Number(band.untried_share.clone()),
             ]
         });
-        let header = ["band", "people", "change", "from → to", "gain a case", "of the changed: untried"];
+        let header = ["band", "people", "change", "from → to", "gain per case", "of the changed: untried"];
         self.page.table(&header, rows.collect::<Vec<_>>());
-        let still = who.bands.iter().filter(|band| band.changed == 0).count();
-        match still {
-            0 => {}
-            1 => _ = self.page.paragraph("In one other band nobody changes."),
-            _ => _ = self.page.paragraph(&format!("In {still} other bands nobody changes.")),
+        if let Some(sentence) = &impact.unchanged_sentence {
+            self.page.paragraph(sentence);
         }
     }
 
-    fn against(&mut self, proposal: &Proposal) {
+    fn against(&mut self, proposal: &ProposalFinding) {
         self.page.heading("What speaks against the change");
-        let found = words::against(self.document, proposal);
-        if found.is_empty() {
-            self.page.paragraph(
-                "Nothing was found: in no band does the range of the gain include harm, and no gain rests on options that were hardly ever tried.",
-            );
-        } else {
-            self.page.list(found);
+        match proposal.against.nothing_sentence {
+            Some(sentence) => _ = self.page.paragraph(sentence),
+            None => _ = self.page.list(proposal.against.sentences()),
         }
     }
 
     fn gaps(&mut self) {
-        let (document, gaps) = (self.document, &self.review.gaps);
-        self.page.heading("What the log cannot say");
-        if gaps.thin.is_empty() && gaps.stuck.is_empty() && gaps.remedy.is_none() {
-            self.page.paragraph("Every option was tried on people of every band, and the log tells the options apart.");
-            return;
+        let gaps = &self.findings.gaps;
+        self.page.heading("What the data cannot say");
+        if let Some(sentence) = gaps.nothing_sentence {
+            self.page.paragraph(sentence);
         }
-        let stuck = gaps.stuck.iter().map(|stuck| {
-            format!(
-                "{} may be best for {} of people but was given in {} of the cases: unless it is tried, the data will never tell.",
-                document.options()[stuck.arm.index()],
-                percent(stuck.plausible_share),
-                percent(stuck.played_share)
-            )
-        });
-        let stuck: Vec<String> = stuck.collect();
-        if !stuck.is_empty() {
-            self.page.list(stuck);
+        if !gaps.stuck.is_empty() {
+            self.page.list(gaps.stuck.iter().map(|stuck| stuck.sentence.clone()));
         }
-        if !gaps.thin.is_empty() {
-            let rows: Vec<Vec<PageCell>> = gaps
-                .thin
-                .iter()
-                .map(|thin| {
-                    let band = together(&thin.band);
-                    [thin.option.clone(), band, thin.rows.to_string(), thin.tried.to_string()]
-                        .map(PageCell::Text)
-                        .to_vec()
-                })
-                .collect();
-            self.page.paragraph(
-                "What an option does where it was never or hardly tried is extrapolated along a straight line from people who are different:",
-            );
-            let header = ["option", "band", "cases in the band", "with this option"];
-            if rows.len() > SHOWN_PLACES {
-                let summary = format!("{} places where an option was never or hardly tried", rows.len());
-                self.page.collapsed(&summary, |page| {
-                    page.table(&header, rows);
-                });
-            } else {
-                self.page.table(&header, rows);
-            }
+        if let Some(meaning) = gaps.thin_meaning {
+            self.page.paragraph(meaning);
+            self.thin(&gaps.thin);
         }
-        if let Some(remedy) = &gaps.remedy {
-            self.page.subheading("What would settle it").paragraph(&settle(remedy));
+        if let Some(forecast) = &gaps.forecast {
+            self.page.subheading("What would settle it").paragraph(&forecast.sentence);
+        }
+    }
+
+    fn thin(&mut self, places: &[ThinSupport]) {
+        let row = |thin: &ThinSupport| {
+            let cells = [thin.option.clone(), together(&thin.band), thin.rows.to_string(), thin.tried.to_string()];
+            cells.map(PageCell::Text).to_vec()
+        };
+        let rows: Vec<Vec<PageCell>> = places.iter().map(row).collect();
+        let header = ["option", "band", "cases in the band", "with this option"];
+        if rows.len() > SHOWN_PLACES {
+            let summary = format!("{} places where an option was never or hardly ever tried", rows.len());
+            self.page.collapsed(&summary, |page| {
+                page.table(&header, rows);
+            });
+        } else {
+            self.page.table(&header, rows);
         }
     }
 
@@ -273,8 +185,8 @@ impl Report<'_> {
         let mut lines: Vec<String> = sources.data.iter().map(|file| format!("Log: {file}")).collect();
         lines.extend([people, format!("Program: rarely {}", env!("CARGO_PKG_VERSION"))]);
         self.page.heading("How this page was made").command(&sources.command).list(lines);
-        if let Some(proposal) = &self.review.proposal {
-            self.page.paragraph("Fingerprint of the statistics:").command(&proposal.certificate.digest.to_string());
+        if let Some(proposal) = &self.findings.proposal {
+            self.page.paragraph("Digest of the statistics:").command(&proposal.certificate.digest.to_string());
         }
     }
 
@@ -283,49 +195,6 @@ impl Report<'_> {
             self.page.figure(&picture.figure, &picture.caption);
         }
     }
-
-    /// `0.031 wellbeing (0.021 to 0.041)`.
-    fn gain(&self, gain: Interval) -> String {
-        format!(
-            "{} {} ({} to {})",
-            three(gain.estimate),
-            words::gain_unit(self.document),
-            three(gain.lower),
-            three(gain.upper)
-        )
-    }
-}
-
-fn settle(remedy: &Remedy) -> String {
-    let cases = match (remedy.cases, remedy.cases_nine_tenths) {
-        (Some(half), Some(most)) => {
-            format!(
-                "after {half} further cases the question was settled in half of the simulations, after {most} in nine of ten"
-            )
-        }
-        (Some(half), None) => format!("after {half} further cases the question was settled in half of the simulations"),
-        _ => format!(
-            "after {} further cases it was still open in {} of {} simulations",
-            remedy.most_cases,
-            remedy.simulated - remedy.settled,
-            remedy.simulated
-        ),
-    };
-    format!(
-        "Let the policy draw lots among the plausible options for a few people: set explore = \"{}\" under [change] in the policy document. Simulated \
-         on what the data leave possible, {cases}.",
-        remedy.explore
-    )
-}
-
-/// The probability with which everything holds.
-fn surety(document: &PolicyDocument) -> String {
-    format!("{} %", short(100.0 * (1.0 - document.evidence().error_probability)))
-}
-
-fn interval(interval: Interval) -> String {
-    let text = format!("{} ({} to {})", three(interval.estimate), three(interval.lower), three(interval.upper));
-    together(&text)
 }
 
 /// Words that stay on one line.

@@ -3,7 +3,7 @@
 
 use rarely_core::{Context, Parameters};
 use rarely_policy::Feature;
-use rarely_review::{Ground, Review};
+use rarely_review::{EvidenceBase, Review};
 
 use crate::owner::axis;
 use crate::stretch::where_holds;
@@ -19,8 +19,8 @@ const LOOKS: u32 = 40;
 type Place = (f64, f64);
 
 /// The plane of both features.
-pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Picture {
-    let document = ground.document;
+pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Picture {
+    let document = base.document;
     let (across, up) = (&document.features()[0], &document.features()[1]);
     let raw = |(x, y): Place| (value(across, x), value(up, y));
     let outline = |places: &[Place]| places.iter().map(|&place| raw(place)).collect::<Vec<_>>();
@@ -33,7 +33,7 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Picture {
             marks.push(Mark::Area { name: format!("{name} now"), style, outline: outline(&region) });
         }
     }
-    let open = open(ground);
+    let open = open(base);
     let dark = Style { opacity: 0.5, ..OPEN };
     let name = |at: usize| if at == 0 { "more than one option is plausible" } else { "" };
     let shaded = open.iter().enumerate();
@@ -48,7 +48,7 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Picture {
         }
     };
     draw("boundary in force", IN_FORCE, &in_force);
-    if let Some(proposal) = &review.proposal {
+    if let Some(proposal) = &review.judgement.proposal {
         draw("proposed boundary", PROPOSED, &proposal.rule.parameters(document));
     }
     let range = |feature: &Feature| feature.range().unwrap_or((0.0, 1.0));
@@ -60,7 +60,7 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Picture {
     } else {
         "Grey: people for whom the data leave more than one option plausible; elsewhere the data say which is best."
     };
-    let proposed = if review.proposal.is_some() { "; solid line: as proposed" } else { "" };
+    let proposed = if review.judgement.proposal.is_some() { "; solid line: as proposed" } else { "" };
     Picture {
         name: "decision-boundary",
         caption: format!(
@@ -156,8 +156,8 @@ fn segment(line: &[f64; 3], limits: &[[f64; 3]]) -> Option<[Place; 2]> {
 }
 
 /// The part of the plane at which more than one option is plausible, as polygons.
-fn open(ground: &Ground<'_>) -> Vec<Vec<Place>> {
-    let set = ground.set();
+fn open(base: &EvidenceBase<'_>) -> Vec<Vec<Place>> {
+    let set = base.set();
     let is_open = |place: Place| {
         let context = [1.0, place.0, place.1];
         let plausible = Context::new(&context).and_then(|context| set.plausible_arms(context));

@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Thresholds};
 use rarely_policy::{PolicyDocument, WrittenRule};
-use rarely_review::{Ground, Review, Running};
+use rarely_review::{EvidenceBase, Review, RunningVariable};
 
 use crate::owner::{axis, given, with_unit};
 use crate::stretch::inside;
@@ -17,18 +17,18 @@ struct Track {
     title: String,
     label: String,
     unit: Option<String>,
-    running: Running,
+    running: RunningVariable,
     in_force: Vec<f64>,
     proposed: Vec<f64>,
     allowed: Vec<Thresholds>,
 }
 
 /// The people by score, coloured by the option that the rule in force gives; `None` if no rule has a score.
-pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Option<Picture> {
-    let document = ground.document;
-    let tracks = tracks(ground, review);
-    let given = given(ground, document.rule());
-    let panels: Vec<Panel> = tracks.iter().map(|track| panel(ground, track, &given)).collect();
+pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Option<Picture> {
+    let document = base.document;
+    let tracks = tracks(base, review);
+    let given = given(base, document.rule());
+    let panels: Vec<Panel> = tracks.iter().map(|track| panel(base, track, &given)).collect();
     let first = tracks.first()?;
     let title =
         if first.in_force.is_empty() { "People by the proposed score" } else { "People by the score that decides" };
@@ -47,7 +47,7 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Option<Picture> {
         }
         (false, false) => "Grey: cuts of this score that the data have not ruled out.",
     };
-    let solid = if review.proposal.is_some() { "; solid line: as proposed" } else { "" };
+    let solid = if review.judgement.proposal.is_some() { "; solid line: as proposed" } else { "" };
     Some(Picture {
         name: "score-distribution",
         title: title.to_owned(),
@@ -60,13 +60,13 @@ pub(super) fn picture(ground: &Ground<'_>, review: &Review) -> Option<Picture> {
 }
 
 /// The score of the rule in force; and that of the proposal, if it is another.
-fn tracks(ground: &Ground<'_>, review: &Review) -> Vec<Track> {
-    let document = ground.document;
-    let now = Running::of(document, document.rule());
-    let then = review
-        .proposal
-        .as_ref()
-        .and_then(|proposal| Running::of(document, &proposal.rule).map(|running| (&proposal.rule, running)));
+fn tracks(base: &EvidenceBase<'_>, review: &Review) -> Vec<Track> {
+    let document = base.document;
+    let now = RunningVariable::of(document, document.rule());
+    let then =
+        review.judgement.proposal.as_ref().and_then(|proposal| {
+            RunningVariable::of(document, &proposal.rule).map(|running| (&proposal.rule, running))
+        });
     let mut tracks = Vec::new();
     let mut shared = None;
     if let Some(running) = now {
@@ -75,12 +75,12 @@ fn tracks(ground: &Ground<'_>, review: &Review) -> Vec<Track> {
             other.ladder.cuts.iter().map(|cut| cut / factor + running.offset).collect()
         });
         let title = if then.is_some() && shared.is_none() { "The score in force" } else { "" };
-        let places = |running: &Running| running.ladder.cuts.iter().map(|cut| cut + running.offset).collect();
+        let places = |running: &RunningVariable| running.ladder.cuts.iter().map(|cut| cut + running.offset).collect();
         tracks.push(Track {
             title: title.to_owned(),
             in_force: places(&running),
             proposed,
-            allowed: allowed(ground, &running),
+            allowed: allowed(base, &running),
             ..Track::of(document, document.rule(), running)
         });
     }
@@ -88,7 +88,7 @@ fn tracks(ground: &Ground<'_>, review: &Review) -> Vec<Track> {
         tracks.push(Track {
             title: if tracks.is_empty() { String::new() } else { "The proposed score".to_owned() },
             proposed: running.ladder.cuts.iter().map(|cut| cut + running.offset).collect(),
-            allowed: allowed(ground, running),
+            allowed: allowed(base, running),
             ..Track::of(document, rule, running.clone())
         });
     }
@@ -96,7 +96,7 @@ fn tracks(ground: &Ground<'_>, review: &Review) -> Vec<Track> {
 }
 
 impl Track {
-    fn of(document: &PolicyDocument, rule: &WrittenRule, running: Running) -> Self {
+    fn of(document: &PolicyDocument, rule: &WrittenRule, running: RunningVariable) -> Self {
         let (label, unit) = match rule {
             WrittenRule::Threshold(threshold) => {
                 let feature = document.feature(&threshold.feature).map(|(_, feature)| feature);
@@ -121,7 +121,7 @@ impl Track {
 }
 
 /// By what a direction must be multiplied to give another; `None` if they differ in more than length.
-fn same_direction(one: &Running, other: &Running) -> Option<f64> {
+fn same_direction(one: &RunningVariable, other: &RunningVariable) -> Option<f64> {
     let (one, other) = (&one.ladder.direction, &other.ladder.direction);
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let factor = dot(one, other) / dot(one, one);
@@ -131,11 +131,11 @@ fn same_direction(one: &Running, other: &Running) -> Option<f64> {
 }
 
 /// Where the data allow each cut of a score, in the owner's units.
-fn allowed(ground: &Ground<'_>, running: &Running) -> Vec<Thresholds> {
-    if !ground.document.has_intercept() {
+fn allowed(base: &EvidenceBase<'_>, running: &RunningVariable) -> Vec<Thresholds> {
+    if !base.document.has_intercept() {
         return Vec::new();
     }
-    let set = ground.set();
+    let set = base.set();
     let offset = running.offset;
     let allowed = running.steps().map(|(lower, upper, _)| match set.cuts(lower, upper, &running.ladder.direction) {
         Thresholds::Between { low, high } => Thresholds::Between { low: low + offset, high: high + offset },
@@ -147,19 +147,19 @@ fn allowed(ground: &Ground<'_>, running: &Running) -> Vec<Thresholds> {
     allowed.collect()
 }
 
-fn panel(ground: &Ground<'_>, track: &Track, given: &[Arm]) -> Panel {
-    let d = ground.document.shape().dimension();
+fn panel(base: &EvidenceBase<'_>, track: &Track, given: &[Arm]) -> Panel {
+    let d = base.document.shape().dimension();
     let scores: Vec<f64> =
-        ground.people.chunks_exact(d).map(|person| track.running.at(person) + track.running.offset).collect();
+        base.people.chunks_exact(d).map(|person| track.running.at(person) + track.running.offset).collect();
     let range = range(track, &scores);
-    let bins = Bins::new(&scores, given, range, ground.document.options().len());
+    let bins = Bins::new(&scores, given, range, base.document.options().len());
     let top = 1.08 * bins.highest();
     let mut marks = Vec::new();
     for (from, to) in track.allowed.iter().flat_map(|allowed| inside(allowed, range)) {
         let outline = vec![(from, 0.0), (to, 0.0), (to, top), (from, top)];
         marks.push(Mark::Area { name: "cuts that the data allow".to_owned(), style: OPEN, outline });
     }
-    for (option, name) in ground.document.options().iter().enumerate() {
+    for (option, name) in base.document.options().iter().enumerate() {
         for outline in bins.outlines(option) {
             marks.push(Mark::Area { name: format!("{name} now"), style: style_of_arm(option).faint(0.65), outline });
         }

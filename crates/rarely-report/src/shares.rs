@@ -1,6 +1,6 @@
 //! Rules without a score: for how many people each option is given, leads, and is plausible.
 
-use rarely_review::Ground;
+use rarely_review::EvidenceBase;
 
 use crate::Picture;
 use crate::owner::given;
@@ -9,14 +9,14 @@ use rarely_plot::{Axis, Bar, Figure, Legend, Mark, Panel};
 use rarely_plot::{Colour, Style};
 
 /// Three bars for each option.
-pub(super) fn picture(ground: &Ground<'_>) -> Picture {
-    let (document, set) = (ground.document, ground.set());
+pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
+    let (document, set) = (base.document, base.set());
     let options = document.options();
     let mut counts = vec![[0_usize; 3]; options.len()];
-    let people = ground.contexts();
-    for (person, option) in people.iter().zip(given(ground, document.rule())) {
+    let people = base.contexts();
+    for (person, option) in people.iter().zip(given(base, document.rule())) {
         counts[option.index()][0] += 1;
-        counts[best(ground.statistics.arms().iter().map(|ridge| ridge.predict(person.values())))][1] += 1;
+        counts[best(base.statistics.arms().iter().map(|ridge| ridge.predict(person.values())))][1] += 1;
         for plausible in set.plausible_arms(person).unwrap_or_default() {
             counts[plausible.index()][2] += 1;
         }

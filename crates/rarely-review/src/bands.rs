@@ -18,11 +18,11 @@ pub struct Bands {
 pub struct Band {
     /// The feature, as its place in the document.
     pub feature: usize,
-    /// Who is in it.
+    /// Impact is in it.
     pub members: Members,
 }
 
-/// Who is in a band.
+/// Impact is in a band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Members {

@@ -2,15 +2,15 @@
 
 use rarely_core::Interval;
 use rarely_policy::PolicyDocument;
-use rarely_policy::number::{round, short};
+use rarely_policy::number::round;
 use serde::Serialize;
 
 use crate::curvature::{Curvature, NoCurvature};
-use crate::ground::Ground;
+use crate::evidence_base::EvidenceBase;
 use crate::jump::{Bandwidth, Cut, Jump, Kernel, NoJump};
 use crate::least_squares::dot;
 use crate::moments::Moments;
-use crate::running::Running;
+use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
 /// A bend is worth a warning below this probability that a straight line would look so bent, shared among the options, …
@@ -24,84 +24,106 @@ const ROUNDING: f64 = 1e-6;
 /// Outcomes that scatter so much more than the declared noise are worth a warning.
 const NOISIER: f64 = 1.1;
 
-/// One check of the model.
+/// A check of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum Check {
     /// Whether squares of the features improve on a straight line.
-    Curvature {
-        /// The option.
-        option: String,
-        /// Its rows.
-        rows: u64,
-        /// The probability of so much bend if the line is straight; null where there are too few rows to say.
-        p_value: Option<f64>,
-        /// How far the bent model is from a straight line at the ends of the feature where it is farthest, in units of the outcome.
-        largest_bend: Option<f64>,
-        /// That feature.
-        feature: Option<String>,
-        /// Share of the people for whom another option would be best if all lines were bent as estimated.
-        decisions_changed: Option<f64>,
-        /// What to be careful of.
-        warning: Option<String>,
-    },
+    Curvature(CurvatureCheck),
     /// Whether outcomes scatter more than the document declares: then intervals are too short.
-    Noise {
-        /// The option.
-        option: String,
-        /// The noise of the document.
-        declared: f64,
-        /// The standard deviation of the outcomes about the fitted lines, bent where they bend.
-        found: f64,
-        /// What to be careful of.
-        warning: Option<String>,
-    },
+    Noise(NoiseCheck),
     /// The jump of the outcome where one option gives way to the next, from people next to the cut alone.
-    Jump {
-        /// The option below and the one above.
-        options: [String; 2],
-        /// Where.
-        cut: f64,
-        /// How far from the cut people count.
-        bandwidth: Option<f64>,
-        /// The upper option's mean outcome less the lower one's, from those people.
-        local: Option<f64>,
-        /// Its standard error.
-        standard_error: Option<f64>,
-        /// Rows that it rests on, below and above.
-        rows: Option<(u64, u64)>,
-        /// The same difference by the model.
-        model: f64,
-        /// The model's interval.
-        model_interval: [f64; 2],
-        /// What to be careful of.
-        warning: Option<String>,
-    },
+    Jump(JumpCheck),
 }
 
-impl Check {
-    /// What to be careful of.
-    pub fn warning(&self) -> Option<&str> {
-        match self {
-            Self::Curvature { warning, .. } | Self::Noise { warning, .. } | Self::Jump { warning, .. } => {
-                warning.as_deref()
-            }
-        }
-    }
+/// Whether squares of the features improve on a straight line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CurvatureCheck {
+    /// The option.
+    pub option: String,
+    /// Its rows.
+    pub rows: u64,
+    /// The probability of so much bend if the line is straight; null where there are too few rows to say.
+    pub p_value: Option<f64>,
+    /// How far the bent model is from a straight line at the ends of the feature where it is farthest, in units of the outcome.
+    pub largest_bend: Option<f64>,
+    /// That feature.
+    pub feature: Option<String>,
+    /// Share of the people for whom another option would be best if all lines were bent as estimated.
+    pub decisions_changed: Option<f64>,
+    /// What to be careful about.
+    #[serde(skip)]
+    pub warning: Option<CurvatureWarning>,
+}
+
+/// Why a straight line may not do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CurvatureWarning {
+    /// The line bends, and bent lines would change the best option for this share of the people.
+    ChangesDecisions(f64),
+    /// It could not be tested.
+    NotTested(NoCurvature),
+}
+
+/// Whether outcomes scatter more than the document declares.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NoiseCheck {
+    /// The option.
+    pub option: String,
+    /// The noise of the document.
+    pub declared: f64,
+    /// The standard deviation of the outcomes around the fitted lines, bent where they bend.
+    pub found: f64,
+    /// The noise to declare, where the declared one is too small.
+    #[serde(skip)]
+    pub suggested: Option<f64>,
+}
+
+/// The jump of the outcome at a cut, from people next to it alone, and from the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JumpCheck {
+    /// The option below and the one above.
+    pub options: [String; 2],
+    /// Where.
+    pub cut: f64,
+    /// How far from the cut people count.
+    pub bandwidth: Option<f64>,
+    /// The upper option's mean outcome minus the lower one's, from those people.
+    pub local: Option<f64>,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+    /// Rows that it rests on, below and above.
+    pub rows: Option<(u64, u64)>,
+    /// The same difference by the model.
+    pub model: f64,
+    /// The model's interval.
+    pub model_interval: [f64; 2],
+    /// What to be careful about.
+    #[serde(skip)]
+    pub warning: Option<JumpWarning>,
+}
+
+/// Why the model may be wrong at a cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum JumpWarning {
+    /// People next to the cut and the model disagree.
+    Disagrees,
+    /// People next to the cut do not allow an estimate.
+    NoEstimate(NoJump),
 }
 
 /// Every check of a log.
-pub(crate) fn checks(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
+pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
-    let mut checks = curvatures(ground, tally, &found);
-    checks.extend(noises(ground.document, &found));
-    checks.extend(jumps(ground, tally));
+    let mut checks = curvatures(base, tally, &found);
+    checks.extend(noises(base.document, &found));
+    checks.extend(jumps(base, tally));
     checks
 }
 
-fn curvatures(ground: &Ground<'_>, tally: &Tally, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
-    let document = ground.document;
-    let changed = decisions_changed(ground, found);
+fn curvatures(base: &EvidenceBase<'_>, tally: &Tally, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
+    let document = base.document;
+    let changed = decisions_changed(base, found);
     let limit = BENT / document.options().len() as f64;
     let names = document.coordinates();
     document
@@ -115,15 +137,13 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally, found: &[Result<Curvature, NoC
                 terms.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
             });
             let warning = match (found, changed) {
-                (Ok(found), Some(share)) if found.p_value < limit && share >= BENT_DECISIONS => Some(format!(
-                    "the outcome of {option} bends: with bent lines {:.1} % of people would be better off with another option than the straight \
-                     ones say; add a feature that bends (a square, a band) or narrow the range",
-                    100.0 * share
-                )),
+                (Ok(found), Some(share)) if found.p_value < limit && share >= BENT_DECISIONS => {
+                    Some(CurvatureWarning::ChangesDecisions(share))
+                }
                 (Ok(_) | Err(NoCurvature::NothingToBend), _) => None,
-                (Err(reason), _) => Some(format!("{option}: {reason}")),
+                (Err(reason), _) => Some(CurvatureWarning::NotTested(*reason)),
             };
-            Check::Curvature {
+            Check::Curvature(CurvatureCheck {
                 option: option.clone(),
                 rows: moments.rows(),
                 p_value: found.as_ref().ok().map(|found| found.p_value),
@@ -131,7 +151,7 @@ fn curvatures(ground: &Ground<'_>, tally: &Tally, found: &[Result<Curvature, NoC
                 feature: bend.map(|(coordinate, _)| names[coordinate].clone()),
                 decisions_changed: changed.filter(|_| found.is_ok()),
                 warning,
-            }
+            })
         })
         .collect()
 }
@@ -140,26 +160,15 @@ fn noises(document: &PolicyDocument, found: &[Result<Curvature, NoCurvature>]) -
     let declared = document.noise();
     let options = document.options().iter().zip(found);
     let found = options.filter_map(|(option, found)| Some((option, found.as_ref().ok()?.residual_variance.sqrt())));
-    found
-        .map(|(option, found)| Check::Noise {
-            option: option.clone(),
-            declared,
-            found,
-            warning: (found > NOISIER * declared).then(|| {
-                format!(
-                    "the outcomes of {option} scatter by {} about their line, more than the declared noise of {}: every interval is too short; \
-                     declare noise = {} or more",
-                    short(round(found, 3)),
-                    short(declared),
-                    short(round(1.05 * found, 2))
-                )
-            }),
-        })
-        .collect()
+    let check = |(option, found): (&String, f64)| {
+        let suggested = (found > NOISIER * declared).then(|| round(1.05 * found, 2));
+        Check::Noise(NoiseCheck { option: option.clone(), declared, found, suggested })
+    };
+    found.map(check).collect()
 }
 
 /// The share of the people for whom the best option differs between bent and straight lines.
-fn decisions_changed(ground: &Ground<'_>, found: &[Result<Curvature, NoCurvature>]) -> Option<f64> {
+fn decisions_changed(base: &EvidenceBase<'_>, found: &[Result<Curvature, NoCurvature>]) -> Option<f64> {
     let bent: Vec<&Curvature> = found.iter().map(Result::as_ref).collect::<Result<_, _>>().ok()?;
     let best = |values: &mut dyn Iterator<Item = f64>| {
         values
@@ -167,18 +176,18 @@ fn decisions_changed(ground: &Ground<'_>, found: &[Result<Curvature, NoCurvature
             .fold((0, f64::NEG_INFINITY), |best, (arm, value)| if value > best.1 { (arm, value) } else { best })
             .0
     };
-    let people = ground.people.chunks_exact(ground.document.shape().dimension());
+    let people = base.people.chunks_exact(base.document.shape().dimension());
     let count = people.len();
     let differ = people.filter(|person| {
-        let straight = best(&mut ground.statistics.arms().iter().map(|ridge| ridge.predict(person)));
+        let straight = best(&mut base.statistics.arms().iter().map(|ridge| ridge.predict(person)));
         straight != best(&mut bent.iter().map(|bent| bent.predict(person)))
     });
     Some(differ.count() as f64 / count as f64)
 }
 
-fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
-    let document = ground.document;
-    let (Some(running), Some(jumps)) = (Running::of(document, document.rule()), tally.jumps()) else {
+fn jumps(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
+    let document = base.document;
+    let (Some(running), Some(jumps)) = (RunningVariable::of(document, document.rule()), tally.jumps()) else {
         return Vec::new();
     };
     let sign = document.outcome_sign();
@@ -186,21 +195,15 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
     let report = |(at, cut): (usize, Cut)| {
         let found = jumps.jump(at, Kernel::Triangular, Bandwidth::Rule);
         let bandwidth = found.as_ref().map_or(10.0 * jumps.bin_width(), |jump| jump.bandwidth);
-        let person = at_the_cut(ground, &running, cut.at, bandwidth);
-        let Interval { estimate, lower, upper } = ground.set().difference_interval(&person, cut.upper, cut.lower);
+        let person = at_the_cut(base, &running, cut.at, bandwidth);
+        let Interval { estimate, lower, upper } = base.set().difference_interval(&person, cut.upper, cut.lower);
         let options = [cut.lower, cut.upper].map(|option| document.options()[option].clone());
         let warning = match &found {
-            Ok(jump) => disagreement(document, jump, sign * estimate, &options),
-            Err(reason) => Some(format!(
-                "{} and {} cannot be compared at {} by people next to it alone: {}",
-                options[0],
-                options[1],
-                short(cut.at + running.offset),
-                why_not(reason)
-            )),
+            Ok(jump) => disagrees(jump, estimate).then_some(JumpWarning::Disagrees),
+            Err(reason) => Some(JumpWarning::NoEstimate(*reason)),
         };
         let ends = [sign * lower, sign * upper];
-        Check::Jump {
+        Check::Jump(JumpCheck {
             options,
             cut: running.cut_between(cut.lower, cut.upper).unwrap_or(cut.at + running.offset),
             bandwidth: found.as_ref().ok().map(|jump| jump.bandwidth),
@@ -210,42 +213,23 @@ fn jumps(ground: &Ground<'_>, tally: &Tally) -> Vec<Check> {
             model: sign * estimate,
             model_interval: [ends[0].min(ends[1]), ends[0].max(ends[1])],
             warning,
-        }
+        })
     };
     cuts.into_iter().enumerate().map(report).collect()
 }
 
-fn disagreement(document: &PolicyDocument, jump: &Jump, model: f64, options: &[String; 2]) -> Option<String> {
-    let local = document.outcome_sign() * jump.estimate;
-    let far = (local - model).abs() > (DISAGREES * jump.standard_error).max(ROUNDING * (1.0 + model.abs()));
-    far.then(|| {
-        format!(
-            "people next to the cut say that {} gives {} more than {} there (standard error {}), the straight lines say {}: the lines do not \
-             fit near the cut",
-            options[1],
-            short(local),
-            options[0],
-            short(jump.standard_error),
-            short(model)
-        )
-    })
-}
-
-fn why_not(reason: &NoJump) -> String {
-    match reason {
-        NoJump::TooFewRows { rows, side, .. } => format!("there are only {rows} {side} it"),
-        NoJump::OneValue { side, .. } => format!("those {side} it all have one value"),
-        NoJump::NotABandwidth { .. } => reason.to_string(),
-    }
+/// Whether the people next to a cut contradict the model's difference there.
+fn disagrees(jump: &Jump, model: f64) -> bool {
+    (jump.estimate - model).abs() > (DISAGREES * jump.standard_error).max(ROUNDING * (1.0 + model.abs()))
 }
 
 /// The average of the people near a cut, moved onto it.
-fn at_the_cut(ground: &Ground<'_>, running: &Running, cut: f64, bandwidth: f64) -> Vec<f64> {
+fn at_the_cut(base: &EvidenceBase<'_>, running: &RunningVariable, cut: f64, bandwidth: f64) -> Vec<f64> {
     let direction = &running.ladder.direction;
     let d = direction.len();
     let mut sum = vec![0.0; d];
     let mut total = 0.0;
-    for person in ground.people.chunks_exact(d) {
+    for person in base.people.chunks_exact(d) {
         let weight = (1.0 - (running.at(person) - cut).abs() / bandwidth).max(0.0);
         total += weight;
         for (sum, value) in sum.iter_mut().zip(person) {

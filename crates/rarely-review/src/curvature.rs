@@ -10,14 +10,12 @@
 //! with `m` squares that are columns of their own and `r` columns of the bent model in all; for noise that is not normal
 //! this holds in the limit of many rows. [seber-2003, §4.3]
 
-pub(crate) mod normal_equations;
-
 use serde::Serialize;
 use statrs::function::beta::beta_reg;
 use thiserror::Error;
 
-use self::normal_equations::NormalEquations;
 use crate::moments::{Moments, square};
+use crate::normal_equations::NormalEquations;
 
 /// Rows that must be left over once every coefficient has used up one.
 const LEAST_RESIDUAL_DEGREES: u64 = 10;
@@ -77,7 +75,7 @@ pub struct Term {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoCurvature {
     /// Fewer rows than the bent model needs.
-    #[error("{rows} rows are too few to tell a bent line from a straight one; it takes {needed}")]
+    #[error("{rows} rows are too few to tell a bent line from a straight one: it takes {needed}")]
     TooFewRows {
         /// Rows of the option.
         rows: u64,

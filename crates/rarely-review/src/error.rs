@@ -1,6 +1,7 @@
 //! Why a review could not be made.
 
 use rarely_core::{ContextError, ObserveError, SettingsError};
+use rarely_error::{Explain, Remedy};
 use rarely_policy::RuleError;
 
 use crate::tally::TallyError;
@@ -20,10 +21,20 @@ pub enum ReviewError {
     /// A rule does not fit the document.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// The sums do not fit the document.
+    /// The statistics do not fit the document.
     #[error(transparent)]
     Tally(#[from] TallyError),
-    /// Nobody to review the policy on.
-    #[error("there is not one usable row: a review needs a log with at least one")]
+    /// There is no row.
+    #[error("the log has no usable row")]
     Empty,
+}
+
+impl Explain for ReviewError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Tally(error) => error.remedy(),
+            Self::Empty => Some(Remedy::new("review a log with at least one usable row")),
+            Self::Settings(_) | Self::Context(_) | Self::Observe(_) | Self::Rule(_) => None,
+        }
+    }
 }

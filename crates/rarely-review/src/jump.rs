@@ -122,7 +122,9 @@ impl fmt::Display for Side {
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum NoJump {
     /// A side has too few rows near the cut.
-    #[error("{rows} rows {side} {cut} within {bandwidth} of it are too few for a jump there; it takes {LEAST_ROWS}")]
+    #[error(
+        "{rows} rows {side} {cut} within {bandwidth} of it are too few for an estimate of the jump: it takes {LEAST_ROWS}"
+    )]
     TooFewRows {
         /// The cut.
         cut: f64,
@@ -144,7 +146,7 @@ pub enum NoJump {
         side: Side,
     },
     /// A bandwidth that is no positive number.
-    #[error("the bandwidth is {found}; give a positive number in the running variable's units")]
+    #[error("the bandwidth is {found}, but it must be a positive number in the running variable's units")]
     NotABandwidth {
         /// What was given.
         found: f64,
@@ -155,7 +157,7 @@ pub enum NoJump {
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum JumpsError {
     /// The span is empty or not finite.
-    #[error("the running variable's span is from {low} to {high}; it must be finite, and its end above its start")]
+    #[error("the running variable's span is from {low} to {high}, but it must be finite, and its end above its start")]
     Span {
         /// Its start.
         low: f64,
@@ -164,7 +166,7 @@ pub enum JumpsError {
     },
     /// A cut is not inside the span, or not above the one before it.
     #[error(
-        "the cut {at} is not between {above} and {below}; cuts must rise and lie inside the running variable's span"
+        "the cut {at} is not between {above} and {below}: cuts must rise and lie inside the running variable's span"
     )]
     Cut {
         /// The cut.
@@ -176,7 +178,7 @@ pub enum JumpsError {
     },
     /// The options beside a cut are equal or unknown.
     #[error(
-        "the cut {at} has options {lower} and {upper} beside it; they must be two different ones of the {options}, from 0"
+        "the cut {at} has options {lower} and {upper} beside it, but they must be two different ones of the {options}, counted from 0"
     )]
     Options {
         /// The cut.
@@ -192,9 +194,7 @@ pub enum JumpsError {
 
 /// Two states that cannot be added: they are about other cuts, another span or other options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "the sums are about other cuts, another span or other options; merge only states that were made with the same rule"
-)]
+#[error("the sums are about other cuts, another span or other options")]
 pub struct JumpsMismatch;
 
 impl Jumps {

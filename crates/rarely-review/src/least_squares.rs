@@ -2,8 +2,7 @@
 
 use rarely_core::{Parameters, Ridge, Statistics};
 
-/// What is added to each pivot, relative to the diagonal: keeps columns that repeat each other harmless.
-const JITTER: f64 = 1e-13;
+use crate::normal_equations::NormalEquations;
 
 /// `argmin_x Σ_a ‖(Dx)_a − target_a‖²_{V_a}`, where each column of `D` is a stack of k·d numbers. Variables with a floor stay at or above
 /// it. O(q²kd + qkd² + q³).
@@ -41,7 +40,7 @@ pub(crate) fn combine(columns: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
 }
 
 /// `V` of one arm as a full matrix, row by row.
-pub(crate) fn information(ridge: &Ridge) -> Vec<f64> {
+fn information(ridge: &Ridge) -> Vec<f64> {
     let d = ridge.dimension();
     let mut full = vec![0.0; d * d];
     let mut packed = ridge.information();
@@ -55,48 +54,15 @@ pub(crate) fn information(ridge: &Ridge) -> Vec<f64> {
     full
 }
 
-/// The lower Cholesky factor of a full positive semi-definite matrix, row by row; pivots are kept above a relative jitter.
-pub(crate) fn factor(matrix: &[f64], size: usize) -> Vec<f64> {
-    let mut lower = vec![0.0; size * size];
-    for i in 0..size {
-        for j in 0..=i {
-            let known: f64 = (0..j).map(|at| lower[i * size + at] * lower[j * size + at]).sum();
-            let rest = matrix[i * size + j] - known;
-            lower[i * size + j] = if i == j {
-                rest.max(JITTER * matrix[i * size + i]).max(f64::MIN_POSITIVE).sqrt()
-            } else {
-                rest / lower[j * size + j]
-            };
-        }
-    }
-    lower
-}
-
-/// `L⁻ᵀx`, in place.
-pub(crate) fn solve_transposed(lower: &[f64], size: usize, x: &mut [f64]) {
-    for i in (0..size).rev() {
-        let known: f64 = (i + 1..size).map(|at| lower[at * size + i] * x[at]).sum();
-        x[i] = (x[i] - known) / lower[i * size + i];
-    }
-}
-
-fn solve(lower: &[f64], size: usize, x: &mut [f64]) {
-    for i in 0..size {
-        let known: f64 = (0..i).map(|at| lower[i * size + at] * x[at]).sum();
-        x[i] = (x[i] - known) / lower[i * size + i];
-    }
-    solve_transposed(lower, size, x);
-}
-
 /// The normal equations with some variables given.
 fn solve_with(gram: &[Vec<f64>], right: &[f64], fixed: &[Option<f64>]) -> Vec<f64> {
     let free: Vec<usize> = (0..right.len()).filter(|&at| fixed[at].is_none()).collect();
     let given =
         |row: usize| -> f64 { fixed.iter().enumerate().map(|(at, value)| gram[row][at] * value.unwrap_or(0.0)).sum() };
-    let matrix: Vec<f64> =
-        free.iter().flat_map(|&i| free.iter().map(move |&j| (i, j))).map(|(i, j)| gram[i][j]).collect();
-    let mut reduced: Vec<f64> = free.iter().map(|&at| right[at] - given(at)).collect();
-    solve(&factor(&matrix, free.len()), free.len(), &mut reduced);
+    let packed = free.iter().enumerate().flat_map(|(row, &i)| free[..=row].iter().map(move |&j| (i, j)));
+    let information: Vec<f64> = packed.map(|(i, j)| gram[i][j]).collect();
+    let moment: Vec<f64> = free.iter().map(|&at| right[at] - given(at)).collect();
+    let reduced = NormalEquations::new(&information, &moment).coefficients();
     let mut solution: Vec<f64> = fixed.iter().map(|value| value.unwrap_or(0.0)).collect();
     for (at, value) in free.into_iter().zip(reduced) {
         solution[at] = value;

@@ -1,9 +1,9 @@
-//! Holds a policy against what a log says: keep it or change it, to what, on what evidence.
+//! Reviews a policy on the statistics of a log: keep its rule or change it, to what, on what evidence.
 //!
 //! ```
 //! use rarely_core::{Arm, Rng};
 //! use rarely_policy::PolicyDocument;
-//! use rarely_review::{Ground, Tally, Verdict, review};
+//! use rarely_review::{EvidenceBase, Findings, Tally, Verdict, review};
 //!
 //! let text = r#"
 //! policy = "screening"
@@ -24,11 +24,11 @@
 //!     let (x, arm) = (rng.uniform(), rng.below(2));
 //!     tally.add(row, &[1.0, x], Arm::new(arm), [0.5, x][arm] + 0.1 * rng.normal());
 //! }
-//! let found = review(&Ground::of(&document, &tally, None)?, &tally)?;
-//! assert_eq!(found.verdict, Verdict::Change);
-//! let proposal = found.proposal.expect("a rule to change to");
-//! assert_eq!(proposal.rule.words(&document)[1], "invite from 66");
-//! assert!(proposal.certificate.gain.interval.lower > 0.0);
+//! let found = review(&EvidenceBase::of(&document, &tally, None)?, &tally)?;
+//! assert_eq!(found.judgement.verdict, Verdict::Change);
+//! let findings = Findings::new(&document, &found);
+//! assert_eq!(findings.verdict.sentence, "Change the rule, because the boundary between wait and invite is implausible: invite from 66, was 80.");
+//! assert!(findings.proposal.expect("a change").certificate.gain.lower > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -36,60 +36,68 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `moments`, `bands`, `sample`, `jump` | what a log is streamed into: sums that add |
+//! | `moments`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally` | all of them together; a saved state |
-//! | `running`, `stance` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
-//! | `ground` | assumptions, statistics and people; the tests of a rule |
-//! | `least_squares`, `own_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
-//! | `who`, `support` | who changes; where options were not tried |
-//! | `curvature`, `checks` | is the straight line good enough? |
-//! | `remedy` | what would settle an open question, by simulation |
-//! | `review` | the verdict |
-//! | `answer`, [`words`] | it as plain data, and in sentences |
-//! | `replay`, `worth` | a log walked in time order; off-policy values |
+//! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
+//! | `evidence_base` | assumptions, statistics and people; the tests of a rule |
+//! | `normal_equations`, `least_squares`, `fit_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
+//! | `impact`, `support` | who gets another option; where options were not tried |
+//! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
+//! | `curvature`, `checks` | whether straight lines are good enough |
+//! | `exploration_forecast` | how many cases would settle an open question, by simulation |
+//! | `review` | the judgement with checks and gaps, in numbers |
+//! | [`findings`] | what the numbers say, in sentences and as JSON |
+//! | `replay`, `off_policy` | a log replayed in time order; off-policy values |
 //!
-//! Absent on purpose: nothing is read or written here, and no row is kept but the features of a sample.
+//! Absent on purpose: nothing is read or written here, and no row is kept except the features of a sample.
 #![deny(missing_docs)]
 
-mod answer;
 mod bands;
 mod checks;
 mod curvature;
 mod error;
-mod ground;
+mod evidence_base;
+mod exploration_forecast;
+pub mod findings;
+mod fit_form;
+mod impact;
+mod judgement;
 mod jump;
 mod least_squares;
 mod moments;
-mod own_form;
-mod remedy;
+mod most_plausible;
+mod normal_equations;
+mod off_policy;
+mod people_sample;
+mod proposed_change;
 mod replay;
 mod review;
-mod running;
-mod sample;
+mod running_variable;
 mod simplest;
-mod stance;
 mod support;
 mod tally;
-mod who;
-pub mod words;
-mod worth;
+mod verdict;
 
-pub use answer::Answer;
 pub use bands::{Band, Bands, Members};
-pub use checks::Check;
+pub use checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 pub use curvature::{Curvature, NoCurvature, Term};
 pub use error::ReviewError;
-pub use ground::Ground;
+pub use evidence_base::EvidenceBase;
+pub use exploration_forecast::ExplorationForecast;
+pub use findings::{Findings, ReviewJson};
+pub use fit_form::RicherForm;
+pub use impact::{BandImpact, Impact};
+pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
 pub use moments::{Moments, MomentsMismatch};
-pub use remedy::Remedy;
-pub use replay::{Replay, Turn, Walk};
-pub use review::{Examined, Gaps, PairBoundary, Proposal, Review, Standing, Verdict, complete, examine, review};
-pub use running::Running;
-pub use sample::{SAMPLE_SIZE, Sample};
+pub use most_plausible::most_plausible;
+pub use off_policy::{NotWeightable, OffPolicyValue};
+pub use people_sample::{PeopleSample, SAMPLE_SIZE};
+pub use proposed_change::{CertifiedBy, ProposedChange};
+pub use replay::{Replay, ReplayResult, ReplayedChange};
+pub use review::{Gaps, Review, complete, review};
+pub use running_variable::RunningVariable;
 pub use simplest::simplest;
-pub use stance::stance;
-pub use support::Thin;
+pub use support::ThinSupport;
 pub use tally::{TALLY_FORMAT, Tally, TallyError};
-pub use who::{BandChange, Who};
-pub use worth::Value;
+pub use verdict::Verdict;

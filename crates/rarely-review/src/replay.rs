@@ -1,17 +1,17 @@
-//! A log walked in time order: when the rule would have changed, to what, and what it would have been worth.
+//! A log replayed in time order: when the rule would have changed, to what, and what that would have been worth.
 
 use std::collections::VecDeque;
 
-use rarely_core::{Arm, Certificate, Context, Interval, Parameters, RECENT_CONTEXTS, Statistics};
+use rarely_core::{Arm, Cause, Certificate, Context, Interval, Parameters, RECENT_CONTEXTS, Statistics};
 use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
-use crate::ground::Ground;
-use crate::review::propose;
+use crate::evidence_base::EvidenceBase;
+use crate::off_policy::{Mean, OffPolicyValue, ValueSums, signed};
+use crate::proposed_change::propose;
 use crate::tally::Tally;
-use crate::worth::{Mean, Value, Worth, signed};
 
-/// A log being walked.
+/// A log being replayed.
 #[derive(Debug)]
 pub struct Replay {
     /// With the rule as it would be in force.
@@ -23,19 +23,19 @@ pub struct Replay {
     held: Follower,
     replayed: Follower,
     rewards: Mean,
-    turns: Vec<Turn>,
+    changes: Vec<ReplayedChange>,
 }
 
 /// A rule, and what it would have been worth.
 #[derive(Debug)]
 struct Follower {
     rule: rarely_core::Rule,
-    worth: Worth,
+    worth: ValueSums,
 }
 
 /// A change that would have been made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct ReplayedChange {
     /// After this many rows.
     pub row: u64,
     /// When, if the log says.
@@ -45,24 +45,24 @@ pub struct Turn {
     /// The rule from then on.
     pub to: WrittenRule,
     /// Why.
-    pub cause: String,
+    pub cause: Cause,
     /// The certificate, on the last 1,000 people.
     pub certificate: Certificate,
 }
 
-/// What came of a walk.
+/// The result of a replay.
 #[derive(Debug, Clone)]
-pub struct Walk {
+pub struct ReplayResult {
     /// Rows.
     pub rows: u64,
     /// The mean outcome that was logged.
     pub logged: Interval,
     /// The rule in force at the start, held to the end.
-    pub held: Value,
+    pub held: OffPolicyValue,
     /// The rule as it would have changed.
-    pub replayed: Value,
+    pub replayed: OffPolicyValue,
     /// The changes.
-    pub turns: Vec<Turn>,
+    pub changes: Vec<ReplayedChange>,
     /// The rule at the end.
     pub last: WrittenRule,
 }
@@ -77,7 +77,7 @@ impl Replay {
         let shape = document.shape();
         let follower = || Follower {
             rule: rarely_core::Rule::new(document.rule().parameters(document)),
-            worth: Worth::new(shape),
+            worth: ValueSums::new(shape),
         };
         Self {
             every,
@@ -87,7 +87,7 @@ impl Replay {
             held: follower(),
             replayed: follower(),
             rewards: Mean::default(),
-            turns: Vec::new(),
+            changes: Vec::new(),
             document: document.clone(),
         }
     }
@@ -103,7 +103,7 @@ impl Replay {
         reward: f64,
         propensity: Option<f64>,
         time: Option<&str>,
-    ) -> Result<Option<&Turn>, ReviewError> {
+    ) -> Result<Option<&ReplayedChange>, ReviewError> {
         let checked = Context::new(context)?;
         for follower in [&mut self.held, &mut self.replayed] {
             let choice = follower.rule.choose(checked)?;
@@ -123,14 +123,14 @@ impl Replay {
         self.review(time)
     }
 
-    fn review(&mut self, time: Option<&str>) -> Result<Option<&Turn>, ReviewError> {
+    fn review(&mut self, time: Option<&str>) -> Result<Option<&ReplayedChange>, ReviewError> {
         let people = self.recent.iter().copied().collect();
-        let ground = Ground::new(&self.document, self.statistics.clone(), people)?;
-        let Some(proposal) = propose(&ground, &self.tally, self.document.rule(), &mut Vec::new())? else {
+        let base = EvidenceBase::new(&self.document, self.statistics.clone(), people)?;
+        let Ok(proposal) = propose(&base, &self.tally, self.document.rule())? else {
             return Ok(None);
         };
         self.replayed.rule = rarely_core::Rule::new(proposal.rule.parameters(&self.document));
-        self.turns.push(Turn {
+        self.changes.push(ReplayedChange {
             row: self.statistics.rounds(),
             time: time.map(ToOwned::to_owned),
             from: self.document.rule().clone(),
@@ -139,14 +139,14 @@ impl Replay {
             certificate: proposal.certificate,
         });
         self.document = self.document.with_rule(proposal.rule).map_err(ReviewError::Rule)?;
-        Ok(self.turns.last())
+        Ok(self.changes.last())
     }
 
     /// What came of it, after a last review; `time` is the last row's.
     ///
     /// # Errors
     /// [`ReviewError::Empty`] if there was no row.
-    pub fn finish(mut self, time: Option<&str>) -> Result<Walk, ReviewError> {
+    pub fn finish(mut self, time: Option<&str>) -> Result<ReplayResult, ReviewError> {
         if self.statistics.rounds() == 0 {
             return Err(ReviewError::Empty);
         }
@@ -155,12 +155,12 @@ impl Replay {
         }
         let confidence = self.document.settings()?.confidence();
         let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());
-        Ok(Walk {
+        Ok(ReplayResult {
             rows: self.statistics.rounds(),
             logged: signed(self.rewards.interval(), sign),
             held: self.held.worth.value(&set, sign),
             replayed: self.replayed.worth.value(&set, sign),
-            turns: self.turns,
+            changes: self.changes,
             last: self.document.rule().clone(),
         })
     }

@@ -3,7 +3,7 @@
 use rarely_policy::{WrittenRule, number::round};
 
 use crate::error::ReviewError;
-use crate::ground::Ground;
+use crate::evidence_base::EvidenceBase;
 
 /// Digits that a number of 64 bits can have and be read back.
 const MOST_DIGITS: usize = 15;
@@ -18,13 +18,13 @@ const SHORTENED_ONE_BY_ONE: usize = 24;
 /// force is the one.
 ///
 /// # Errors
-/// As [`Ground::accepts`].
-pub fn simplest(ground: &Ground<'_>, from: &WrittenRule, exact: &WrittenRule) -> Result<WrittenRule, ReviewError> {
-    let certainly = ground.gain(from, exact)?.interval.lower > 0.0;
-    let within = ground.document.outside_bounds(exact).is_empty();
-    let search = Search { ground, from, certainly, within };
+/// As [`EvidenceBase::accepts`].
+pub fn simplest(base: &EvidenceBase<'_>, from: &WrittenRule, exact: &WrittenRule) -> Result<WrittenRule, ReviewError> {
+    let certainly = base.gain(from, exact)?.interval.lower > 0.0;
+    let within = base.document.outside_bounds(exact).is_empty();
+    let search = Search { base, from, certainly, within };
     let numbers = exact.numbers();
-    let inward = inward(ground, exact).unwrap_or_else(|| numbers.clone());
+    let inward = inward(base, exact).unwrap_or_else(|| numbers.clone());
     for digits in 1..=MOST_DIGITS {
         let mut tried: Vec<Vec<f64>> = Vec::new();
         for share in INWARD {
@@ -43,9 +43,9 @@ pub fn simplest(ground: &Ground<'_>, from: &WrittenRule, exact: &WrittenRule) ->
 }
 
 /// The numbers of the estimate's own rule, if it is of the same form with the same options in the same order.
-fn inward(ground: &Ground<'_>, exact: &WrittenRule) -> Option<Vec<f64>> {
-    let estimates = ground.statistics.estimates();
-    let rule = WrittenRule::from_parameters(ground.document, &estimates, exact)?;
+fn inward(base: &EvidenceBase<'_>, exact: &WrittenRule) -> Option<Vec<f64>> {
+    let estimates = base.statistics.estimates();
+    let rule = WrittenRule::from_parameters(base.document, &estimates, exact)?;
     let numbers = rule.numbers();
     // With the same numbers in place the rest of the rule, names and order, must be the same.
     (numbers.len() == exact.numbers().len() && exact.with_numbers(&numbers) == rule).then_some(numbers)
@@ -53,7 +53,7 @@ fn inward(ground: &Ground<'_>, exact: &WrittenRule) -> Option<Vec<f64>> {
 
 /// What a rounded rule must pass.
 struct Search<'a> {
-    ground: &'a Ground<'a>,
+    base: &'a EvidenceBase<'a>,
     from: &'a WrittenRule,
     certainly: bool,
     /// Whether it must be within the bounds of the document's plan.
@@ -63,13 +63,13 @@ struct Search<'a> {
 impl Search<'_> {
     fn acceptable(&self, like: &WrittenRule, numbers: &[f64]) -> Result<Option<WrittenRule>, ReviewError> {
         let rule = like.with_numbers(numbers);
-        let document = self.ground.document;
+        let document = self.base.document;
         let fits = document.check_rule(&rule).is_ok() && (!self.within || document.outside_bounds(&rule).is_empty());
         let accepted = || {
             if rule == *self.from {
-                self.ground.would_stay(&rule)
+                self.base.would_stay(&rule)
             } else {
-                self.ground.accepts(self.from, &rule, self.certainly)
+                self.base.accepts(self.from, &rule, self.certainly)
             }
         };
         Ok((fits && accepted()?).then_some(rule))

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::bands::Bands;
-use crate::ground::Ground;
+use crate::evidence_base::EvidenceBase;
+use crate::impact::TRIED;
 use crate::tally::Tally;
-use crate::who::TRIED;
 
 /// A band is looked at if it has this share of the log's rows …
 const BAND_SHARE: f64 = 0.01;
@@ -14,7 +14,7 @@ const HARDLY: f64 = 0.001;
 
 /// An option that was never or hardly tried in a band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Thin {
+pub struct ThinSupport {
     /// The option.
     pub option: String,
     /// The band, in words.
@@ -28,8 +28,8 @@ pub struct Thin {
 }
 
 /// Every such place.
-pub(crate) fn thin(ground: &Ground<'_>, tally: &Tally) -> Vec<Thin> {
-    let document = ground.document;
+pub(crate) fn thin(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<ThinSupport> {
+    let document = base.document;
     let bands = Bands::of(document);
     let options = 0..document.options().len();
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn thin(ground: &Ground<'_>, tally: &Tally) -> Vec<Thin> {
         for option in options.clone() {
             let tried = tally.tried(option, at);
             if tried < TRIED || (tried as f64) < HARDLY * rows as f64 {
-                found.push(Thin {
+                found.push(ThinSupport {
                     option: document.options()[option].clone(),
                     band: band.words(document),
                     feature: document.features()[band.feature].column.clone(),

@@ -1,6 +1,7 @@
-//! What a log says of a policy, as sums that add: read once in a stream, saved, merged with next month's.
+//! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
 use rarely_core::{Arm, Digest, MergeError, Parameters, Shape, Statistics};
+use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::{FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -8,13 +9,13 @@ use sha2::{Digest as _, Sha256};
 use crate::bands::Bands;
 use crate::jump::{Cut, Jumps};
 use crate::moments::Moments;
-use crate::running::Running;
-use crate::sample::Sample;
+use crate::people_sample::PeopleSample;
+use crate::running_variable::RunningVariable;
 
 /// The format of a saved tally.
 pub const TALLY_FORMAT: u32 = 1;
 
-/// Everything a review needs of a log.
+/// Everything that a review needs from a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// What the sums depend on.
@@ -25,12 +26,12 @@ pub struct Tally {
     options: Vec<Moments>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
-    sample: Sample,
+    sample: PeopleSample,
     jumps: Option<Jumps>,
     #[serde(skip)]
     bands: Option<Bands>,
     #[serde(skip)]
-    running: Option<Running>,
+    running: Option<RunningVariable>,
 }
 
 /// One log: how many rows it gave, and what they add up to.
@@ -51,37 +52,47 @@ struct Saved<T> {
     tally: T,
 }
 
-/// Why sums cannot be used with a document, or with each other.
+/// Why statistics cannot be used with a document, or with each other.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TallyError {
-    /// A file of another version.
-    #[error(
-        "the saved state has format {found}; this version reads format {TALLY_FORMAT}: build it again from the logs"
-    )]
+    /// The file has another format.
+    #[error("the saved statistics have format {found}, but this version reads format {TALLY_FORMAT}")]
     Format {
-        /// The format it has.
+        /// The format of the file.
         found: u32,
     },
-    /// Sums of another document.
+    /// The statistics are of another document.
     #[error(
-        "the saved state was made with other options, outcome, features, intercept or penalty than this policy document has: review the logs again with the new document"
+        "the saved statistics were made with other options, outcome, features, intercept or penalty than this policy document has"
     )]
     Document,
-    /// The same log a second time.
-    #[error("a log of {rows} rows is in it twice, row for row the same: its cases would count twice; leave one out")]
+    /// A log is included twice.
+    #[error("a log of {rows} rows is included twice, row for row the same")]
     Twice {
         /// Its rows.
         rows: u64,
     },
-    /// No file of ours.
-    #[error("this is not a file that `rarely review --save-state` wrote ({0})")]
+    /// The file holds something else.
+    #[error("this is not a file of saved statistics ({0})")]
     NotATally(String),
-    /// Sums that cannot be.
-    #[error("the saved state is damaged: {0}; build it again from the logs")]
+    /// The file was altered or cut off.
+    #[error("the saved statistics are damaged: {0}")]
     Damaged(&'static str),
-    /// More than the regression can hold.
+    /// The sums are larger than the regression can hold.
     #[error(transparent)]
     Sums(#[from] MergeError),
+}
+
+impl Explain for TallyError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
+            Self::Document => Some(Remedy::new("review the logs again with this document")),
+            Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
+            Self::NotATally(_) => Some(Remedy::with("give a file that was made to {action}", Action::SaveStatistics)),
+            Self::Sums(_) => None,
+        }
+    }
 }
 
 impl Tally {
@@ -96,7 +107,7 @@ impl Tally {
             sources: Vec::new(),
             options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
-            sample: Sample::new(shape.dimension()),
+            sample: PeopleSample::new(shape.dimension()),
             jumps,
             bands: Some(bands),
             running,
@@ -125,11 +136,11 @@ impl Tally {
         if outer.format != TALLY_FORMAT {
             return Err(TallyError::Format { found: outer.format });
         }
-        let damaged = |_| TallyError::Damaged("a part of it cannot be read");
+        let damaged = |_| TallyError::Damaged("a part cannot be read");
         let saved: Saved<Self> = serde_json::from_str(text).map_err(damaged)?;
         let again = serde_json::to_string(&saved.tally).map_err(unreadable)?;
         if checksum(&again) != saved.checksum {
-            return Err(TallyError::Damaged("its checksum is another"));
+            return Err(TallyError::Damaged("the checksum does not match"));
         }
         saved.tally.check()
     }
@@ -144,7 +155,7 @@ impl Tally {
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
             && self.jumps.as_ref().is_none_or(Jumps::is_sound);
-        if whole { Ok(self) } else { Err(TallyError::Damaged("its parts do not fit together")) }
+        if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
     }
 
     /// Prepares sums that were read from a file for a review.
@@ -161,7 +172,7 @@ impl Tally {
             || self.options[0].squares() != fresh.options[0].squares()
             || self.tried[0].len() != fresh.tried[0].len()
         {
-            return Err(TallyError::Damaged("it does not fit its own document"));
+            return Err(TallyError::Damaged("they do not fit their own document"));
         }
         // The jumps are about the cuts of one rule; where another is in force they are begun again.
         let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
@@ -299,7 +310,7 @@ impl Tally {
     }
 
     /// A sample of the people.
-    pub fn sample(&self) -> &Sample {
+    pub fn sample(&self) -> &PeopleSample {
         &self.sample
     }
 
@@ -330,14 +341,14 @@ pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<It
 }
 
 /// The running variable of a document's rule, and empty sums at its cuts.
-fn at_the_cuts(document: &PolicyDocument) -> (Option<Running>, Option<Jumps>) {
-    let running = Running::of(document, document.rule());
+fn at_the_cuts(document: &PolicyDocument) -> (Option<RunningVariable>, Option<Jumps>) {
+    let running = RunningVariable::of(document, document.rule());
     let jumps = running.as_ref().and_then(|running| jumps(running, document.shape()));
     (running, jumps)
 }
 
 /// Empty sums at the cuts that lie within the span of a running variable.
-fn jumps(running: &Running, shape: Shape) -> Option<Jumps> {
+fn jumps(running: &RunningVariable, shape: Shape) -> Option<Jumps> {
     let (low, high) = running.span();
     let within = running.steps().filter(|&(_, _, cut)| low < cut && cut < high);
     let cuts: Vec<Cut> = within.map(|(lower, upper, at)| Cut { at, lower, upper }).collect();

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use rarely_live::TimedReviewPoint;
-use rarely_review::Answer;
+use rarely_review::{Findings, ReviewJson, Verdict};
 use serde::Serialize;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -21,7 +21,8 @@ pub(crate) struct EvidenceView {
     /// The version in force.
     version: u64,
     /// keep, change, cannot tell.
-    verdict: String,
+    #[schema(value_type = String)]
+    verdict: Verdict,
     /// Why not otherwise.
     reasons: Vec<String>,
     /// The whole review, as `rarely review --format json` prints it.
@@ -62,23 +63,23 @@ pub(crate) async fn evidence(call: Call) -> Answered {
             let points = live.state().reviews.points().to_vec();
             (live.version().number, option_counts(&live, app.engine.now_ms()), points)
         };
-        let view = app.engine.evidence(&handle, |ground, review, basis| {
-            let names = ground.document.options();
-            let stuck = review.gaps.stuck.iter().map(|stuck| StuckOption {
-                option: names[stuck.arm.index()].clone(),
+        let view = app.engine.evidence(&handle, |base, review, basis| {
+            let findings = Findings::new(base.document, review);
+            let stuck = findings.gaps.stuck.iter().map(|stuck| StuckOption {
+                option: stuck.option.clone(),
                 plausible_share: stuck.plausible_share,
                 played_share: stuck.played_share,
-                words: stuck.to_string(),
+                words: stuck.sentence.clone(),
             });
             EvidenceView {
                 basis,
                 version,
-                verdict: review.verdict.name().to_owned(),
-                reasons: review.reasons.clone(),
-                review: value(&Answer::new(ground.document, review)),
-                options,
+                verdict: findings.verdict.verdict,
+                reasons: findings.verdict.reason_sentences(),
                 stuck_options: stuck.collect(),
-                remedy: review.gaps.remedy.as_ref().map(value),
+                remedy: findings.gaps.forecast.as_ref().map(|found| value(&found.forecast)),
+                review: value(&ReviewJson::new(&findings)),
+                options,
                 points,
             }
         });

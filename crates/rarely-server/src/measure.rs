@@ -136,8 +136,8 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> Row {
 
 /// Options that may be best for many and that nobody gets.
 fn stuck(document: &PolicyDocument, learned: &Learned) -> u64 {
-    let Ok(ground) = learned.ground(document) else { return 0 };
-    Population::supplied(ground.contexts()).map_or(0, |people| ground.set().stuck(&people).len() as u64)
+    let Ok(base) = learned.evidence_base(document) else { return 0 };
+    Population::supplied(base.contexts()).map_or(0, |people| base.set().stuck(&people).len() as u64)
 }
 
 /// A series, its kind, and what it counts.

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_core::Interval;
+use rarely_error::{Action, Explain as _};
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
-use rarely_review::{Replay, Value, Walk, words};
+use rarely_review::findings::{cause_clause, gain_unit, numbers};
+use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
@@ -55,40 +57,45 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn text(document: &PolicyDocument, walk: &Walk, arguments: &Arguments) -> String {
+fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -> String {
     let mut text = format!("{}: {} rows, reviewed after every {}\n\n", document.policy(), walk.rows, arguments.every);
     for line in document.rule().words(document) {
         let _ = writeln!(text, "  {line}");
     }
-    if walk.turns.is_empty() {
+    if walk.changes.is_empty() {
         text += "\nThe rule would not have changed.\n";
     }
-    for turn in &walk.turns {
+    for change in &walk.changes {
         let column = arguments.time_column.as_deref().unwrap_or_default();
-        let time = turn.time.as_ref().map_or_else(String::new, |time| format!(" ({column} {time})"));
-        let _ = writeln!(text, "\nAfter row {}{time}: {}", turn.row, turn.cause);
-        for line in difference((document, &turn.from), (document, &turn.to)) {
+        let time = change.time.as_ref().map_or_else(String::new, |time| format!(" ({column} {time})"));
+        let _ = writeln!(text, "\nAfter row {}{time}: {}", change.row, cause_clause(document, &change.cause));
+        for line in difference((document, &change.from), (document, &change.to)) {
             let _ = writeln!(text, "  {line}");
         }
-        let gain = &turn.certificate.gain;
-        let (gain, changed) = (words::range(gain.interval), words::percent(gain.changed_share));
-        let _ = writeln!(text, "  gain {gain}; {changed} of the last people change option");
+        let gain = &change.certificate.gain;
+        let (gain, changed) = (numbers::interval(gain.interval), numbers::percent(gain.changed_share));
+        let unit = gain_unit(document);
+        let _ = writeln!(text, "  gain {gain} {unit} per case; {changed} of the last people get another option");
     }
     let _ = writeln!(text, "\nMean {} per case", document.outcome().column);
     let mut values = TextTable::new(&["  ", "value", "how"], &[2]);
-    values.row(["  as logged", &words::range(walk.logged), "mean of the log, 95 %"]);
+    values.row(["  as logged", &numbers::interval(walk.logged), "mean of the log, 95 %"]);
     let mut refusals = Vec::new();
     for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {
-        let Value { direct, inverse_propensity, doubly_robust } = value;
+        let OffPolicyValue { direct, inverse_propensity, doubly_robust } = value;
         let sure = format!("direct: the model, {} %", 100.0 * (1.0 - document.evidence().error_probability));
-        values.row([format!("  {name}").as_str(), &words::range(*direct), &sure]);
+        values.row([format!("  {name}").as_str(), &numbers::interval(*direct), &sure]);
         for (how, found) in [("inverse propensity, 95 %", inverse_propensity), ("doubly robust, 95 %", doubly_robust)] {
             match found {
                 Ok(interval) => {
-                    values.row(["", &words::range(*interval), how]);
+                    values.row(["", &numbers::interval(*interval), how]);
                 }
                 Err(reason) => {
-                    let refusal = format!("inverse propensity and doubly robust are refused: {reason}");
+                    let help = reason
+                        .remedy()
+                        .map(|remedy| remedy.worded(own_name))
+                        .map_or_else(String::new, |help| format!("; {help}"));
+                    let refusal = format!("inverse propensity and doubly robust are refused: {reason}{help}");
                     if !refusals.contains(&refusal) {
                         refusals.push(refusal);
                     }
@@ -103,36 +110,41 @@ fn text(document: &PolicyDocument, walk: &Walk, arguments: &Arguments) -> String
     text
 }
 
-fn object(document: &PolicyDocument, walk: &Walk, rejected: u64) -> serde_json::Value {
+/// What an action is called on the command line.
+fn own_name(action: Action) -> Option<&'static str> {
+    (action == Action::NamePropensityColumn).then_some("name their column with --propensity-column")
+}
+
+fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serde_json::Value {
     let interval =
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
-    let perhaps = |found: &Result<Interval, String>| match found {
+    let perhaps = |found: &Result<Interval, NotWeightable>| match found {
         Ok(found) => interval(*found),
-        Err(reason) => json!({ "refused": reason }),
+        Err(reason) => json!({ "refused": reason.to_string() }),
     };
-    let value = |value: &Value| {
+    let value = |value: &OffPolicyValue| {
         json!({
             "direct": interval(value.direct),
             "inverse_propensity": perhaps(&value.inverse_propensity),
             "doubly_robust": perhaps(&value.doubly_robust),
         })
     };
-    let turns = walk.turns.iter().map(|turn| {
+    let changes = walk.changes.iter().map(|change| {
         json!({
-            "row": turn.row,
-            "time": turn.time,
-            "cause": turn.cause,
-            "from": turn.from,
-            "to": turn.to,
-            "gain": interval(turn.certificate.gain.interval),
-            "changed_share": turn.certificate.gain.changed_share,
+            "row": change.row,
+            "time": change.time,
+            "cause": cause_clause(document, &change.cause),
+            "from": change.from,
+            "to": change.to,
+            "gain": interval(change.certificate.gain.interval),
+            "changed_share": change.certificate.gain.changed_share,
         })
     });
     json!({
         "policy": document.policy(),
         "rows": walk.rows,
         "rows_rejected": rejected,
-        "changes": turns.collect::<Vec<_>>(),
+        "changes": changes.collect::<Vec<_>>(),
         "rule": walk.last,
         "logged": interval(walk.logged),
         "held": value(&walk.held),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use rarely_output::OutputDirectory;
 use rarely_report::{Sources, text, write};
-use rarely_review::{Answer, Ground, Review, Tally, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions};
@@ -65,22 +65,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         tally.check_sources().or_fail()?;
     }
     let people = arguments.population.read(&document)?;
-    let ground = Ground::of(&document, &tally, people).or_fail()?;
-    let found = review(&ground, &tally).or_fail()?;
+    let base = EvidenceBase::of(&document, &tally, people).or_fail()?;
+    let found = review(&base, &tally).or_fail()?;
     if let Some(directory) = &directory {
-        write(directory, &ground, &found, &sources(arguments))?;
+        write(directory, &base, &found, &sources(arguments))?;
         say(&format!("the report is {}", directory.path().join("review.html").display()));
     }
     match arguments.format {
-        OutputFormat::Table => print(&text(&ground, &found, width()))?,
-        OutputFormat::Json => print_json(&Answer::new(&document, &found))?,
+        OutputFormat::Table => print(&text(&Findings::new(&document, &found), width()))?,
+        OutputFormat::Json => print_json(&ReviewJson::new(&Findings::new(&document, &found)))?,
     }
     apply(arguments, &found)?;
     // Saved last, so that a command that fails leaves the state as it was.
     if let Some(path) = &arguments.save_state {
         state::write(path, &tally)?;
     }
-    Ok(if found.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Refuses to overwrite a file, except a state that this command continues from.
@@ -109,7 +109,7 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
     let Some(path) = &arguments.apply else {
         return Ok(());
     };
-    let Some(proposal) = &found.proposal else {
+    let Some(proposal) = &found.judgement.proposal else {
         say(&format!("there is no change to apply; {} was not written", path.display()));
         return Ok(());
     };

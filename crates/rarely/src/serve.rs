@@ -85,8 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The engine's options: the system's clock, and the report's pictures.
 pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
-    let draw = |ground: &rarely_review::Ground<'_>, review: &rarely_review::Review| {
-        let drawn = pictures(ground, review).into_iter();
+    let draw = |base: &rarely_review::EvidenceBase<'_>, review: &rarely_review::Review| {
+        let drawn = pictures(base, review).into_iter();
         drawn
             .map(|picture| Drawing { title: picture.title, caption: picture.caption, svg: picture.figure.svg() })
             .collect()

@@ -5,13 +5,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use rarely_policy::{Approval, PolicyDocument, difference};
-use rarely_review::{Answer, Examined, Ground, Proposal, Review, Verdict, complete, examine, review, words};
+use rarely_policy::{Approval, PolicyDocument};
+use rarely_review::findings::{Findings, ImpactFinding, ProposalFinding, VerdictFinding, cause_clause};
+use rarely_review::{EvidenceBase, Judgement, ProposedChange, Review, ReviewJson, Verdict, complete, examine, review};
 use rarely_store::PolicyRef;
 
 use super::{ChangeError, Engine, PendingEvent, PolicyHandle, draft};
 use crate::event::{
-    AffectedBand, Assumption, Event, ProposalRationale, Proposed, Refused, Reviewed, Signature, Signed,
+    AffectedBand, Assumption, Drawing, Event, ProposalRationale, Proposed, Refused, Reviewed, Signature, Signed,
 };
 use crate::learned::Learned;
 use crate::live_policy::{ENGINE_ACTOR, LivePolicy};
@@ -117,12 +118,12 @@ impl Engine {
     pub fn evidence<R>(
         &self,
         handle: &PolicyHandle,
-        show: impl FnOnce(&Ground<'_>, &Review, u64) -> R,
+        show: impl FnOnce(&EvidenceBase<'_>, &Review, u64) -> R,
     ) -> Result<R, rarely_review::ReviewError> {
         let input = ReviewInput::at(&handle.live.lock());
-        let ground = input.learned.ground(&input.document)?;
-        let found = review(&ground, input.learned.tally())?;
-        Ok(show(&ground, &found, input.basis))
+        let base = input.learned.evidence_base(&input.document)?;
+        let found = review(&base, input.learned.tally())?;
+        Ok(show(&base, &found, input.basis))
     }
 
     /// Reviews the rule in force now and records the result. `asked` is the person who requests it, with an optional signature
@@ -142,15 +143,15 @@ impl Engine {
         let _one_at_a_time = handle.review.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let input = ReviewInput::at(&handle.live.lock());
-            let ground = input.learned.ground(&input.document)?;
-            let examined = examine(&ground, input.learned.tally())?;
+            let base = input.learned.evidence_base(&input.document)?;
+            let judgement = examine(&base, input.learned.tally())?;
             let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
             if handle.live.lock().version().number != input.version {
                 // The rule was changed in the meantime; review the new one.
                 continue;
             }
             self.expire(handle, caller.actor)?;
-            return self.conclude(handle, &input, &ground, &examined, caller);
+            return self.conclude(handle, &input, &base, &judgement, caller);
         }
     }
 
@@ -158,22 +159,23 @@ impl Engine {
         &self,
         handle: &PolicyHandle,
         input: &ReviewInput,
-        ground: &Ground<'_>,
-        examined: &Examined,
+        base: &EvidenceBase<'_>,
+        judgement: &Judgement,
         caller: Caller<'_>,
     ) -> Result<RecordedReview, ChangeError> {
         let Caller { actor, signature, on_request } = caller;
+        let reasons = VerdictFinding::new(base.document, judgement).reason_sentences();
         let mut events = vec![Event::Reviewed(Reviewed {
             basis: input.basis,
             version: input.version,
-            verdict: examined.verdict,
-            reasons: examined.reasons.clone(),
-            point: review_point(ground, examined, input.learned.outcomes()),
-            digest: ground.statistics.digest(),
-            signature: signature.filter(|_| examined.proposal.is_none()),
+            verdict: judgement.verdict,
+            reasons: reasons.clone(),
+            point: review_point(base, judgement, input.learned.outcomes()),
+            digest: base.statistics.digest(),
+            signature: signature.filter(|_| judgement.proposal.is_none()),
         })];
         let (mut proposed, mut refused) = (None, Vec::new());
-        if let Some(proposal) = &examined.proposal {
+        if let Some(proposal) = &judgement.proposal {
             let (may, number, known, approval) = {
                 let live = handle.live.lock();
                 let idle = !live.state().stopped && live.open_proposal().is_none();
@@ -184,24 +186,18 @@ impl Engine {
             };
             if !refused.is_empty() {
                 if !known || on_request {
-                    events.push(Event::Refused(refusal(input, ground, proposal, refused.clone())));
+                    events.push(Event::Refused(refusal(input, base, proposal, refused.clone())));
                 }
             } else if may {
                 proposed = Some(number);
-                events.push(Event::Proposed(Box::new(self.proposal(input, ground, (examined, proposal), number)?)));
+                events.push(Event::Proposed(Box::new(self.proposal(input, base, (judgement, proposal), number)?)));
                 if approval == Approval::Automatic {
                     events.push(Event::Approved(Signed { proposal: number, signature: automatic_signature() }));
                 }
             }
         }
         let event = self.record_all(handle, actor, events)?;
-        Ok(RecordedReview {
-            event,
-            verdict: examined.verdict,
-            reasons: examined.reasons.clone(),
-            proposal: proposed,
-            refused,
-        })
+        Ok(RecordedReview { event, verdict: judgement.verdict, reasons, proposal: proposed, refused })
     }
 
     /// Appends events together. Returns the first one's number.
@@ -222,52 +218,66 @@ impl Engine {
     fn proposal(
         &self,
         input: &ReviewInput,
-        ground: &Ground<'_>,
-        (examined, proposal): (&Examined, &Proposal),
+        base: &EvidenceBase<'_>,
+        (judgement, proposal): (&Judgement, &ProposedChange),
         number: u64,
     ) -> Result<Proposed, ChangeError> {
-        let whole = complete(ground, input.learned.tally(), examined.clone())?;
-        let document = ground.document;
-        let pictures = (self.options.draw)(ground, &whole);
-        let case = ProposalRationale {
-            cause: proposal.cause.clone(),
-            before: document.rule().words(document),
-            after: proposal.rule.words(document),
-            difference: difference((document, document.rule()), (document, &proposal.rule)),
-            exact: proposal.exact.clone(),
-            note: proposal.note.clone(),
-            certificate: proposal.certificate.clone(),
-            certified_by: proposal.certified_by().into_iter().map(ToOwned::to_owned).collect(),
-            who: affected(document, proposal),
-            against: words::against(document, proposal),
-            assumptions: assumptions(document),
-            review: serde_json::to_value(Answer::new(document, &whole)).unwrap_or_default(),
-            pictures,
-        };
+        let whole = complete(base, input.learned.tally(), judgement.clone())?;
+        let pictures = (self.options.draw)(base, &whole);
+        let findings = Findings::new(base.document, &whole);
         Ok(Proposed {
             proposal: number,
             basis: input.basis,
             version: input.version,
             rule: proposal.rule.clone(),
             rollback: None,
-            expires_ms: self.now_ms().saturating_add(document.control().proposal_expires_ms),
+            expires_ms: self.now_ms().saturating_add(base.document.control().proposal_expires_ms),
             outcomes: input.learned.outcomes(),
-            digest: ground.statistics.digest(),
+            digest: base.statistics.digest(),
             signature: None,
-            case: Some(case),
+            case: findings.proposal.as_ref().map(|found| rationale(&findings, found, proposal, pictures)),
         })
     }
 }
 
-fn refusal(input: &ReviewInput, ground: &Ground<'_>, proposal: &Proposal, reasons: Vec<String>) -> Refused {
+/// The findings as a proposal keeps them.
+fn rationale(
+    findings: &Findings,
+    found: &ProposalFinding,
+    proposal: &ProposedChange,
+    pictures: Vec<Drawing>,
+) -> ProposalRationale {
+    let assumptions = findings.assumptions.iter().map(|assumption| Assumption {
+        name: assumption.name.to_owned(),
+        value: assumption.value.clone(),
+        meaning: assumption.explanation(),
+    });
+    ProposalRationale {
+        cause: found.cause_clause.clone(),
+        before: findings.rule.lines.clone(),
+        after: found.rule.lines.clone(),
+        difference: found.changes.clone(),
+        exact: proposal.exact.clone(),
+        note: found.form_sentence.clone(),
+        certificate: proposal.certificate.clone(),
+        certified_by: found.certificate.certified_by.clone(),
+        who: affected(&found.impact),
+        against: found.against.sentences(),
+        assumptions: assumptions.collect(),
+        review: serde_json::to_value(ReviewJson::new(findings)).unwrap_or_default(),
+        pictures,
+    }
+}
+
+fn refusal(input: &ReviewInput, base: &EvidenceBase<'_>, proposal: &ProposedChange, reasons: Vec<String>) -> Refused {
     Refused {
         basis: input.basis,
         version: input.version,
         rule: proposal.rule.clone(),
-        words: proposal.rule.words(ground.document),
-        cause: proposal.cause.clone(),
+        words: proposal.rule.words(base.document),
+        cause: cause_clause(base.document, &proposal.cause),
         reasons,
-        digest: ground.statistics.digest(),
+        digest: base.statistics.digest(),
     }
 }
 
@@ -279,25 +289,15 @@ fn automatic_signature() -> Signature {
 }
 
 /// The bands in which the proposal changes decisions.
-fn affected(document: &PolicyDocument, proposal: &Proposal) -> Vec<AffectedBand> {
-    let names = document.options();
-    let bands = proposal.who.bands.iter().filter(|band| band.changed > 0);
+fn affected(impact: &ImpactFinding) -> Vec<AffectedBand> {
+    let bands = impact.bands.iter();
     bands
         .map(|band| AffectedBand {
-            band: format!("{} {}", document.features()[band.band.feature].column, band.band.members(document)),
-            people: band.people as u64,
-            changed: band.changed as u64,
-            moves: band
-                .moves
-                .iter()
-                .map(|&(from, to, count)| format!("{count} from {} to {}", names[from], names[to]))
-                .collect(),
+            band: band.band.clone(),
+            people: band.people,
+            changed: band.changed,
+            moves: band.moves.clone(),
             gain: [band.gain.estimate, band.gain.lower, band.gain.upper],
         })
         .collect()
-}
-
-fn assumptions(document: &PolicyDocument) -> Vec<Assumption> {
-    let all = words::assumptions(document).into_iter();
-    all.map(|(name, value, meaning)| Assumption { name: name.to_owned(), value, meaning }).collect()
 }

@@ -1,9 +1,7 @@
 //! A change that is proposed.
 
 use pyo3::prelude::*;
-use rarely_policy::difference;
-use rarely_policy::number::short;
-use rarely_review::words::{self, percent};
+use rarely_review::findings::{AssumptionFinding, ProposalFinding, numbers};
 
 use crate::document::PyDocument;
 use crate::error;
@@ -35,12 +33,13 @@ impl From<rarely_core::Interval> for Interval {
 #[pyclass(module = "rarely", frozen)]
 pub(crate) struct Proposal {
     document: PyDocument,
-    found: rarely_review::Proposal,
+    found: ProposalFinding,
+    assumptions: Vec<AssumptionFinding>,
 }
 
 impl Proposal {
-    pub(super) fn new(document: &PyDocument, found: &rarely_review::Proposal) -> Self {
-        Self { document: document.clone(), found: found.clone() }
+    pub(super) fn new(document: &PyDocument, found: &ProposalFinding, assumptions: &[AssumptionFinding]) -> Self {
+        Self { document: document.clone(), found: found.clone(), assumptions: assumptions.to_vec() }
     }
 }
 
@@ -49,87 +48,75 @@ impl Proposal {
     /// The proposed rule, in words.
     #[getter]
     fn rule(&self) -> Vec<String> {
-        self.found.rule.words(&self.document.checked)
+        self.found.rule.lines.clone()
     }
 
     /// What changes, in words.
     #[getter]
     fn changes(&self) -> Vec<String> {
-        let document = &self.document.checked;
-        difference((document, document.rule()), (document, &self.found.rule))
+        self.found.changes.clone()
     }
 
     /// The text of the policy document with the proposed rule in it.
     #[getter]
     fn document(&self, py: Python<'_>) -> PyResult<String> {
-        let applied = rarely_policy::apply(self.document.text(), &self.found.rule);
+        let applied = rarely_policy::apply(self.document.text(), &self.found.rule.rule);
         applied.map_err(|error| error::DOCUMENT.of(py, &error))
     }
 
-    /// Why the rule in force cannot stay.
+    /// Why the rule in force has to change.
     #[getter]
     fn cause(&self) -> &str {
-        &self.found.cause
+        &self.found.cause_clause
     }
 
-    /// Why it is of another form than the rule in force, if it is.
+    /// Why the proposed rule has another form than the rule in force, if it has.
     #[getter]
     fn note(&self) -> Option<&str> {
-        self.found.note.as_deref()
+        self.found.form_sentence.as_deref()
     }
 
-    /// What a case is expected to gain.
+    /// The expected gain per case.
     #[getter]
     fn gain(&self) -> Interval {
-        self.found.certificate.gain.interval.into()
+        self.found.certificate.gain.into()
     }
 
     /// Share of the people who get another option.
     #[getter]
     fn changed_share(&self) -> f64 {
-        self.found.certificate.gain.changed_share
+        self.found.certificate.changed_share
     }
 
-    /// Share of the people who would be given an option that the data rule out.
+    /// Share of the people who would get an option that the data rule out.
     #[getter]
     fn excluded_share_after(&self) -> f64 {
         self.found.certificate.excluded_after
     }
 
-    /// By what the change is certified: `plausible`, `gain`, `theorem-3`.
+    /// What certifies the change: `plausible`, `gain`, `theorem-3`.
     #[getter]
     fn certified_by(&self) -> Vec<&'static str> {
-        self.found.certified_by()
+        self.found.certificate.certified_by.iter().map(|by| by.name()).collect()
     }
 
-    /// How sure that is, in words, on what assumptions, and the fingerprint of the statistics.
+    /// The certificate in words, with the assumptions and the digest of the statistics.
     #[getter]
     fn certificate(&self) -> String {
-        let (document, certificate) = (&self.document.checked, &self.found.certificate);
-        let surety = format!("{} %", short(100.0 * (1.0 - document.evidence().error_probability)));
-        let values = [
-            format!("{} {}", words::range(certificate.gain.interval), words::gain_unit(document)),
-            percent(certificate.gain.changed_share),
-            format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
-            words::certified(self.found.certified_by()),
-        ];
-        let lines = words::certificate(&surety)
-            .into_iter()
-            .zip(values)
-            .map(|((name, meaning), value)| format!("{name}: {value}\n  {meaning}\n"));
-        let assumptions = words::assumptions(document);
-        let assumptions = assumptions.iter().map(|(name, value, _)| format!("assumed: {name} {value}\n"));
-        let digest = [format!("digest of the statistics: {}\n", certificate.digest)];
+        let lines = self.found.certificate.lines.iter();
+        let lines = lines.map(|line| format!("{}: {}\n  {}\n", line.name, line.value, line.meaning));
+        let assumptions = self.assumptions.iter().map(|assumption| format!("assumed: {}\n", assumption.line()));
+        let digest = [format!("digest of the statistics: {}\n", self.found.certificate.digest)];
         lines.chain(assumptions).chain(digest).collect()
     }
 
     /// What speaks against the change.
     #[getter]
     fn against(&self) -> Vec<String> {
-        words::against(&self.document.checked, &self.found)
+        self.found.against.sentences()
     }
 
     fn __repr__(&self) -> String {
-        format!("Proposal({:?}, gain={})", self.rule().join("; "), words::range(self.found.certificate.gain.interval))
+        format!("Proposal({:?}, gain={})", self.rule().join("; "), numbers::interval(self.found.certificate.gain))
     }
 }

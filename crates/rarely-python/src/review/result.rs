@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rarely_report::{Picture, Sources, page, pictures, text};
-use rarely_review::{Answer, Ground, Tally};
+use rarely_review::{EvidenceBase, Findings, ReviewJson, Tally};
 
 use super::notebook;
 use super::proposal::Proposal;
@@ -21,6 +21,7 @@ pub(crate) struct Review {
     tally: Tally,
     people: Option<Vec<f64>>,
     found: rarely_review::Review,
+    findings: Findings,
     rejected: Vec<String>,
     sources: Sources,
     pictures: OnceLock<Vec<Picture>>,
@@ -35,12 +36,13 @@ impl Review {
         rejected: Vec<String>,
         sources: Sources,
     ) -> Self {
-        Self { document, tally, people, found, rejected, sources, pictures: OnceLock::new() }
+        let findings = Findings::new(&document.checked, &found);
+        Self { document, tally, people, found, findings, rejected, sources, pictures: OnceLock::new() }
     }
 
-    fn ground(&self, py: Python<'_>) -> PyResult<Ground<'_>> {
-        let ground = Ground::of(&self.document.checked, &self.tally, self.people.clone());
-        ground.map_err(|error| reviewing(py, &error))
+    fn evidence_base(&self, py: Python<'_>) -> PyResult<EvidenceBase<'_>> {
+        let base = EvidenceBase::of(&self.document.checked, &self.tally, self.people.clone());
+        base.map_err(|error| reviewing(py, &error))
     }
 
     /// The pictures, drawn once.
@@ -48,8 +50,8 @@ impl Review {
         if let Some(pictures) = self.pictures.get() {
             return Ok(pictures);
         }
-        let ground = self.ground(py)?;
-        let drawn = py.detach(|| pictures(&ground, &self.found));
+        let base = self.evidence_base(py)?;
+        let drawn = py.detach(|| pictures(&base, &self.found));
         Ok(self.pictures.get_or_init(|| drawn))
     }
 }
@@ -59,19 +61,20 @@ impl Review {
     /// `keep`, `change` or `cannot tell`.
     #[getter]
     fn verdict(&self) -> &'static str {
-        self.found.verdict.name()
+        self.findings.verdict.verdict.name()
     }
 
     /// Why it cannot be told, or why a change is not proposed after all.
     #[getter]
     fn reasons(&self) -> Vec<String> {
-        self.found.reasons.clone()
+        self.findings.verdict.reason_sentences()
     }
 
     /// What to change to, if the verdict is `change`.
     #[getter]
     fn proposal(&self) -> Option<Proposal> {
-        self.found.proposal.as_ref().map(|proposal| Proposal::new(&self.document, proposal))
+        let Findings { proposal, assumptions, .. } = &self.findings;
+        proposal.as_ref().map(|proposal| Proposal::new(&self.document, proposal, assumptions))
     }
 
     /// The document that was reviewed.
@@ -83,7 +86,7 @@ impl Review {
     /// Rows that could be used.
     #[getter]
     fn rows(&self) -> u64 {
-        self.found.rows()
+        self.findings.cases.rows
     }
 
     /// What was wrong with the rows that could not be used, the first thousand of them.
@@ -95,7 +98,7 @@ impl Review {
     /// How many rows could not be used, those of saved statistics among them.
     #[getter]
     fn rejected_count(&self) -> u64 {
-        self.found.rejected
+        self.findings.cases.rejected
     }
 
     /// The statistics, to go on from with next month's log.
@@ -117,8 +120,7 @@ impl Review {
 
     /// The answer as JSON: what `rarely review --format json` prints.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        let answer = Answer::new(&self.document.checked, &self.found);
-        let text = serde_json::to_string_pretty(&answer);
+        let text = serde_json::to_string_pretty(&ReviewJson::new(&self.findings));
         Ok(text.map_err(|error| error::REVIEW.says(py, error.to_string()))? + "\n")
     }
 
@@ -129,11 +131,11 @@ impl Review {
 
     /// One self-contained page: what `rarely review --out` writes as `review.html`.
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(page(&self.ground(py)?, &self.found, self.pictures(py)?, &self.sources))
+        Ok(page(&self.findings, self.pictures(py)?, &self.sources))
     }
 
-    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(text(&self.ground(py)?, &self.found, None))
+    fn __str__(&self) -> String {
+        text(&self.findings, None)
     }
 
     fn __repr__(&self) -> String {
@@ -141,6 +143,6 @@ impl Review {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(notebook::html(&self.document.checked, &self.found, self.pictures(py)?.first()))
+        Ok(notebook::html(&self.findings, self.pictures(py)?.first()))
     }
 }

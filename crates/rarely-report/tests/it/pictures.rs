@@ -4,7 +4,7 @@ use rarely_core::{Arm, Rng, Rule, Thresholds};
 use rarely_plot::{Direction, Figure, Mark};
 use rarely_policy::{FeatureKind, PolicyDocument};
 use rarely_report::{Picture, pictures};
-use rarely_review::{Ground, Review, Tally, Verdict, review};
+use rarely_review::{EvidenceBase, Review, Tally, Verdict, review};
 
 /// A document, what is true of it, and how its log was made.
 pub(crate) struct Case {
@@ -39,12 +39,12 @@ impl Case {
         tally
     }
 
-    /// The ground and the review.
-    pub(crate) fn reviewed(&self) -> (Ground<'_>, Review) {
+    /// The base and the review.
+    pub(crate) fn reviewed(&self) -> (EvidenceBase<'_>, Review) {
         let tally = self.tally();
-        let ground = Ground::of(&self.document, &tally, None).expect("it fits");
-        let found = review(&ground, &tally).expect("it runs");
-        (ground, found)
+        let base = EvidenceBase::of(&self.document, &tally, None).expect("it fits");
+        let found = review(&base, &tally).expect("it runs");
+        (base, found)
     }
 }
 
@@ -135,8 +135,8 @@ fn case(name: &str) -> Case {
 
 fn drawn(name: &str) -> (Verdict, Vec<Picture>) {
     let case = case(name);
-    let (ground, found) = case.reviewed();
-    (found.verdict, pictures(&ground, &found))
+    let (base, found) = case.reviewed();
+    (found.judgement.verdict, pictures(&base, &found))
 }
 
 fn rules(figure: &Figure, start: &str) -> Vec<f64> {
@@ -166,20 +166,20 @@ fn size(outline: &[(f64, f64)]) -> f64 {
 fn every_review_has_its_pictures_and_the_same_bytes_each_time() {
     for case in cases() {
         let names = |pictures: &[Picture]| pictures.iter().map(|picture| picture.name).collect::<Vec<_>>();
-        let (ground, found) = case.reviewed();
-        let drawn = pictures(&ground, &found);
+        let (base, found) = case.reviewed();
+        let drawn = pictures(&base, &found);
         let first = match case.name {
             "wide" | "shop" => "score-distribution",
             "shop-linear" | "shop-everyone" => "option-shares",
             _ => "decision-boundary",
         };
         let expected: &[&str] =
-            if found.proposal.is_some() { &[first, "gain", "estimates"] } else { &[first, "estimates"] };
+            if found.judgement.proposal.is_some() { &[first, "gain", "estimates"] } else { &[first, "estimates"] };
         if !case.name.starts_with("shop") {
             assert_eq!(names(&drawn), expected, "{}", case.name);
         }
-        let (ground, found) = case.reviewed();
-        for (one, other) in drawn.iter().zip(pictures(&ground, &found)) {
+        let (base, found) = case.reviewed();
+        for (one, other) in drawn.iter().zip(pictures(&base, &found)) {
             let svg = one.figure.svg();
             assert_eq!(svg, other.figure.svg(), "{} {}", case.name, one.name);
             rarely_plot::conformance::check(&format!("{} {}", case.name, one.name), &one.figure);
@@ -207,7 +207,7 @@ fn the_cuts_are_the_rules_in_the_owners_units() {
 #[test]
 fn every_shape_of_plausible_thresholds_is_shaded_within_the_range() {
     let case = case("change");
-    let (ground, found) = case.reviewed();
+    let (base, found) = case.reviewed();
     let shapes = [
         (Thresholds::Between { low: 150.0, high: 170.0 }, vec![(150.0, 170.0)]),
         (Thresholds::Between { low: 10.0, high: 170.0 }, vec![(80.0, 170.0)]),
@@ -220,8 +220,8 @@ fn every_shape_of_plausible_thresholds_is_shaded_within_the_range() {
     ];
     for (shape, expected) in shapes {
         let mut changed = found.clone();
-        changed.standing.boundaries[0].interval = Some(shape);
-        let figure = &pictures(&ground, &changed)[0].figure;
+        changed.judgement.standing.boundaries[0].interval = Some(shape);
+        let figure = &pictures(&base, &changed)[0].figure;
         let shaded: Vec<(f64, f64)> =
             areas(figure, "cuts that the data allow").iter().map(|outline| (outline[0].0, outline[1].0)).collect();
         assert_eq!(shaded, expected, "{shape:?}");

@@ -14,7 +14,7 @@
 use super::half::{Half, Powers};
 use super::local::{self, Kernel};
 use super::{BINS, LEAST_ROWS};
-use crate::curvature::normal_equations::NormalEquations;
+use crate::normal_equations::NormalEquations;
 
 /// The bandwidth in bins, at least wide enough for a line on either side, at most as wide as the data.
 pub(super) fn bins(below: &Half, above: &Half, kernel: Kernel) -> usize {

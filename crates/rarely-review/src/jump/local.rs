@@ -34,7 +34,7 @@ impl Kernel {
 
 /// A line's value at the cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Line {
+pub(super) struct LocalLine {
     /// The value.
     pub(super) level: f64,
     /// Its variance (HC0).
@@ -45,7 +45,7 @@ pub(super) struct Line {
 ///
 /// `a = Σℓ(t)y` with `ℓ(t) = w(t)(S₂ − S₁t)/(S₀S₂ − S₁²)`, `Sⱼ = Σw(t)tʲ`; its HC0 variance is `Σℓ(t)²(y − a − bt)²`, as of
 /// `(XᵀWX)⁻¹XᵀW·diag(e²)·WX(XᵀWX)⁻¹`. `ℓ²` is a polynomial of degree 4, so that the sums suffice.
-pub(super) fn fit(powers: &Powers, kernel: Kernel) -> Option<Line> {
+pub(super) fn fit(powers: &Powers, kernel: Kernel) -> Option<LocalLine> {
     let weight = kernel.weight();
     let moments = [0, 1, 2].map(|power| sum(&weight, &powers.alone[power..]));
     let outcomes = [0, 1].map(|power| sum(&weight, &powers.with_outcome[power..]));
@@ -64,7 +64,7 @@ pub(super) fn fit(powers: &Powers, kernel: Kernel) -> Option<Line> {
     let variance = sum(&influence_squared, &powers.with_square) - 2.0 * sum(&cross, &powers.with_outcome)
         + sum(&fitted, &powers.alone);
     // Where the line goes through every row only rounding is left, and it may be negative.
-    Some(Line { level, variance: variance.max(0.0) })
+    Some(LocalLine { level, variance: variance.max(0.0) })
 }
 
 /// `Σⱼ polynomialⱼ·sumsⱼ`: the sum of a polynomial in t over rows.

@@ -1,10 +1,15 @@
 //! The tests of `rarely-review`, in one binary.
 
 mod curvature;
-mod forms;
+mod findings;
+mod fit_form;
+mod impact;
+mod judgement;
 mod jump;
-mod live;
+mod logs;
 mod moments;
-mod planted;
 #[path = "../python/run.rs"]
 mod python;
+mod review;
+mod simplest;
+mod tally;

@@ -14,13 +14,13 @@ use maud::{Markup, html};
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, PolicyState as Standing, Role};
 use rarely_policy::{Approval, duration};
-use rarely_review::Verdict;
+use rarely_review::{Findings, ThinSupport, Verdict};
 use serde::Deserialize;
 
 use super::decision::{Recent, recent};
 use super::format::{age, count, percent, plural, share, time};
 use super::layout::{Cell, Frame, fact, list, picture, rule, table};
-use super::refusal::{Refusal, sentence};
+use super::refusal::Refusal;
 use super::signing::Typed;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking};
@@ -168,7 +168,7 @@ impl View<'_> {
                 }))
                 (fact("given to learn, not by the rule", &html! { (share(counts.explored, decided)) }))
                 @if let Some(evidence) = evidence {
-                    (fact("given a ruled-out option", &html! { (percent(evidence.excluded_share)) }))
+                    (fact("given a ruled-out option", &html! { (percent(evidence.findings.standing.excluded.share)) }))
                 }
             }
         }
@@ -311,7 +311,7 @@ impl View<'_> {
 fn contents() -> Markup {
     let parts = [
         ("rule", "The rule in force"),
-        ("evidence", "What the data say of it"),
+        ("evidence", "What the data say about it"),
         ("over-time", "Evidence over time"),
         ("options", "Options"),
         ("gaps", "What the data cannot say"),
@@ -326,35 +326,30 @@ fn contents() -> Markup {
     }
 }
 
-/// What the data say of the rule in force.
+/// What the data say about the rule in force.
 fn findings(evidence: Option<&Shown>) -> Markup {
     html! {
-        h2 #evidence { "What the data say of it" }
+        h2 #evidence { "What the data say about it" }
         @match evidence {
             None => p { "There is no outcome yet, so the data say nothing." },
-            Some(shown) => {
+            Some(Shown { findings, pictures }) => {
                 p {
-                    span.badge.(tone(shown.verdict)) { (shown.verdict.name()) } " " (shown.sentence)
-                    " This rests on " (plural(shown.outcomes, "outcome")) "."
+                    span.badge.(tone(findings.verdict.verdict)) { (findings.verdict.verdict) } " " (findings.verdict.sentence)
+                    " This rests on " (plural(findings.cases.rows, "outcome")) "."
                 }
-                @if !shown.reasons.is_empty() { ul { @for reason in &shown.reasons { li { (sentence(reason)) } } } }
-                @if !shown.boundaries.is_empty() {
+                @if !findings.verdict.reasons.is_empty() { (list(&findings.verdict.reason_sentences())) }
+                @if !findings.standing.boundaries.is_empty() {
                     p { "Where the rule passes from one option to another, and whether the data have ruled that out:" }
-                    (list(&shown.boundaries))
+                    ul { @for boundary in &findings.standing.boundaries { li { (boundary.sentence) } } }
                 }
                 p {
-                    @if shown.excluded_share > 0.0 {
-                        (percent(shown.excluded_share)) " of the last " (count(shown.people)) " people with an outcome are given an \
-                         option that the data rule out: for them another option is certainly better. "
-                    } @else {
-                        "Nobody of the last " (count(shown.people)) " people with an outcome is given an option that the data rule out. "
-                    }
-                    @if let Some(together) = shown.together { (together) }
+                    "Among the last " (count(findings.cases.people)) " people with an outcome: " (findings.standing.excluded.sentence)
+                    @if let Some(sentence) = findings.standing.joint_sentence { " " (sentence) }
                 }
-                @for drawing in &shown.pictures { (picture(&drawing.svg, &drawing.caption)) }
-                @if !shown.warnings.is_empty() {
+                @for drawing in pictures { (picture(&drawing.svg, &drawing.caption)) }
+                @if findings.checks.iter().any(|check| check.warning.is_some()) {
                     h3 { "Be careful" }
-                    (list(&shown.warnings))
+                    ul { @for warning in findings.checks.iter().filter_map(|check| check.warning.as_ref()) { li { (warning) } } }
                 }
             }
         }
@@ -364,23 +359,18 @@ fn findings(evidence: Option<&Shown>) -> Markup {
 fn gaps(evidence: Option<&Shown>) -> Markup {
     html! {
         h2 #gaps { "What the data cannot say" }
-        @match evidence {
-            None => p { "Anything, so far." },
-            Some(shown) if shown.stuck.is_empty() && shown.settle.is_none() && shown.thin.is_empty() => {
-                p { "Every option was tried on people of every kind, and the data tell the options apart." }
-            }
-            Some(shown) => {
-                @if !shown.stuck.is_empty() { (list(&shown.stuck)) }
-                @if let Some(settle) = &shown.settle { h3 { "What would settle it" } p { (settle) } }
-                @if !shown.thin.is_empty() { (thin(shown)) }
-            }
-        }
+        @if let Some(Shown { findings: Findings { gaps, .. }, .. }) = evidence {
+            @if let Some(sentence) = gaps.nothing_sentence { p { (sentence) } }
+            @if !gaps.stuck.is_empty() { ul { @for stuck in &gaps.stuck { li { (stuck.sentence) } } } }
+            @if let Some(forecast) = &gaps.forecast { h3 { "What would settle it" } p { (forecast.sentence) } }
+            @if let Some(meaning) = gaps.thin_meaning { p { (meaning) } (thin(&gaps.thin)) }
+        } @else { p { "There is no outcome yet." } }
     }
 }
 
-/// Where an option was hardly tried.
-fn thin(shown: &Shown) -> Markup {
-    let rows = shown.thin.iter().map(|thin| {
+/// Where an option was never or hardly ever tried.
+fn thin(places: &[ThinSupport]) -> Markup {
+    let rows = places.iter().map(|thin| {
         vec![
             Cell::head(&thin.option),
             Cell::left(&thin.band),
@@ -388,13 +378,12 @@ fn thin(shown: &Shown) -> Markup {
             Cell::number(count(thin.tried)),
         ]
     });
-    let caption = "Places where an option was never or hardly tried";
-    let places = table(caption, &["option", "people", "#cases", "#with this option"], rows);
+    let caption = "Places where an option was never or hardly ever tried";
+    let shown = table(caption, &["option", "people", "#cases", "#with this option"], rows);
     html! {
-        p { "What an option does where it was never or hardly tried is extrapolated along a straight line from people who are different." }
-        @if shown.thin.len() > SHOWN_PLACES {
-            details #thin { summary { (shown.thin.len()) " places where an option was never or hardly tried" } (places) }
-        } @else { (places) }
+        @if places.len() > SHOWN_PLACES {
+            details #thin { summary { (places.len()) " places where an option was never or hardly ever tried" } (shown) }
+        } @else { (shown) }
     }
 }
 

@@ -6,13 +6,14 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
+use rarely_core::Interval;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
 use rarely_live::{LivePolicy, ProposalRecord, Role};
 use rarely_policy::{PolicyDocument, difference};
-use rarely_review::words;
+use rarely_review::findings::{AgainstFinding, CertificateFinding, ExactFinding, gain_unit, numbers};
 
-use super::format::{age, count, percent, plural, time, value};
+use super::format::{age, count, plural, time};
 use super::layout::{Cell, Frame, list, picture, rule, table};
 use super::policy::{signed, status};
 use super::refusal::{Refusal, sentence};
@@ -109,18 +110,9 @@ impl View<'_> {
     }
 
     fn evidence(&self, case: &ProposalRationale) -> Markup {
-        let certificate = &case.certificate;
-        let gain = certificate.gain.interval;
-        let unit = words::gain_unit(self.document());
-        let surety = percent(1.0 - self.document().evidence().error_probability);
-        let values = [
-            format!("{} {unit} ({} to {})", value(gain.estimate), value(gain.lower), value(gain.upper)),
-            percent(certificate.gain.changed_share),
-            format!("{} now, {} then", percent(certificate.excluded_before), percent(certificate.excluded_after)),
-            words::certified(case.certified_by.iter().map(String::as_str)),
-        ];
-        let rows = words::certificate(&surety).into_iter().zip(values).map(|((name, meaning), value)| {
-            vec![Cell::head(name), Cell::Words(html! { (value) }), Cell::Words(html! { (meaning) })]
+        let found = CertificateFinding::new(self.document(), &case.certificate, case.certified_by.clone());
+        let rows = found.lines.into_iter().map(|line| {
+            vec![Cell::head(line.name), Cell::Words(html! { (line.value) }), Cell::Words(html! { (line.meaning) })]
         });
         html! {
             h2 #evidence { "The evidence" }
@@ -134,24 +126,25 @@ impl View<'_> {
     }
 
     fn who(&self, case: &ProposalRationale) -> Markup {
-        let unit = words::gain_unit(self.document());
+        let unit = gain_unit(self.document());
         let rows = case.who.iter().map(|band: &AffectedBand| {
             let [estimate, lower, upper] = band.gain;
+            let gain = numbers::interval(Interval { estimate, lower, upper });
             vec![
                 Cell::Head(html! { (band.band) }),
                 Cell::number(count(band.people)),
                 Cell::number(super::format::share(band.changed, band.people)),
                 Cell::Words(html! { (band.moves.join(", ")) }),
-                Cell::number(format!("{} ({} to {})", value(estimate), value(lower), value(upper))),
+                Cell::number(gain),
             ]
         });
         html! {
             h2 #who { "Who changes" }
             p {
-                "Of the last " (count(case.certificate.sample as u64)) " people with an outcome, by every feature. The gain is over all people of a \
-                 row, changed or not, in " (unit) "; behind it stands the range that the data allow."
+                "Of the last " (count(case.certificate.sample as u64)) " people with an outcome, by every feature. The gain is the average over all \
+                 people of a row, changed or not, in " (unit) ", with its interval."
             }
-            (table("Who changes", &["people", "#how many", "#change", "from, to", "#gain a case"], rows))
+            (table("Who changes", &["people", "#how many", "#change", "from, to", "#gain per case"], rows))
         }
     }
 
@@ -190,8 +183,8 @@ impl View<'_> {
             @if let Some(note) = self.proposed.case.as_ref().and_then(|case| case.note.as_ref()) { p { (note) } }
             @if let Some(exact) = exact {
                 details #exact {
-                    summary { "The same rule to all its digits" }
-                    p { "The proposed rule is rounded to the fewest digits for which it passes the same tests. Unrounded:" }
+                    summary { "The same rule with all its digits" }
+                    p { (ExactFinding::ROUNDING) " Without rounding:" }
                     (list(&exact.words(document)))
                 }
             }
@@ -255,7 +248,7 @@ fn against(case: &ProposalRationale) -> Markup {
     html! {
         h2 #against { "What speaks against it" }
         @if case.against.is_empty() {
-            p { "Nothing was found: for no group of people does the range of the gain include harm, and no gain rests on options that were hardly ever tried." }
+            p { (AgainstFinding::NOTHING) }
         } @else { ul { @for found in &case.against { li { (sentence(found)) } } } }
     }
 }

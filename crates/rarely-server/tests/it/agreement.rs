@@ -40,12 +40,12 @@ async fn the_same_rounds_give_the_same_versions() {
         reviewed(&service, n + 1).await;
     }
     let walk = replay.finish(None).expect("a walk");
-    assert!(!walk.turns.is_empty(), "there is something to agree on");
+    assert!(!walk.changes.is_empty(), "there is something to agree on");
     let versions = service.get(&service.admin, "/v1/policies/clinic/versions").await.is(200);
     let served: Vec<&serde_json::Value> =
         versions["versions"].as_array().unwrap().iter().skip(1).map(|version| &version["rule"]).collect();
     let walked: Vec<serde_json::Value> =
-        walk.turns.iter().map(|turn| serde_json::to_value(&turn.to).unwrap()).collect();
+        walk.changes.iter().map(|change| serde_json::to_value(&change.to).unwrap()).collect();
     assert_eq!(served, walked.iter().collect::<Vec<_>>());
     let proposals = service.get(&service.admin, "/v1/policies/clinic/proposals").await.is(200);
     let rows: Vec<u64> = proposals["proposals"]
@@ -54,7 +54,7 @@ async fn the_same_rounds_give_the_same_versions() {
         .iter()
         .map(|proposal| proposal["outcomes"].as_u64().unwrap())
         .collect();
-    assert_eq!(rows, walk.turns.iter().map(|turn| turn.row).collect::<Vec<_>>(), "after the same rounds");
+    assert_eq!(rows, walk.changes.iter().map(|change| change.row).collect::<Vec<_>>(), "after the same rounds");
     service.finish();
 }
 

@@ -126,7 +126,8 @@ fn described(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signatu
 
 fn basis(proposed: &Proposed) -> String {
     let Some(case) = &proposed.case else { return String::new() };
-    let certified = case.certified_by.join(", ");
+    let certified: Vec<&str> = case.certified_by.iter().map(|by| by.name()).collect();
+    let certified = certified.join(", ");
     format!("{}; {} outcomes; certified by {certified}; statistics {}", case.cause, proposed.outcomes, proposed.digest)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rarely_data::{Case, Cases, Columns};
 use rarely_policy::{PolicyDocument, WrittenRule};
-use rarely_review::{Ground, Tally};
+use rarely_review::{EvidenceBase, Tally};
 use serde_json::{Value, json};
 
 use crate::program::{Place, talk};
@@ -71,8 +71,8 @@ fn exact_gain(place: &Place, to: &WrittenRule) -> rarely_core::Gain {
     while cases.next(&mut case).expect("a row") {
         tally.add(case.row_in_file, &case.context, case.arm, case.reward);
     }
-    let ground = Ground::of(&document, &tally, None).expect("it fits");
-    ground.certify(document.rule(), to).expect("it fits").gain
+    let base = EvidenceBase::of(&document, &tally, None).expect("it fits");
+    base.certify(document.rule(), to).expect("it fits").gain
 }
 
 fn close(found: &Value, expected: &Value, what: &str) {

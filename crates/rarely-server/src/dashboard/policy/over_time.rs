@@ -4,7 +4,8 @@ use rarely_live::event::{CutPoint, Drawing};
 use rarely_live::{TimedReviewPoint, Version};
 use rarely_plot::{Axis, Colour, Figure, Legend, Mark, Panel, Style};
 use rarely_policy::{PolicyDocument, WrittenRule};
-use rarely_review::{Running, words};
+use rarely_review::RunningVariable;
+use rarely_review::findings::running_unit;
 
 const IN_FORCE: Style = Style::dashed(Colour::BLACK).wide(2.2);
 const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
@@ -88,7 +89,7 @@ fn cut(document: &PolicyDocument, points: &[TimedReviewPoint], pair: &[String; 2
         }
         before = Some(timed);
     }
-    let unit = words::unit(document);
+    let unit = running_unit(document);
     let name = match document.rule() {
         WrittenRule::Threshold(threshold) => threshold.feature.as_str(),
         _ if document.features().len() == 1 => document.features()[0].column.as_str(),
@@ -130,7 +131,7 @@ fn possible(document: &PolicyDocument) -> Option<(f64, f64)> {
         _ => document.features().first().filter(|_| document.features().len() == 1),
     };
     feature.and_then(rarely_policy::Feature::range).or_else(|| {
-        let running = Running::of(document, document.rule())?;
+        let running = RunningVariable::of(document, document.rule())?;
         let (low, high) = running.span();
         Some((low + running.offset, high + running.offset))
     })

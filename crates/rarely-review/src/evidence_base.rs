@@ -7,12 +7,12 @@ use rarely_core::{
 use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
-use crate::stance::stance;
+use crate::most_plausible::most_plausible;
 use crate::tally::Tally;
 
 /// What a judgement of a rule stands on.
 #[derive(Debug, Clone)]
-pub struct Ground<'a> {
+pub struct EvidenceBase<'a> {
     /// Options, features, assumptions.
     pub document: &'a PolicyDocument,
     /// What the log says.
@@ -22,7 +22,7 @@ pub struct Ground<'a> {
     settings: Settings,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> EvidenceBase<'a> {
     /// A log's sums, and the people a rule is for: those given (contexts, row by row), or a sample of the log's own.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ impl<'a> Ground<'a> {
     }
 
     /// The parameters under which a rule is most plausible.
-    pub fn stance(&self, rule: &WrittenRule) -> Parameters {
-        stance(self.document, rule, &self.statistics, &self.people)
+    pub fn most_plausible(&self, rule: &WrittenRule) -> Parameters {
+        most_plausible(self.document, rule, &self.statistics, &self.people)
     }
 
     /// What the document's algorithm makes of a rule: kept, or switched with the evidence.
@@ -77,11 +77,11 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// [`ReviewError::Settings`] if the document's settings exclude each other.
     pub fn reconsider(&self, rule: &WrittenRule) -> Result<Change, ReviewError> {
-        self.reconsider_as(&self.stance(rule))
+        self.reconsider_as(&self.most_plausible(rule))
     }
 
-    fn reconsider_as(&self, stance: &Parameters) -> Result<Change, ReviewError> {
-        let settings = self.settings.clone().deployed(stance.values().to_vec())?;
+    fn reconsider_as(&self, most_plausible: &Parameters) -> Result<Change, ReviewError> {
+        let settings = self.settings.clone().deployed(most_plausible.values().to_vec())?;
         Ok(settings.learned(self.statistics.clone()).build()?.reconsider())
     }
 
@@ -90,7 +90,7 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// [`ReviewError::Context`] if the people do not fit.
     pub fn certify(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Certificate, ReviewError> {
-        let rule = |rule| rarely_core::Rule::new(self.stance(rule));
+        let rule = |rule| rarely_core::Rule::new(self.most_plausible(rule));
         Ok(self.set().certify(&rule(from), &rule(to), self.contexts())?)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Ground<'a> {
     /// # Errors
     /// [`ReviewError::Context`] if the people do not fit.
     pub fn gain(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Gain, ReviewError> {
-        let decide = |rule| rarely_core::Rule::new(self.stance(rule)).choose_many(self.contexts());
+        let decide = |rule| rarely_core::Rule::new(self.most_plausible(rule)).choose_many(self.contexts());
         Ok(self.set().gain(self.contexts(), &decide(from)?, &decide(to)?)?)
     }
 
@@ -107,7 +107,7 @@ impl<'a> Ground<'a> {
     /// were it in force, and the change gains what the document asks; for certain, if `certainly` says so.
     ///
     /// # Errors
-    /// As [`Ground::reconsider`].
+    /// As [`EvidenceBase::reconsider`].
     pub fn accepts(&self, from: &WrittenRule, to: &WrittenRule, certainly: bool) -> Result<bool, ReviewError> {
         if !self.would_stay(to)? {
             return Ok(false);
@@ -119,19 +119,19 @@ impl<'a> Ground<'a> {
     /// Whether a rule is plausible by the document's algorithm, and would be kept.
     ///
     /// # Errors
-    /// As [`Ground::reconsider`].
+    /// As [`EvidenceBase::reconsider`].
     pub fn would_stay(&self, rule: &WrittenRule) -> Result<bool, ReviewError> {
-        let stance = self.stance(rule);
-        let plausible = || self.set().boundaries(&stance).iter().all(|boundary| boundary.plausible);
+        let most_plausible = self.most_plausible(rule);
+        let plausible = || self.set().boundaries(&most_plausible).iter().all(|boundary| boundary.plausible);
         Ok(match self.document.change().algorithm {
             // These follow the estimate whenever they are asked: any plausible rule will do.
             Algorithm::Greedy | Algorithm::Scheduled => plausible(),
             // Of these the gain is asked, or the share of people who get what the data rule out.
             Algorithm::Certified => true,
             Algorithm::PopulationGreedy | Algorithm::PopulationConservative => {
-                self.reconsider_as(&stance)?.evidence().is_none()
+                self.reconsider_as(&most_plausible)?.evidence().is_none()
             }
-            _ => plausible() && self.reconsider_as(&stance)?.evidence().is_none(),
+            _ => plausible() && self.reconsider_as(&most_plausible)?.evidence().is_none(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Who changes: a change of rule, band by band.
+//! Impact changes: a change of rule, band by band.
 
 use rarely_core::{Arm, Interval};
 use rarely_policy::WrittenRule;
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bands::{Band, Bands};
 use crate::error::ReviewError;
-use crate::ground::Ground;
+use crate::evidence_base::EvidenceBase;
 use crate::jump::Jumps;
-use crate::running::Running;
+use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
 /// An option counts as tried in a place from so many rows.
@@ -16,7 +16,7 @@ pub(crate) const TRIED: u64 = 5;
 
 /// What a change means for one band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BandChange {
+pub struct BandImpact {
     /// The band.
     pub band: Band,
     /// People in it, of the sample.
@@ -33,7 +33,7 @@ pub struct BandChange {
 
 /// A change, person by person and band by band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Who {
+pub struct Impact {
     /// People in all.
     pub people: usize,
     /// Those who get another option.
@@ -43,25 +43,25 @@ pub struct Who {
     /// The part of the estimated gain that comes from those, of the whole gain's sample mean.
     pub untried_gain: Interval,
     /// Every band with people.
-    pub bands: Vec<BandChange>,
+    pub bands: Vec<BandImpact>,
 }
 
 /// Works out who changes.
 ///
 /// # Errors
 /// [`ReviewError::Context`] if the people do not fit.
-pub(crate) fn who(
-    ground: &Ground<'_>,
+pub(crate) fn impact(
+    base: &EvidenceBase<'_>,
     tally: &Tally,
     from: &WrittenRule,
     to: &WrittenRule,
-) -> Result<Who, ReviewError> {
-    let (document, set, d) = (ground.document, ground.set(), ground.document.shape().dimension());
-    let decide = |rule: &WrittenRule| rarely_core::Rule::new(rule.parameters(document)).choose_many(ground.contexts());
+) -> Result<Impact, ReviewError> {
+    let (document, set, d) = (base.document, base.set(), base.document.shape().dimension());
+    let decide = |rule: &WrittenRule| rarely_core::Rule::new(rule.parameters(document)).choose_many(base.contexts());
     let (before, after) = (decide(from)?, decide(to)?);
     let bands = Bands::of(document);
-    let support = Support::new(ground, tally, &bands);
-    let people: Vec<&[f64]> = ground.people.chunks_exact(d).collect();
+    let support = Support::new(base, tally, &bands);
+    let people: Vec<&[f64]> = base.people.chunks_exact(d).collect();
     let untried: Vec<bool> = (people.iter().zip(before.iter().zip(&after)))
         .map(|(person, (old, new))| old != new && !support.has(person, new.index()))
         .collect();
@@ -78,7 +78,7 @@ pub(crate) fn who(
     let mut changes = Vec::new();
     for (band, members) in bands.all().iter().zip(&members).filter(|(_, members)| !members.is_empty()) {
         let changed: Vec<usize> = members.iter().copied().filter(|&at| before[at] != after[at]).collect();
-        changes.push(BandChange {
+        changes.push(BandImpact {
             band: band.clone(),
             people: members.len(),
             changed: changed.len(),
@@ -91,7 +91,7 @@ pub(crate) fn who(
     let share = alone.len() as f64 / people.len() as f64;
     let Interval { estimate, lower, upper } =
         if alone.is_empty() { Interval { estimate: 0.0, lower: 0.0, upper: 0.0 } } else { gain(&alone)? };
-    Ok(Who {
+    Ok(Impact {
         people: people.len(),
         changed: before.iter().zip(&after).filter(|(old, new)| old != new).count(),
         untried: alone.len(),
@@ -118,20 +118,20 @@ struct Support<'a> {
     tally: &'a Tally,
     bands: &'a Bands,
     /// The sums at the cuts with their running variable, if they are of the whole log.
-    near: Option<(&'a Jumps, Running)>,
+    near: Option<(&'a Jumps, RunningVariable)>,
 }
 
 impl<'a> Support<'a> {
-    fn new(ground: &Ground<'_>, tally: &'a Tally, bands: &'a Bands) -> Self {
+    fn new(base: &EvidenceBase<'_>, tally: &'a Tally, bands: &'a Bands) -> Self {
         // Begun again with another rule they know of few rows, and would call untried what was tried; then the bands alone must tell.
         let whole = |jumps: &&Jumps| jumps.rows().is_none_or(|rows| rows == tally.rows());
         let jumps = tally.jumps().filter(whole);
-        Self { tally, bands, near: jumps.zip(Running::of(ground.document, ground.document.rule())) }
+        Self { tally, bands, near: jumps.zip(RunningVariable::of(base.document, base.document.rule())) }
     }
 
     /// Whether an option was tried on people like this one: in every band that the person is in, and near the person's score.
     fn has(&self, person: &[f64], option: usize) -> bool {
-        let near = |(jumps, running): &(&Jumps, Running)| jumps.tried(option, running.at(person)) >= TRIED;
+        let near = |(jumps, running): &(&Jumps, RunningVariable)| jumps.tried(option, running.at(person)) >= TRIED;
         self.bands.of_person(person).all(|band| self.tally.tried(option, band) >= TRIED)
             && self.near.as_ref().is_none_or(near)
     }

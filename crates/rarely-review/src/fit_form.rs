@@ -6,12 +6,13 @@
 
 use rarely_core::{Above, Parameters, Thresholds};
 use rarely_policy::{Coefficient, FeatureKind, Ladder, LinearRule, ScoreRule, WrittenRule};
+use serde::{Deserialize, Serialize};
 
 use crate::error::ReviewError;
-use crate::ground::Ground;
+use crate::evidence_base::EvidenceBase;
 use crate::least_squares::{combine, nearest};
-use crate::running::Running;
-use crate::stance::{at_options, lower_unused, shifts};
+use crate::most_plausible::{at_options, lower_unused, shifts};
+use crate::running_variable::RunningVariable;
 
 /// Rounds of fitting a score's weights and its steps in turn.
 const TURNS: usize = 30;
@@ -23,32 +24,45 @@ const LEAST_STEP: f64 = 1e-9;
 pub(crate) struct InForm {
     /// The rule.
     pub(crate) rule: WrittenRule,
-    /// Why it is of another form than the rule in force, if it is.
-    pub(crate) note: Option<String>,
+    /// The richer form that it needs, if no rule of the present form is plausible.
+    pub(crate) richer: Option<RicherForm>,
+}
+
+/// A form that can say more than the rule in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RicherForm {
+    /// One score in which every feature counts.
+    ScoreOfAllFeatures,
+    /// A score for every option.
+    ScorePerOption,
 }
 
 /// Parameters that are proposed instead of a rule, in the form of that rule if any rule of that form is plausible.
 ///
 /// # Errors
-/// As [`Ground::accepts`].
-pub(crate) fn in_form(ground: &Ground<'_>, rule: &WrittenRule, proposed: &Parameters) -> Result<InForm, ReviewError> {
-    let document = ground.document;
+/// As [`EvidenceBase::accepts`].
+pub(crate) fn in_form(
+    base: &EvidenceBase<'_>,
+    rule: &WrittenRule,
+    proposed: &Parameters,
+) -> Result<InForm, ReviewError> {
+    let document = base.document;
     let fits = |found: &WrittenRule| document.check_rule(found).is_ok();
     if let Some(rule) = WrittenRule::from_parameters(document, proposed, rule).filter(fits) {
-        return Ok(InForm { rule, note: None });
+        return Ok(InForm { rule, richer: None });
     }
-    let estimates = ground.statistics.estimates();
-    let candidates = nearest_cut(ground, rule)
+    let estimates = base.statistics.estimates();
+    let candidates = nearest_cut(base, rule)
         .into_iter()
-        .chain([proposed, &estimates].into_iter().filter_map(|target| fit(ground, rule, target)));
+        .chain([proposed, &estimates].into_iter().filter_map(|target| fit(base, rule, target)));
     for parameters in candidates {
         if let Some(found) = WrittenRule::from_parameters(document, &parameters, rule).filter(fits)
-            && ground.accepts(rule, &found, false)?
+            && base.accepts(rule, &found, false)?
         {
-            return Ok(InForm { rule: found, note: None });
+            return Ok(InForm { rule: found, richer: None });
         }
     }
-    let richer = WrittenRule::from_parameters(document, proposed, &every_feature(ground)).filter(fits);
+    let richer = WrittenRule::from_parameters(document, proposed, &every_feature(base)).filter(fits);
     let linear = || {
         WrittenRule::from_parameters(
             document,
@@ -57,20 +71,19 @@ pub(crate) fn in_form(ground: &Ground<'_>, rule: &WrittenRule, proposed: &Parame
         )
     };
     let (rule, form) = match richer {
-        Some(rule) => (rule, "a score of all features"),
-        None => (linear().expect("a linear rule can say what any parameters say"), "a score for every option"),
+        Some(rule) => (rule, RicherForm::ScoreOfAllFeatures),
+        None => (linear().expect("a linear rule can say what any parameters say"), RicherForm::ScorePerOption),
     };
-    let note = format!("no rule of the present form is plausible, so the proposal is {form}");
-    Ok(InForm { rule, note: Some(note) })
+    Ok(InForm { rule, richer: Some(form) })
 }
 
 /// The plausible cut nearest to the one in force, for a rule with one cut between two options.
-fn nearest_cut(ground: &Ground<'_>, rule: &WrittenRule) -> Option<Parameters> {
-    let ladder = Running::of(ground.document, rule)?.ladder;
+fn nearest_cut(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Option<Parameters> {
+    let ladder = RunningVariable::of(base.document, rule)?.ladder;
     let ([cut], [lower, upper]) = (ladder.cuts.as_slice(), ladder.options.as_slice()) else {
         return None;
     };
-    let set = ground.set();
+    let set = base.set();
     let towards = |thresholds: Thresholds| match thresholds {
         Thresholds::Between { low, high } => Some(cut.clamp(low, high)),
         Thresholds::AtMost { high } => Some(cut.min(high)),
@@ -88,14 +101,14 @@ fn nearest_cut(ground: &Ground<'_>, rule: &WrittenRule) -> Option<Parameters> {
         None => (turned()?, vec![*upper, *lower]),
     };
     let ladder = Ladder { direction: ladder.direction, cuts: vec![cut], options };
-    Some(ladder.parameters(ground.statistics.shape(), &[1.0]))
+    Some(ladder.parameters(base.statistics.shape(), &[1.0]))
 }
 
 /// The parameters of a threshold's or a score's family that are nearest to others, in the metric of the statistics.
-fn fit(ground: &Ground<'_>, rule: &WrittenRule, target: &Parameters) -> Option<Parameters> {
-    let ladder = rule.ladder(ground.document).filter(|ladder| !ladder.cuts.is_empty())?;
+fn fit(base: &EvidenceBase<'_>, rule: &WrittenRule, target: &Parameters) -> Option<Parameters> {
+    let ladder = rule.ladder(base.document).filter(|ladder| !ladder.cuts.is_empty())?;
     let steps = vec![1.0; ladder.cuts.len()];
-    let mut family = Family { ground, target, weights: free_coordinates(ground, rule), ladder, steps };
+    let mut family = Family { base, target, weights: free_coordinates(base, rule), ladder, steps };
     let mut values = family.fit_steps()?;
     if !family.weights.is_empty() {
         for _ in 0..TURNS {
@@ -103,13 +116,13 @@ fn fit(ground: &Ground<'_>, rule: &WrittenRule, target: &Parameters) -> Option<P
             values = family.fit_steps()?;
         }
     }
-    lower_unused(&mut values, &family.ladder.options, &ground.statistics.estimates(), &ground.people);
-    Parameters::new(ground.statistics.shape(), values).ok()
+    lower_unused(&mut values, &family.ladder.options, &base.statistics.estimates(), &base.people);
+    Parameters::new(base.statistics.shape(), values).ok()
 }
 
 /// `θ_i = Σ_{j≤i} (a_j·w − β_j·e₀) + c`, with the weights `w` and the steps `a` fitted in turn.
 struct Family<'a> {
-    ground: &'a Ground<'a>,
+    base: &'a EvidenceBase<'a>,
     target: &'a Parameters,
     /// The coordinates whose weight is free; none for a threshold.
     weights: Vec<usize>,
@@ -143,7 +156,7 @@ impl Family<'_> {
 
     /// With a free cut for every step and a free shift of all options.
     fn least_squares(&self, mut columns: Vec<Column>) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (statistics, d) = (&self.ground.statistics, self.ladder.direction.len());
+        let (statistics, d) = (&self.base.statistics, self.ladder.direction.len());
         let mut intercept = vec![0.0; d];
         intercept[0] = 1.0;
         columns.extend((0..self.ladder.cuts.len()).map(|step| (self.above(step, &intercept), None)));
@@ -157,7 +170,7 @@ impl Family<'_> {
     /// A stack with a coordinate that grows by the steps from option to option.
     fn climbing(&self, coordinate: usize) -> Vec<f64> {
         let d = self.ladder.direction.len();
-        let mut column = vec![0.0; self.ground.statistics.shape().parameters()];
+        let mut column = vec![0.0; self.base.statistics.shape().parameters()];
         let mut height = 0.0;
         for (&option, step) in self.ladder.options[1..].iter().zip(&self.steps) {
             height += step;
@@ -168,26 +181,26 @@ impl Family<'_> {
 
     /// A stack with a vector at every option above a step.
     fn above(&self, step: usize, vector: &[f64]) -> Vec<f64> {
-        at_options(self.ground.statistics.shape(), &self.ladder.options[step + 1..], vector)
+        at_options(self.base.statistics.shape(), &self.ladder.options[step + 1..], vector)
     }
 }
 
 /// The coordinates of the features that a score names.
-fn free_coordinates(ground: &Ground<'_>, rule: &WrittenRule) -> Vec<usize> {
+fn free_coordinates(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Vec<usize> {
     let WrittenRule::Score(score) = rule else {
         return Vec::new();
     };
-    let features = ground.document.features().iter().enumerate();
+    let features = base.document.features().iter().enumerate();
     let named = features.filter(|(_, feature)| score.coefficients.contains_key(&feature.column));
     named
         .flat_map(|(at, feature)| (0..feature.coordinates()).map(move |within| (at, within)))
-        .map(|(at, within)| ground.document.offset(at) + within)
+        .map(|(at, within)| base.document.offset(at) + within)
         .collect()
 }
 
 /// A score in which every feature may count.
-fn every_feature(ground: &Ground<'_>) -> WrittenRule {
-    let document = ground.document;
+fn every_feature(base: &EvidenceBase<'_>) -> WrittenRule {
+    let document = base.document;
     let coefficients = document.features().iter().map(|feature| {
         let coefficient = match &feature.kind {
             FeatureKind::Numeric { .. } => Coefficient::Slope(1.0),

@@ -1,29 +1,68 @@
-//! What a rule would have been worth on a log that another rule made: off-policy values.
+//! Off-policy values: what a rule would have been worth on a log that another rule made.
 //!
 //! *Direct*: the model's mean outcome, with the confidence set's own interval. *Inverse propensity*: the logged outcomes where the
 //! rule agrees with the log, weighted by one over the probability of what was done [horvitz-1952]. *Doubly robust*: the model's
 //! prediction plus the weighted residual [dudik-2014]; the model of each row is that of the rows before it, so that each term is
-//! unbiased. The last two rest on randomised choices: on a log without them they are refused.
+//! unbiased. The last two need randomised choices, and are refused on a log without them.
 
 use rarely_core::{Arm, ConfidenceSet, Interval, Parameters, Shape, Statistics};
+use rarely_error::{Action, Explain, Remedy};
+use thiserror::Error;
 
 /// The quantile of a normal 95 % interval.
 const NINETY_FIVE: f64 = 1.959_963_984_540_054;
 
 /// The values of one rule, of the outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Value {
+pub struct OffPolicyValue {
     /// By the model; holds with probability `1−δ`.
     pub direct: Interval,
     /// By inverse propensities, with a normal 95 % interval; or why not.
-    pub inverse_propensity: Result<Interval, String>,
+    pub inverse_propensity: Result<Interval, NotWeightable>,
     /// Doubly robust, with a normal 95 % interval; or why not.
-    pub doubly_robust: Result<Interval, String>,
+    pub doubly_robust: Result<Interval, NotWeightable>,
+}
+
+/// Why outcomes cannot be weighted by propensities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum NotWeightable {
+    /// Some rows have no propensity.
+    #[error("the log has no propensities")]
+    NoPropensities,
+    /// Nothing was randomised.
+    #[error(
+        "the log is deterministic: every option was certain (propensity 1), so that no weight can stand for the people who would have got \
+         another option"
+    )]
+    Deterministic,
+    /// The rule wants options that could not have been given.
+    #[error(
+        "in {out_of_reach} of {rows} rows the rule wants an option that could not have been given, because the logged one was certain: the \
+         weights leave these people out"
+    )]
+    OutOfReach {
+        /// Rows whose option was certain and is not the rule's.
+        out_of_reach: u64,
+        /// All rows.
+        rows: u64,
+    },
+}
+
+impl Explain for NotWeightable {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::NoPropensities => {
+                Some(Remedy::with("{action}, or log propensities from now on", Action::NamePropensityColumn))
+            }
+            Self::Deterministic => Some(Remedy::new("let the policy explore")),
+            Self::OutOfReach { .. } => None,
+        }
+    }
 }
 
 /// The sums behind a rule's values.
 #[derive(Debug, Clone)]
-pub(crate) struct Worth {
+pub(crate) struct ValueSums {
     shape: Shape,
     /// For each arm the sum of the contexts at which the rule plays it.
     functional: Vec<f64>,
@@ -36,7 +75,7 @@ pub(crate) struct Worth {
     doubly: Mean,
 }
 
-impl Worth {
+impl ValueSums {
     pub(crate) fn new(shape: Shape) -> Self {
         Self {
             shape,
@@ -77,43 +116,27 @@ impl Worth {
         self.doubly.add(predict(choice) + weight * (reward - predict(logged)));
     }
 
-    pub(crate) fn value(self, set: &ConfidenceSet<'_>, sign: f64) -> Value {
+    pub(crate) fn value(self, set: &ConfidenceSet<'_>, sign: f64) -> OffPolicyValue {
         let mean = self.functional.iter().map(|sum| sum / self.rows as f64).collect();
         let functional = Parameters::new(self.shape, mean).expect("means of contexts are finite");
         let refusal = self.refusal();
-        let unless_refused = |mean: &Mean| match &refusal {
-            Some(reason) => Err(reason.clone()),
-            None => Ok(signed(mean.interval(), sign)),
-        };
-        Value {
+        let unless_refused = |mean: &Mean| refusal.map_or_else(|| Ok(signed(mean.interval(), sign)), Err);
+        OffPolicyValue {
             direct: signed(set.functional_interval(&functional), sign),
             inverse_propensity: unless_refused(&self.weighted),
             doubly_robust: unless_refused(&self.doubly),
         }
     }
 
-    /// Why outcomes cannot be weighted.
-    fn refusal(&self) -> Option<String> {
-        if self.with_propensity < self.rows {
-            return Some(
-                "the log has no propensities: name their column with --propensity-column, or log them from now on"
-                    .to_owned(),
-            );
+    fn refusal(&self) -> Option<NotWeightable> {
+        let Self { rows, out_of_reach, .. } = *self;
+        if self.with_propensity < rows {
+            Some(NotWeightable::NoPropensities)
+        } else if self.randomised == 0 {
+            Some(NotWeightable::Deterministic)
+        } else {
+            (out_of_reach > 0).then_some(NotWeightable::OutOfReach { out_of_reach, rows })
         }
-        if self.randomised == 0 {
-            return Some(
-                "the log is deterministic: every option was certain (propensity 1), so no weight can stand for the people who would have got \
-                 another; let the policy explore"
-                    .to_owned(),
-            );
-        }
-        (self.out_of_reach > 0).then(|| {
-            format!(
-                "in {} of {} rows the rule wants an option that could not have been given there (the logged one was certain), so the weights leave \
-                 these people out",
-                self.out_of_reach, self.rows
-            )
-        })
     }
 }
 

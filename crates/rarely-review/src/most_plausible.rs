@@ -16,7 +16,12 @@ const MARGIN: f64 = 1e-9;
 
 /// The parameters that decide as the rule does and are nearest to the estimates. Options that the rule does not name keep their
 /// estimates, lowered just so far that none of the people gets them. A linear rule is its own parameters.
-pub fn stance(document: &PolicyDocument, rule: &WrittenRule, statistics: &Statistics, people: &[f64]) -> Parameters {
+pub fn most_plausible(
+    document: &PolicyDocument,
+    rule: &WrittenRule,
+    statistics: &Statistics,
+    people: &[f64],
+) -> Parameters {
     let Some(ladder) = rule.ladder(document) else {
         return rule.parameters(document);
     };

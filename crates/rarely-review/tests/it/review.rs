@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Rng, Thresholds};
 use rarely_policy::{PolicyDocument, ThresholdRule, WrittenRule};
-use rarely_review::{Ground, Review, Tally, Verdict, review};
+use rarely_review::{EvidenceBase, Review, Tally, Verdict, VerdictReason, review};
 
 const NOISE: f64 = 0.1;
 /// δ of every document here.
@@ -51,9 +51,9 @@ impl World {
     fn reviewed(&self, cuts: &[f64], rows: u64, seed: u64) -> Found {
         let document = self.document(cuts);
         let tally = self.log(&document, rows, seed);
-        let ground = Ground::of(&document, &tally, None).expect("it fits");
-        let review = review(&ground, &tally).expect("it runs");
-        let people = ground.people.clone();
+        let base = EvidenceBase::of(&document, &tally, None).expect("it fits");
+        let review = review(&base, &tally).expect("it runs");
+        let people = base.people.clone();
         Found { document, people, review }
     }
 
@@ -100,8 +100,8 @@ fn wrong_rules_are_changed_in_the_right_direction_with_a_true_certificate() {
         // Wrong by 4 to 40 mmHg, on either side.
         let wrong = truth + if seed % 2 == 0 { 1.0 } else { -1.0 } * (4.0 + 36.0 * (seed % 37) as f64 / 36.0);
         let found = CLINICAL.reviewed(&[(wrong * 100.0).round() / 100.0], 100_000, seed);
-        let right = found.review.verdict == Verdict::Change
-            && found.review.proposal.as_ref().is_some_and(|proposal| {
+        let right = found.review.judgement.verdict == Verdict::Change
+            && found.review.judgement.proposal.as_ref().is_some_and(|proposal| {
                 let gain = proposal.certificate.gain.interval;
                 let new = cuts(&proposal.rule)[0];
                 let nearer = (new - truth).abs() < (wrong - truth).abs() && (new - wrong) * (truth - wrong) > 0.0;
@@ -121,7 +121,7 @@ fn right_rules_are_kept() {
     let logs = 1000;
     let failed = (0..logs).filter(|&seed| {
         let found = CLINICAL.reviewed(&[80.0 + 140.0 * 2.0 / 3.0], 100_000, 10_000 + seed);
-        found.review.verdict != Verdict::Keep
+        found.review.judgement.verdict != Verdict::Keep
     });
     let failed = failed.count() as u64;
     assert!(failed <= allowed(logs), "{failed} of {logs} failed");
@@ -133,9 +133,9 @@ fn so_it_is_with_three_options() {
     let (right, wrong, logs) = ([115.0, 185.0], [115.0, 170.0], 200);
     let (mut kept, mut changed) = (0, 0);
     for seed in 0..logs {
-        kept += u64::from(THREE.reviewed(&right, 20_000, seed).review.verdict == Verdict::Keep);
+        kept += u64::from(THREE.reviewed(&right, 20_000, seed).review.judgement.verdict == Verdict::Keep);
         let found = THREE.reviewed(&wrong, 20_000, seed);
-        changed += u64::from(found.review.proposal.as_ref().is_some_and(|proposal| {
+        changed += u64::from(found.review.judgement.proposal.as_ref().is_some_and(|proposal| {
             let gain = proposal.certificate.gain.interval;
             let new = cuts(&proposal.rule);
             new.len() == 2 && (new[1] - 185.0).abs() < 15.0 && gain.contains(THREE.true_gain(&found, &proposal.rule))
@@ -148,11 +148,11 @@ fn so_it_is_with_three_options() {
 #[test]
 fn too_few_rows_cannot_tell_and_say_what_would() {
     let found = CLINICAL.reviewed(&[140.0], 3, 1).review;
-    assert_eq!(found.verdict, Verdict::CannotTell);
-    assert!(found.reasons[0].contains("does not tell watch (3 rows) from treat (0 rows)"), "{:?}", found.reasons);
-    let remedy = found.gaps.remedy.expect("a remedy");
-    assert_eq!(remedy.explore, "equipoise:0.05");
-    assert!(remedy.settled > 10 && remedy.cases.is_some_and(|cases| cases < 10_000), "{remedy:?}");
+    assert_eq!(found.judgement.verdict, Verdict::CannotTell);
+    assert_eq!(found.judgement.reasons, [VerdictReason::NotToldApart { options: (0, 1), rows: (3, 0) }]);
+    let forecast = found.gaps.forecast.expect("a forecast");
+    assert_eq!(forecast.explore, "equipoise:0.05");
+    assert!(forecast.settled > 10 && forecast.cases.is_some_and(|cases| cases < 10_000), "{forecast:?}");
 }
 
 /// Intervals of the threshold cover the true one in 1−δ of the logs, whatever shape they have.
@@ -172,7 +172,7 @@ fn threshold_intervals_cover_the_truth_in_all_four_shapes() {
         let ((a, b), (c, d)) = (world.means[0], world.means[1]);
         let truth = 80.0 + 140.0 * (a - c) / (d - b);
         let review = world.reviewed(&[150.0], rows, seed).review;
-        let interval = review.standing.boundaries[0].interval.expect("one feature");
+        let interval = review.judgement.standing.boundaries[0].interval.expect("one feature");
         shapes[match interval {
             Thresholds::Between { .. } => 0,
             Thresholds::AtMost { .. } | Thresholds::AtLeast { .. } => 1,
@@ -197,11 +197,11 @@ fn rounded_rules_pass_the_printed_test() {
         let document = CLINICAL.document(&[140.0]);
         let rows = 2000 + 500 * seed;
         let found = CLINICAL.reviewed(&[140.0], rows, seed);
-        let proposal = found.review.proposal.expect("140 is wrong");
+        let proposal = found.review.judgement.proposal.expect("140 is wrong");
         let printed = Printed::from_rows(&CLINICAL, rows, seed, document.norm_bound());
         let new = cuts(&proposal.rule)[0];
         let scaled = |cut: f64| (cut - 80.0) / 140.0;
-        assert!((printed.radius - found.review.standing.radius).abs() < 1e-9 * printed.radius);
+        assert!((printed.radius - found.review.judgement.standing.radius).abs() < 1e-9 * printed.radius);
         assert!(printed.plausible([scaled(new), -1.0]), "{seed}: {new}");
         assert!(!printed.plausible([scaled(140.0), -1.0]));
         let digits = format!("{new}").replace('.', "").trim_end_matches('0').len();

@@ -1,15 +1,17 @@
-//! What would settle a question that the log leaves open, and how many cases it would take: by simulation.
+//! How many cases with exploration would settle a question that the log leaves open, by simulation.
 
 use rarely_core::{
-    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Rng, Round, Rule, Shape, Share, Stuck,
-    World, step,
+    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Ridge, Rng, Round, Rule, Shape, Share,
+    Stuck, World, step,
 };
 use serde::Serialize;
 
 use crate::error::ReviewError;
-use crate::ground::Ground;
-use crate::least_squares::{dot, factor, information, solve_transposed};
-use crate::review::Standing;
+use crate::evidence_base::EvidenceBase;
+use crate::judgement::Standing;
+use crate::least_squares::dot;
+use crate::moments::packed_length;
+use crate::normal_equations::NormalEquations;
 
 /// Truths that are tried, each a draw from what the data leave possible.
 const TRUTHS: u64 = 20;
@@ -30,9 +32,9 @@ const STILL_PLAUSIBLE: f64 = 0.05;
 /// Draws of a truth before one that strays from the outcome's range is taken as it is.
 const DRAWS: usize = 100;
 
-/// What would settle the question.
+/// How many cases with exploration would settle an open question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Remedy {
+pub struct ExplorationForecast {
     /// The exploration that was simulated, as a document writes it.
     pub explore: String,
     /// Cases after which half of the simulated truths were settled; null if they were not.
@@ -52,29 +54,33 @@ pub struct Remedy {
 ///
 /// # Errors
 /// [`ReviewError::Settings`] if the document's settings exclude each other.
-pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing, stuck: &[Stuck]) -> Result<Remedy, ReviewError> {
-    let own = ground.document.change().explore;
+pub(crate) fn forecast(
+    base: &EvidenceBase<'_>,
+    standing: &Standing,
+    stuck: &[Stuck],
+) -> Result<ExplorationForecast, ReviewError> {
+    let own = base.document.change().explore;
     let explore = if own == Exploration::NONE {
         Exploration { equipoise: Share::named("equipoise", EQUIPOISE)?, ..own }
     } else {
         own
     };
-    let d = ground.document.shape().dimension();
-    let people = &ground.people[..ground.people.len().min(PEOPLE * d)];
+    let d = base.document.shape().dimension();
+    let people = &base.people[..base.people.len().min(PEOPLE * d)];
     let question = Question {
         pairs: standing.boundaries.iter().filter(|pair| !pair.told_apart).map(|pair| pair.options).collect(),
         stuck: stuck.iter().map(|stuck| stuck.arm).collect(),
         people,
-        most_cases: most_cases(ground.document.shape()),
+        most_cases: most_cases(base.document.shape()),
     };
     let mut settled = Vec::new();
     for truth in 0..TRUTHS {
         let mut rng = Rng::new(truth, 0);
-        let mut world = People::draw(ground, people, &mut rng);
-        let settings = ground.document.settings()?.deployed(standing.stance.values().to_vec())?;
+        let mut world = People::draw(base, people, &mut rng);
+        let settings = base.document.settings()?.deployed(standing.most_plausible.values().to_vec())?;
         let settings = settings.population(rarely_core::Contexts::new(people, d)?)?.certificates(Certificates::Brief);
         let settings = settings.explore(explore.pilot, explore.equipoise.get())?;
-        let mut policy = settings.learned(ground.statistics.clone()).build()?;
+        let mut policy = settings.learned(base.statistics.clone()).build()?;
         settled.extend(question.cases_to_settle(policy.as_mut(), &mut world, &mut rng));
     }
     settled.sort_unstable();
@@ -83,7 +89,7 @@ pub(crate) fn remedy(ground: &Ground<'_>, standing: &Standing, stuck: &[Stuck]) 
         let needed = (share * TRUTHS as f64).ceil() as usize;
         settled.get(needed - 1).copied()
     };
-    Ok(Remedy {
+    Ok(ExplorationForecast {
         explore: explore.to_string(),
         cases: after(0.5),
         cases_nine_tenths: after(0.9),
@@ -160,28 +166,37 @@ struct People<'a> {
 
 impl<'a> People<'a> {
     /// Draws a truth from `N(θ̂, σ²V⁻¹)` that on average stays in the outcome's range.
-    fn draw(ground: &Ground<'_>, people: &'a [f64], rng: &mut Rng) -> Self {
-        let (d, noise) = (ground.document.shape().dimension(), ground.confidence().noise.get());
-        let sign = ground.document.outcome_sign();
+    fn draw(base: &EvidenceBase<'_>, people: &'a [f64], rng: &mut Rng) -> Self {
+        let (d, noise) = (base.document.shape().dimension(), base.confidence().noise.get());
+        let sign = base.document.outcome_sign();
         let mut truth = Vec::new();
-        for ridge in ground.statistics.arms() {
-            let lower = factor(&information(ridge), d);
+        for ridge in base.statistics.arms() {
+            let equations = NormalEquations::new(&penalised(ridge), &vec![0.0; d]);
             let mut draw = || {
-                let mut arm: Vec<f64> = (0..d).map(|_| noise * rng.normal()).collect();
-                solve_transposed(&lower, d, &mut arm);
+                let normal: Vec<f64> = (0..d).map(|_| noise * rng.normal()).collect();
+                let mut arm = equations.unwhitened(&normal);
                 arm.iter_mut().zip(ridge.estimate()).for_each(|(value, estimate)| *value += estimate);
                 arm
             };
             let likely = |arm: &Vec<f64>| {
                 let count = people.len() / d;
                 let mean = people.chunks_exact(d).map(|person| dot(person, arm)).sum::<f64>() / count as f64;
-                ground.document.outcome().range.is_none_or(|(low, high)| low <= sign * mean && sign * mean <= high)
+                base.document.outcome().range.is_none_or(|(low, high)| low <= sign * mean && sign * mean <= high)
             };
             let drawn = (1..DRAWS).map(|_| draw()).find(likely);
             truth.extend(drawn.unwrap_or_else(|| ridge.estimate().to_vec()));
         }
         Self { contexts: people, dimension: d, truth, noise, rng: Rng::new(rng.bits(), 1) }
     }
+}
+
+/// `V` of one arm: the lower triangle by rows.
+fn penalised(ridge: &Ridge) -> Vec<f64> {
+    let mut packed: Vec<f64> = ridge.information().collect();
+    for at in 0..ridge.dimension() {
+        packed[packed_length(at + 1) - 1] += ridge.penalty();
+    }
+    packed
 }
 
 impl World for People<'_> {

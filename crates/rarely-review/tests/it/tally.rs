@@ -1,52 +1,13 @@
-//! What a live policy asks of the sums: corrections, another rule, saving mid-way, a judgement as plain data.
+//! The statistics of a log: corrections, another rule, saving half-way, merging.
 
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
-use rarely_policy::{PolicyDocument, WrittenRule};
-use rarely_review::{
-    Bandwidth, Examined, Ground, Jumps, Kernel, Proposal, Review, Tally, Verdict, examine, review, words,
+use rarely_policy::PolicyDocument;
+use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, ReviewJson, Tally};
+
+use crate::logs::{
+    Row, THREE, age_and_smoker, by_lot, drawn, judged, log, reviewed, summed, three_features, threshold,
 };
-
-/// One number and a word; the change as given.
-fn document(change: &str, rule: &str) -> PolicyDocument {
-    let text = format!(
-        "policy = \"live\"\noptions = [\"wait\", \"treat\"]\noutcome = {{ column = \"y\", range = [-5.0, 5.0] }}\n\
-         [[features]]\ncolumn = \"age\"\nunit = \"years\"\nrange = [0, 100]\n\
-         [[features]]\ncolumn = \"smoker\"\nlevels = [\"no\", \"yes\"]\n\
-         [evidence]\nnoise = 0.1\nnorm_bound = 5.0\n{change}\n[rule]\n{rule}\n"
-    );
-    PolicyDocument::parse(&text, "live.toml").unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn threshold(cut: f64) -> String {
-    format!("threshold = {{ feature = \"age\", cuts = [{cut}], options = [\"wait\", \"treat\"] }}")
-}
-
-/// A row: its context, option and reward.
-type Row = ([f64; 3], Arm, f64);
-
-/// Waiting gives 0.6; treating gives age/100: they are equal at 60.
-fn drawn(rng: &mut Rng) -> Row {
-    let person = [1.0, rng.uniform(), f64::from(rng.uniform() < 0.3)];
-    let arm = rng.below(2);
-    (person, Arm::new(arm), [0.6, person[1]][arm] + 0.1 * rng.normal())
-}
-
-fn summed(document: &PolicyDocument, rows: &[Row]) -> Tally {
-    let mut tally = Tally::new(document);
-    for (row, (person, arm, reward)) in rows.iter().enumerate() {
-        tally.add(row as u64, person, *arm, *reward);
-    }
-    tally
-}
-
-fn judged(document: &PolicyDocument, tally: &Tally) -> Examined {
-    examine(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
-}
-
-fn reviewed(document: &PolicyDocument, tally: &Tally) -> Review {
-    review(&Ground::of(document, tally, None).expect("it fits"), tally).expect("it runs")
-}
 
 /// Written and read as a store does it.
 fn saved(tally: &Tally, document: &PolicyDocument) -> Tally {
@@ -98,7 +59,7 @@ proptest! {
     /// Corrected sums are those of the corrected rows, whenever the correction comes.
     #[test]
     fn corrections_are_as_if_it_had_been_so_all_along(count in 1_usize..1500, share in 0.0..1.0_f64, seed: u64) {
-        let document = document("", &threshold(60.0));
+        let document = age_and_smoker("", &threshold(60.0));
         let mut rng = Rng::new(seed, 0);
         let (mut tally, mut rows): (Tally, Vec<Row>) = (Tally::new(&document), Vec::new());
         for row in 0..count {
@@ -117,7 +78,7 @@ proptest! {
         alike(&tally, &expected, &document, 1e-9);
         let (found, expected) = (judged(&document, &tally), judged(&document, &expected));
         prop_assert_eq!(found.verdict, expected.verdict);
-        let rule = |examined: &Examined| examined.proposal.as_ref().map(|proposal| proposal.rule.clone());
+        let rule = |judgement: &Judgement| judgement.proposal.as_ref().map(|proposal| proposal.rule.clone());
         prop_assert_eq!(rule(&found), rule(&expected));
     }
 
@@ -127,7 +88,7 @@ proptest! {
         parts in prop::collection::vec((0_usize..700, any::<bool>(), 0_usize..3), 1..5),
         seed: u64,
     ) {
-        let mut document = document("", &threshold(60.0));
+        let mut document = age_and_smoker("", &threshold(60.0));
         let mut rng = Rng::new(seed, 0);
         let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
         let mut number = 0;
@@ -163,7 +124,7 @@ proptest! {
 /// More people than the sample holds, so that who is kept is put to the test too.
 #[test]
 fn a_long_log_saved_mid_way_goes_on() {
-    let document = document("", &threshold(40.0));
+    let document = age_and_smoker("", &threshold(40.0));
     let mut rng = Rng::new(5, 0);
     let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
     for row in 0..25_000 {
@@ -182,7 +143,7 @@ fn a_long_log_saved_mid_way_goes_on() {
 /// One outcome that is corrected to and fro: every turn rounds once, by at most 1e-16 of what is recent.
 #[test]
 fn corrections_repeated_many_times_do_not_drift() {
-    let document = document("", &threshold(60.0));
+    let document = age_and_smoker("", &threshold(60.0));
     let mut rng = Rng::new(2, 0);
     let mut rows: Vec<Row> = (0..2000).map(|_| drawn(&mut rng)).collect();
     let mut tally = summed(&document, &rows);
@@ -198,7 +159,7 @@ fn corrections_repeated_many_times_do_not_drift() {
 /// Where every outcome is corrected to nothing only rounding is left, which must not look like damage, also when states are merged.
 #[test]
 fn what_rounding_leaves_of_a_sum_of_squares_is_no_damage() {
-    let document = document("", &threshold(50.0));
+    let document = age_and_smoker("", &threshold(50.0));
     for seed in 0..200 {
         let mut rng = Rng::new(seed, 0);
         let mut nothing = || {
@@ -224,7 +185,7 @@ fn what_rounding_leaves_of_a_sum_of_squares_is_no_damage() {
 /// Jumps begin again at the new cut; a row from before is in everything but them.
 #[test]
 fn another_rule_is_followed() {
-    let old = document("", &threshold(60.0));
+    let old = age_and_smoker("", &threshold(60.0));
     let new = old.with_rule(old.rule().with_numbers(&[40.0])).unwrap();
     let mut rng = Rng::new(3, 0);
     let early: Vec<Row> = (0..3000).map(|_| drawn(&mut rng)).collect();
@@ -255,114 +216,70 @@ fn another_rule_is_followed() {
     assert!(tally.jumps().cloned() != jumps);
 
     let linear = "linear = { wait = { intercept = 0.6 }, treat = { age = 0.01 } }";
-    let linear = document("", linear);
+    let linear = age_and_smoker("", linear);
     tally.follow(&linear);
     assert!(tally.jumps().is_some_and(|jumps| jumps.cuts().len() == 1), "two options have a boundary");
-    let everyone = document("", "threshold = { feature = \"age\", cuts = [], options = [\"wait\"] }");
+    let everyone = age_and_smoker("", "threshold = { feature = \"age\", cuts = [], options = [\"wait\"] }");
     tally.follow(&everyone);
     assert!(tally.jumps().is_none());
     assert_eq!(saved(&tally, &everyone), tally);
 }
 
-/// Sums at the cuts that have just begun again know of nobody: that is no extrapolation.
-#[test]
-fn a_rule_just_changed_does_not_make_tried_options_untried() {
-    let old = document("", &threshold(60.0));
-    let wrong = old.with_rule(old.rule().with_numbers(&[30.0])).unwrap();
-    let mut rng = Rng::new(4, 0);
-    let rows: Vec<Row> = (0..20_000).map(|_| drawn(&mut rng)).collect();
-    let mut tally = summed(&old, &rows);
-    tally.follow(&wrong);
-    let proposal = judged(&wrong, &tally).proposal.expect("it should be 60");
-    assert!(proposal.who.changed > 0);
-    assert_eq!(proposal.who.untried, 0);
-    assert_eq!(words::against(&wrong, &proposal).iter().filter(|line| line.contains("extrapolation")).count(), 0);
-}
-
 #[test]
 #[should_panic(expected = "the sums are of this document but for its rule")]
 fn a_rule_of_another_document_is_not_followed() {
-    let mut tally = Tally::new(&document("", &threshold(60.0)));
+    let mut tally = Tally::new(&age_and_smoker("", &threshold(60.0)));
     let text = "policy = \"p\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
                 rule = { score = { coefficients = {}, cuts = [], options = [\"b\"] } }\n";
     tally.follow(&PolicyDocument::parse(text, "other.toml").unwrap());
 }
 
+/// Two states give what one pass gives, also when they are saved in between.
 #[test]
-fn an_examination_is_the_review_s_judgement() {
-    for (cut, rows, verdict) in
-        [(60.0, 5000, Verdict::Keep), (30.0, 5000, Verdict::Change), (60.0, 3, Verdict::CannotTell)]
-    {
-        let document = document("", &threshold(cut));
-        let mut rng = Rng::new(6, 0);
-        let tally = summed(&document, &(0..rows).map(|_| drawn(&mut rng)).collect::<Vec<_>>());
-        let (found, whole) = (judged(&document, &tally), reviewed(&document, &tally));
-        assert_eq!(found.verdict, verdict);
-        let Review { standing, verdict, reasons, proposal, .. } = whole;
-        assert_eq!(found, Examined { standing, verdict, reasons, proposal });
+fn states_merge() {
+    let document = three_features(
+        THREE,
+        "",
+        "threshold = { feature = \"age\", cuts = [40, 60], options = [\"low\", \"middle\", \"high\"] }",
+    );
+    let means = [[0.5, 0.0, 0.0, 0.1], [0.2, 0.5, 0.5, 0.0], [-0.6, 1.0, 1.0, 0.0]];
+    let (first, second) = (log(&document, 7000, 8, &means, by_lot(3)), log(&document, 9000, 9, &means, by_lot(3)));
+    let mut one_pass = Tally::new(&document);
+    for (rows, seed) in [(7000, 8), (9000, 9)] {
+        let mut rng = Rng::new(seed, 0);
+        for row in 0..rows {
+            let person = [1.0, rng.uniform(), rng.uniform(), f64::from(rng.uniform() < 0.3)];
+            let arm = rng.below(3);
+            let mean: f64 = person.iter().zip(means[arm]).map(|(x, y)| x * y).sum();
+            one_pass.add(row, &person, Arm::new(arm), mean + 0.1 * rng.normal());
+        }
     }
+    let saved =
+        |tally: &Tally| -> Tally { Tally::from_text(&tally.to_text().unwrap()).unwrap().revive(&document).unwrap() };
+    let mut merged = saved(&second);
+    merged.merge(&saved(&first)).unwrap();
+    assert_eq!(merged.sample(), one_pass.sample());
+    assert!(matches!(merged.merge(&first), Err(rarely_review::TallyError::Twice { rows: 7000 })));
+    assert!(one_pass.check_sources().is_ok());
+    let answer = |tally: &Tally| {
+        serde_json::to_value(ReviewJson::new(&Findings::new(&document, &reviewed(&document, tally)))).unwrap()
+    };
+    assert_same(&answer(&merged), &answer(&one_pass), "");
 }
 
-#[test]
-fn a_judgement_as_plain_data_comes_back() {
-    for change in ["", "[change]\nalgorithm = \"boundary-greedy\"\ndigits = \"all\""] {
-        let document = document(change, &threshold(30.0));
-        let mut rng = Rng::new(7, 0);
-        let tally = summed(&document, &(0..5000).map(|_| drawn(&mut rng)).collect::<Vec<_>>());
-        let found = judged(&document, &tally);
-        let text = serde_json::to_string(&found).unwrap();
-        assert_eq!(serde_json::from_str::<Examined>(&text).unwrap(), found);
-        let proposal = found.proposal.expect("it should be 60");
-        let value = serde_json::to_value(&proposal).unwrap();
-        assert_eq!(serde_json::from_value::<Proposal>(value.clone()).unwrap(), proposal);
-        assert_eq!(value["rule"]["threshold"]["feature"], "age");
-        assert_eq!(value["who"]["people"], 5000);
-        assert_eq!(value["who"]["bands"][0]["band"]["members"]["between"]["low"], 0.0);
-        assert!(value["certificate"]["gain"]["interval"]["lower"].is_number());
-        assert!(serde_json::from_str::<Verdict>("\"perhaps\"").is_err());
+fn assert_same(one: &serde_json::Value, other: &serde_json::Value, at: &str) {
+    use serde_json::Value;
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{at}: {a} and {b}");
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().for_each(|(i, (a, b))| assert_same(a, b, &format!("{at}[{i}]")));
+        }
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
+            a.iter().for_each(|(key, a)| assert_same(a, &b[key], &format!("{at}.{key}")));
+        }
+        _ => assert_eq!(one, other, "{at}"),
     }
-}
-
-#[test]
-fn all_digits_are_the_algorithm_s_own() {
-    let mut rng = Rng::new(8, 0);
-    let rows: Vec<Row> = (0..5000).map(|_| drawn(&mut rng)).collect();
-    let found = |digits: &str| {
-        let document = document(&format!("[change]\ndigits = \"{digits}\""), &threshold(30.0));
-        judged(&document, &summed(&document, &rows)).proposal.expect("it should be 60")
-    };
-    let (fewest, all) = (found("fewest"), found("all"));
-    assert_eq!((&all.rule, &all.certificate), (&all.exact, &all.exact_certificate));
-    assert_eq!((&all.exact, &all.exact_certificate), (&fewest.exact, &fewest.exact_certificate));
-    assert!(digits(&fewest.rule) < digits(&all.rule), "{:?} and {:?}", fewest.rule, all.rule);
-}
-
-/// Rounding must not carry a cut that the plan allows beyond it.
-#[test]
-fn a_rule_is_not_rounded_out_of_its_bounds() {
-    let mut rng = Rng::new(9, 0);
-    let rows: Vec<Row> = (0..5000).map(|_| drawn(&mut rng)).collect();
-    let found = |control: &str| {
-        let document = document(control, &threshold(30.0));
-        let proposal = judged(&document, &summed(&document, &rows)).proposal.expect("it should be 60");
-        let outside = document.outside_bounds(&proposal.rule);
-        (proposal, outside)
-    };
-    let (free, _) = found("");
-    let (rounded, exact) = (free.rule.numbers()[0], free.exact.numbers()[0]);
-    assert_ne!(rounded, exact);
-    // An end between the exact cut and the rounded one.
-    let end = f64::midpoint(rounded, exact);
-    assert!(rounded > exact, "the rule in force is at 30, below both ends of the range");
-    let (bounded, outside) = found(&format!("[control]\nbounds = {{ cut = [0, {end}] }}"));
-    assert_eq!(bounded.exact, free.exact);
-    assert_eq!(outside, Vec::<String>::new());
-    assert_ne!(bounded.rule, free.rule);
-    let (beyond, outside) = found("[control]\nbounds = { cut = [0, 40] }");
-    assert_eq!(beyond.rule, free.rule, "a proposal outside the plan is still the algorithm's; others refuse it");
-    assert_eq!(outside.len(), 1);
-}
-
-fn digits(rule: &WrittenRule) -> usize {
-    rule.numbers().iter().map(|number| number.to_string().len()).sum()
 }

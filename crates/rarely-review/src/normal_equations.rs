@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::least_squares::dot;
 use crate::moments::packed_length;
 
 /// A column whose part at right angles to those before it has less than this share of its square is no column of its own:
@@ -59,7 +60,12 @@ impl NormalEquations {
 
     /// `β`, 0 for dropped columns.
     pub(crate) fn coefficients(&self) -> Vec<f64> {
-        let mut solution = self.scores.clone();
+        self.unwhitened(&self.scores)
+    }
+
+    /// `D⁻¹L⁻ᵀz`: from independent numbers of variance 1, numbers whose covariance is `(Σzzᵀ)⁻¹`.
+    pub(crate) fn unwhitened(&self, z: &[f64]) -> Vec<f64> {
+        let mut solution = z.to_vec();
         for i in (0..solution.len()).rev() {
             let row = self.row(i);
             solution[i] /= row[i];
@@ -107,8 +113,4 @@ impl NormalEquations {
         }
         self.factor[packed_length(i)..packed_length(i + 1)].copy_from_slice(&row);
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -6,7 +6,7 @@ use crate::least_squares::dot;
 
 /// A rule's running variable: a threshold's feature, a score, or the difference of a linear rule between two options.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Running {
+pub struct RunningVariable {
     /// In context coordinates; at least one cut.
     pub ladder: Ladder,
     /// What to add to it for the owner's units.
@@ -15,7 +15,7 @@ pub struct Running {
     pub cuts: Vec<f64>,
 }
 
-impl Running {
+impl RunningVariable {
     /// The running variable, if the rule has one.
     pub fn of(document: &PolicyDocument, rule: &WrittenRule) -> Option<Self> {
         let cuts = match rule {

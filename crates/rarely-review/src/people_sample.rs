@@ -13,7 +13,7 @@ pub const SAMPLE_SIZE: usize = 10_000;
 /// A uniform sample of contexts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
-pub struct Sample {
+pub struct PeopleSample {
     dimension: usize,
     /// Priority and slot of each person kept, the largest first.
     heap: BinaryHeap<(u64, usize)>,
@@ -21,7 +21,7 @@ pub struct Sample {
     contexts: Vec<f64>,
 }
 
-impl Sample {
+impl PeopleSample {
     /// Nobody yet.
     pub fn new(dimension: usize) -> Self {
         Self { dimension, heap: BinaryHeap::new(), contexts: Vec::new() }
@@ -84,7 +84,7 @@ impl Sample {
     }
 }
 
-impl PartialEq for Sample {
+impl PartialEq for PeopleSample {
     fn eq(&self, other: &Self) -> bool {
         Stored::from(self.clone()) == Stored::from(other.clone())
     }
@@ -98,8 +98,8 @@ struct Stored {
     contexts: Vec<f64>,
 }
 
-impl From<Sample> for Stored {
-    fn from(sample: Sample) -> Self {
+impl From<PeopleSample> for Stored {
+    fn from(sample: PeopleSample) -> Self {
         let contexts = sample.contexts();
         let mut priorities: Vec<u64> = sample.heap.into_iter().map(|(priority, _)| priority).collect();
         priorities.sort_unstable();
@@ -107,7 +107,7 @@ impl From<Sample> for Stored {
     }
 }
 
-impl TryFrom<Stored> for Sample {
+impl TryFrom<Stored> for PeopleSample {
     type Error = &'static str;
 
     fn try_from(stored: Stored) -> Result<Self, &'static str> {

@@ -1,0 +1,105 @@
+//! What a review says: a tree of statements, each with its numbers and its sentence.
+//!
+//! Terminal, page, dashboard, notebook, JSON and the logged proposal lay this tree out and add no statement of their own, so that
+//! two of them cannot disagree. Whoever changes what a review says changes the file of that statement here:
+//!
+//! | file | statements |
+//! |---|---|
+//! | `cases` | how many rows and people |
+//! | `verdict` | keep, change or cannot tell; the cause and the reasons |
+//! | `boundaries` | where the rule in force stands |
+//! | `proposal`, `certificate`, `impact`, `against` | the change: to what, how sure, for whom, and what speaks against it |
+//! | `gaps` | what the data cannot say, and what would settle it |
+//! | `checks` | whether straight lines are good enough |
+//! | `estimates`, `assumptions` | what each option is estimated to do; what the review assumes |
+//! | `numbers`, `units` | how numbers are written |
+//! | `json` | the object for programs |
+//!
+//! Fields called `sentence` hold whole sentences. Names of options and features stand in them as the owner writes them.
+
+mod against;
+mod assumptions;
+mod boundaries;
+mod cases;
+mod certificate;
+mod checks;
+mod estimates;
+mod gaps;
+mod impact;
+mod json;
+pub mod numbers;
+mod proposal;
+mod units;
+mod verdict;
+
+use rarely_policy::PolicyDocument;
+use serde::Serialize;
+
+use crate::review::Review;
+
+pub use against::{AgainstFinding, CounterEvidence, CounterPoint};
+pub use assumptions::AssumptionFinding;
+pub use boundaries::{BoundaryFinding, ExcludedFinding, StandingFinding};
+pub use cases::CasesFinding;
+pub use certificate::{CertificateFinding, CertificateLine};
+pub use checks::CheckFinding;
+pub use estimates::{CoefficientFinding, EstimateFinding};
+pub use gaps::{ForecastFinding, GapsFinding, StuckFinding};
+pub use impact::{BandFinding, ImpactFinding};
+pub use json::ReviewJson;
+pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
+pub use units::{gain_unit, running_unit};
+pub use verdict::{ReasonFinding, VerdictFinding, cause_clause};
+
+/// Everything that a review says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Findings {
+    /// The policy's name.
+    pub policy: String,
+    /// What the outcome is called.
+    pub outcome: String,
+    /// What a gain is measured in.
+    pub gain_unit: String,
+    /// The probability that any interval misses the truth.
+    pub error_probability: f64,
+    /// The cases that it rests on.
+    pub cases: CasesFinding,
+    /// Keep, change, or cannot tell.
+    pub verdict: VerdictFinding,
+    /// The rule in force.
+    pub rule: RuleFinding,
+    /// Where the rule in force stands.
+    pub standing: StandingFinding,
+    /// The proposed change.
+    pub proposal: Option<ProposalFinding>,
+    /// What the data cannot say.
+    pub gaps: GapsFinding,
+    /// Whether straight lines are good enough.
+    pub checks: Vec<CheckFinding>,
+    /// What each option is estimated to do.
+    pub estimates: Vec<EstimateFinding>,
+    /// What the review assumes.
+    pub assumptions: Vec<AssumptionFinding>,
+}
+
+impl Findings {
+    /// What a review of a document's rule says.
+    pub fn new(document: &PolicyDocument, review: &Review) -> Self {
+        let judgement = &review.judgement;
+        Self {
+            policy: document.policy().to_owned(),
+            outcome: document.outcome().column.clone(),
+            gain_unit: gain_unit(document),
+            error_probability: document.evidence().error_probability,
+            cases: CasesFinding::new(document, review),
+            verdict: VerdictFinding::new(document, judgement),
+            rule: RuleFinding::new(document, document.rule()),
+            standing: StandingFinding::new(document, &judgement.standing),
+            proposal: judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal)),
+            gaps: GapsFinding::new(document, &review.gaps),
+            checks: review.checks.iter().map(|check| CheckFinding::new(document, check)).collect(),
+            estimates: estimates::estimates(document, &judgement.standing.estimates),
+            assumptions: assumptions::assumptions(document),
+        }
+    }
+}

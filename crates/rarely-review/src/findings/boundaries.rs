@@ -1,0 +1,132 @@
+//! Where the rule in force stands.
+
+use rarely_core::Thresholds;
+use rarely_policy::PolicyDocument;
+use serde::Serialize;
+
+use super::numbers::{number, percent, with_unit};
+use super::units::running_unit;
+use crate::judgement::{PairBoundary, Standing};
+
+/// Where the rule in force stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StandingFinding {
+    /// The radius of the confidence set.
+    pub radius: f64,
+    /// Every pair of options.
+    pub boundaries: Vec<BoundaryFinding>,
+    /// Whether all boundaries are plausible at once.
+    pub jointly_plausible: bool,
+    /// What that means for the rule as a whole, where it is not plausible.
+    pub joint_sentence: Option<&'static str>,
+    /// The largest cosine of a plausible policy with the rule.
+    pub max_cosine: f64,
+    /// The people who get an option that the data rule out.
+    pub excluded: ExcludedFinding,
+}
+
+/// The boundary between two options.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundaryFinding {
+    /// The options.
+    pub options: [String; 2],
+    /// Whether it is plausible.
+    pub plausible: bool,
+    /// Degrees to the nearest plausible one.
+    pub angle_degrees: f64,
+    /// Whether the data distinguish the two options.
+    pub told_apart: bool,
+    /// Where it is on the rule's running variable, in the owner's units.
+    pub threshold: Option<f64>,
+    /// Where it may be.
+    pub interval: Option<Thresholds>,
+    /// What the data say about it.
+    pub sentence: String,
+}
+
+/// The people who get an option that the data rule out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExcludedFinding {
+    /// Their share.
+    pub share: f64,
+    /// What that means.
+    pub sentence: String,
+}
+
+impl StandingFinding {
+    pub(super) fn new(document: &PolicyDocument, standing: &Standing) -> Self {
+        let each_plausible = standing.boundaries.iter().all(|pair| pair.plausible);
+        Self {
+            radius: standing.radius,
+            boundaries: standing.boundaries.iter().map(|pair| BoundaryFinding::new(document, pair)).collect(),
+            jointly_plausible: standing.jointly_plausible,
+            joint_sentence: match (standing.jointly_plausible, each_plausible) {
+                (true, _) => None,
+                (false, true) => Some("Each boundary is plausible by itself, but not all of them at once."),
+                (false, false) => Some("The rule as a whole is ruled out."),
+            },
+            max_cosine: standing.max_cosine,
+            excluded: ExcludedFinding::new(standing.excluded_share),
+        }
+    }
+}
+
+impl ExcludedFinding {
+    fn new(share: f64) -> Self {
+        let sentence = if share > 0.0 {
+            format!(
+                "{} of people get an option that the data rule out: for them another option is certainly better.",
+                percent(share)
+            )
+        } else {
+            "Nobody gets an option that the data rule out.".to_owned()
+        };
+        Self { share, sentence }
+    }
+}
+
+impl BoundaryFinding {
+    fn new(document: &PolicyDocument, pair: &PairBoundary) -> Self {
+        let (i, j) = pair.options;
+        let options = [i, j].map(|option| document.options()[option].clone());
+        Self {
+            sentence: sentence(&options, pair, running_unit(document)),
+            options,
+            plausible: pair.plausible,
+            angle_degrees: pair.angle_degrees,
+            told_apart: pair.told_apart,
+            threshold: pair.threshold,
+            interval: pair.interval,
+        }
+    }
+}
+
+/// `watch / treat at 140 mmHg: implausible, 1.2° from the nearest plausible boundary. The data allow a cut …`
+fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str) -> String {
+    let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with_unit(&number(at, 5), unit)));
+    let state = match (pair.plausible, pair.told_apart) {
+        (true, true) => "plausible".to_owned(),
+        (true, false) => {
+            "plausible, but so is any other, because the data do not tell the two options apart".to_owned()
+        }
+        (false, _) => format!("implausible, {:.1}° from the nearest plausible boundary", pair.angle_degrees),
+    };
+    let allowed =
+        pair.interval.as_ref().map_or_else(String::new, |allowed| format!(" {}", allowed_cuts(allowed, unit)));
+    format!("{first} / {second}{at}: {state}.{allowed}")
+}
+
+/// `The data allow a cut between 128.3 and 131.7 mmHg.`
+fn allowed_cuts(thresholds: &Thresholds, unit: &str) -> String {
+    let four = |value: f64| number(value, 4);
+    let last = |value: f64| with_unit(&four(value), unit);
+    let place = match *thresholds {
+        Thresholds::Between { low, high } => format!("between {} and {}", four(low), last(high)),
+        Thresholds::AtMost { high } => format!("at or below {}", last(high)),
+        Thresholds::AtLeast { low } => format!("at or above {}", last(low)),
+        Thresholds::Outside { low, high } => format!("at or below {}, or at or above {}", four(low), last(high)),
+        Thresholds::Everything => "anywhere".to_owned(),
+        Thresholds::Nothing => return "No cut of this score is plausible.".to_owned(),
+    };
+    format!("The data allow a cut {place}.")
+}

@@ -1,0 +1,181 @@
+//! Whether straight lines describe the outcomes well enough.
+
+use rarely_core::Interval;
+use rarely_policy::PolicyDocument;
+use serde::Serialize;
+
+use super::numbers::{count, interval, measured, p_value, percent, setting, with_unit};
+use super::units::running_unit;
+use crate::checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
+use crate::jump::NoJump;
+
+/// A check of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckFinding {
+    /// Its numbers.
+    pub check: Check,
+    /// What was found.
+    pub sentence: String,
+    /// The same as cells of a table.
+    pub cells: Vec<String>,
+    /// What to be careful about.
+    pub warning: Option<String>,
+}
+
+impl CheckFinding {
+    /// Columns of [`CheckFinding::cells`] for a curvature check.
+    pub const CURVATURE: [&'static str; 5] = ["option", "cases", "largest bend", "along", "by chance"];
+    /// Columns of [`CheckFinding::cells`] for a noise check.
+    pub const NOISE: [&'static str; 3] = ["option", "found", "assumed"];
+    /// Columns of [`CheckFinding::cells`] for a jump check.
+    pub const JUMP: [&'static str; 6] =
+        ["at the cut", "difference", "people next to it", "cases below + above", "within", "straight lines"];
+
+    pub(super) fn new(document: &PolicyDocument, check: &Check) -> Self {
+        let words = Words { column: &document.outcome().column, unit: running_unit(document) };
+        let (warning, sentence, cells) = match check {
+            Check::Curvature(found) => (curvature_warning(found), words.curvature(found), curvature_cells(found)),
+            Check::Noise(found) => (words.noise_warning(found), words.noise(found), noise_cells(found)),
+            Check::Jump(found) => (words.jump_warning(found), words.jump(found), words.jump_cells(found)),
+        };
+        Self { check: check.clone(), sentence, cells, warning }
+    }
+}
+
+struct Words<'a> {
+    /// The outcome.
+    column: &'a str,
+    /// The unit of the running variable.
+    unit: &'a str,
+}
+
+impl Words<'_> {
+    fn curvature(&self, found: &CurvatureCheck) -> String {
+        let option = &found.option;
+        match (found.p_value, found.largest_bend, &found.feature) {
+            (Some(p), Some(bend), Some(feature)) => format!(
+                "{option}: the line bends by {} {} between the middle and the ends of {feature} ({}).",
+                measured(bend),
+                self.column,
+                p_value(p)
+            ),
+            (Some(_), ..) => format!("{option}: no feature can bend."),
+            _ => format!("{option}: not tested."),
+        }
+    }
+
+    fn noise(&self, found: &NoiseCheck) -> String {
+        format!(
+            "{}: outcomes scatter by {} {} around the line. The declared noise is {}.",
+            found.option,
+            measured(found.found),
+            self.column,
+            setting(found.declared)
+        )
+    }
+
+    fn noise_warning(&self, found: &NoiseCheck) -> Option<String> {
+        found.suggested.map(|suggested| {
+            format!(
+                "The outcomes of {} scatter by {} {} around their line, more than the declared noise of {}. Every interval is too \
+                 short: declare noise = {} or more.",
+                found.option,
+                measured(found.found),
+                self.column,
+                setting(found.declared),
+                setting(suggested)
+            )
+        })
+    }
+
+    fn jump(&self, found: &JumpCheck) -> String {
+        let [lower, upper] = &found.options;
+        let local = match (found.local, found.standard_error, found.bandwidth) {
+            (Some(local), Some(error), Some(width)) => format!(
+                "{} ± {} {} from people within {} of the cut",
+                measured(local),
+                measured(error),
+                self.column,
+                with_unit(&measured(width), self.unit)
+            ),
+            _ => "no estimate from people next to the cut".to_owned(),
+        };
+        let cut = with_unit(&setting(found.cut), self.unit);
+        format!("{upper} minus {lower} at {cut}: {local}, {} from the straight lines.", measured(found.model))
+    }
+
+    fn jump_warning(&self, found: &JumpCheck) -> Option<String> {
+        let [lower, upper] = &found.options;
+        let cut = with_unit(&setting(found.cut), self.unit);
+        Some(match found.warning.as_ref()? {
+            JumpWarning::Disagrees => format!(
+                "At {cut}, people next to the cut show that {upper} gives {} {} more than {lower} (standard error {}), but the \
+                 straight lines say {}. The lines do not fit near the cut.",
+                measured(found.local.unwrap_or(f64::NAN)),
+                self.column,
+                measured(found.standard_error.unwrap_or(f64::NAN)),
+                measured(found.model)
+            ),
+            JumpWarning::NoEstimate(reason) => {
+                format!("{lower} and {upper} cannot be compared by people next to {cut} alone: {}.", why_not(reason))
+            }
+        })
+    }
+
+    fn jump_cells(&self, found: &JumpCheck) -> Vec<String> {
+        let [lower, upper] = &found.options;
+        let near = match (found.local, found.standard_error) {
+            (Some(local), Some(error)) => format!("{} ± {}", measured(local), measured(error)),
+            _ => "too few cases".to_owned(),
+        };
+        let cases = found.rows.map_or_else(dash, |(below, above)| format!("{} + {}", count(below), count(above)));
+        let [low, high] = found.model_interval;
+        vec![
+            with_unit(&setting(found.cut), self.unit),
+            format!("{upper} minus {lower}"),
+            near,
+            cases,
+            found.bandwidth.map_or_else(dash, |width| with_unit(&measured(width), self.unit)),
+            interval(Interval { estimate: found.model, lower: low, upper: high }),
+        ]
+    }
+}
+
+fn curvature_warning(found: &CurvatureCheck) -> Option<String> {
+    let option = &found.option;
+    Some(match found.warning.as_ref()? {
+        CurvatureWarning::ChangesDecisions(share) => format!(
+            "The outcome of {option} bends. With bent lines another option would be best for {} of people than with straight ones: \
+             add a feature that bends (a square, a band), or narrow the range.",
+            percent(*share)
+        ),
+        CurvatureWarning::NotTested(reason) => format!("{option}: {reason}."),
+    })
+}
+
+fn curvature_cells(found: &CurvatureCheck) -> Vec<String> {
+    let chance = |p: f64| if p < 0.001 { "below 0.1 %".to_owned() } else { percent(p) };
+    vec![
+        found.option.clone(),
+        count(found.rows),
+        found.largest_bend.map_or_else(dash, measured),
+        found.feature.clone().unwrap_or_else(dash),
+        found.p_value.map_or_else(dash, chance),
+    ]
+}
+
+fn noise_cells(found: &NoiseCheck) -> Vec<String> {
+    vec![found.option.clone(), measured(found.found), setting(found.declared)]
+}
+
+fn why_not(reason: &NoJump) -> String {
+    match reason {
+        NoJump::TooFewRows { rows, side, .. } => format!("only {rows} are {side} it"),
+        NoJump::OneValue { side, .. } => format!("those {side} it all have the same value"),
+        NoJump::NotABandwidth { .. } => reason.to_string(),
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}

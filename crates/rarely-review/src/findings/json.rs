@@ -1,0 +1,135 @@
+//! Findings as the object that `--format json` prints: numbers, with the document's names and units.
+
+use indexmap::IndexMap;
+use rarely_core::{Interval, Thresholds};
+use rarely_policy::WrittenRule;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{BoundaryFinding, CheckFinding, Findings, ProposalFinding};
+use crate::checks::Check;
+use crate::proposed_change::CertifiedBy;
+use crate::support::ThinSupport;
+use crate::verdict::Verdict;
+
+/// A review for programs. Its fields are stable.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReviewJson {
+    policy: String,
+    rows: u64,
+    rows_rejected: u64,
+    per_option: IndexMap<String, u64>,
+    radius: f64,
+    error_probability: f64,
+    estimates: IndexMap<String, IndexMap<String, f64>>,
+    boundaries: Vec<BoundaryJson>,
+    jointly_plausible: bool,
+    max_cosine: f64,
+    excluded_share: f64,
+    verdict: Verdict,
+    proposal: Option<ProposalJson>,
+    stuck_options: Vec<String>,
+    support: Vec<ThinSupport>,
+    checks: Vec<CheckJson>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct BoundaryJson {
+    options: [String; 2],
+    plausible: bool,
+    angle_degrees: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold_interval: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ProposalJson {
+    rule: WrittenRule,
+    exact_rule: WrittenRule,
+    gain: Interval,
+    changed_share: f64,
+    excluded_share_after: f64,
+    certified_by: Vec<CertifiedBy>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CheckJson {
+    #[serde(flatten)]
+    check: Check,
+    warning: Option<String>,
+}
+
+impl ReviewJson {
+    /// The numbers of the findings.
+    pub fn new(findings: &Findings) -> Self {
+        let (cases, standing) = (&findings.cases, &findings.standing);
+        let estimates = findings.estimates.iter().map(|estimate| {
+            let coefficients = estimate.coefficients.iter();
+            (estimate.option.clone(), coefficients.map(|found| (found.key.clone(), found.value)).collect())
+        });
+        Self {
+            policy: findings.policy.clone(),
+            rows: cases.rows,
+            rows_rejected: cases.rejected,
+            per_option: cases.per_option.clone(),
+            radius: standing.radius,
+            error_probability: findings.error_probability,
+            estimates: estimates.collect(),
+            boundaries: standing.boundaries.iter().map(BoundaryJson::new).collect(),
+            jointly_plausible: standing.jointly_plausible,
+            max_cosine: standing.max_cosine,
+            excluded_share: standing.excluded.share,
+            verdict: findings.verdict.verdict,
+            proposal: findings.proposal.as_ref().map(ProposalJson::new),
+            stuck_options: findings.gaps.stuck.iter().map(|stuck| stuck.option.clone()).collect(),
+            support: findings.gaps.thin.clone(),
+            checks: findings.checks.iter().map(CheckJson::new).collect(),
+        }
+    }
+}
+
+impl BoundaryJson {
+    fn new(boundary: &BoundaryFinding) -> Self {
+        Self {
+            options: boundary.options.clone(),
+            plausible: boundary.plausible,
+            angle_degrees: boundary.angle_degrees,
+            threshold: boundary.threshold,
+            threshold_interval: boundary.interval.as_ref().map(ends),
+        }
+    }
+}
+
+impl ProposalJson {
+    fn new(proposal: &ProposalFinding) -> Self {
+        let certificate = &proposal.certificate;
+        Self {
+            rule: proposal.rule.rule.clone(),
+            exact_rule: proposal.exact.rule.rule.clone(),
+            gain: certificate.gain,
+            changed_share: certificate.changed_share,
+            excluded_share_after: certificate.excluded_after,
+            certified_by: certificate.certified_by.clone(),
+        }
+    }
+}
+
+impl CheckJson {
+    fn new(found: &CheckFinding) -> Self {
+        Self { check: found.check.clone(), warning: found.warning.clone() }
+    }
+}
+
+/// `[low, high]`, with null where it is not bounded; two half-lines as two such pairs; nothing as an empty list.
+fn ends(thresholds: &Thresholds) -> Value {
+    match *thresholds {
+        Thresholds::Between { low, high } => json!([low, high]),
+        Thresholds::AtMost { high } => json!([null, high]),
+        Thresholds::AtLeast { low } => json!([low, null]),
+        Thresholds::Outside { low, high } => json!([[null, low], [high, null]]),
+        Thresholds::Everything => json!([null, null]),
+        Thresholds::Nothing => json!([]),
+    }
+}
