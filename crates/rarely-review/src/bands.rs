@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
 
-/// All features' bands, numbered through.
+/// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bands {
     ladders: Vec<Cells>,
@@ -16,28 +16,28 @@ pub struct Bands {
 /// One group of people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// The feature, as its place in the document.
+    /// The feature, as an index into the document's.
     pub feature: usize,
-    /// Impact is in it.
+    /// Who belongs to it.
     pub members: Members,
 }
 
-/// Impact is in a band.
+/// Who belongs to a band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Members {
-    /// Those from a number up to, but without, another; the last band has its upper end too.
+    /// Values from `low` up to but excluding `high`; the last band includes `high`.
     Between {
-        /// From.
+        /// The lower end.
         low: f64,
-        /// To.
+        /// The upper end.
         high: f64,
     },
-    /// Those with this level.
+    /// This level.
     Level(String),
 }
 
-/// Where one feature's bands are found.
+/// How to find the band of one feature.
 #[derive(Debug, Clone, PartialEq)]
 struct Cells {
     first: usize,
@@ -86,7 +86,7 @@ impl Bands {
     pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
         self.ladders.iter().map(|cells| {
             let at = if let Some((offset, scale)) = cells.scale {
-                // A hair is added so that a value on an edge is in the upper band, whatever the rounding.
+                // The small summand puts a value on an edge into the upper band, whatever the rounding.
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let at = (offset + scale * context[cells.coordinate] + 1e-9) as usize;
                 at
@@ -128,7 +128,7 @@ fn round_step(step: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// A range cut at the multiples of a step.
+/// A range, divided at the multiples of a step.
 fn edges(low: f64, high: f64, step: f64) -> Vec<f64> {
     let mut edges = vec![low];
     let mut number = (low / step).floor() + 1.0;

@@ -1,4 +1,4 @@
-//! Is the straight line good enough? What the residuals and the people next to a cut say.
+//! Whether straight lines are good enough: what the residuals and the people next to a cut show.
 
 use rarely_core::Interval;
 use rarely_policy::PolicyDocument;
@@ -13,15 +13,15 @@ use crate::moments::Moments;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
-/// A bend is worth a warning below this probability that a straight line would look so bent, shared among the options, …
+/// A bend needs a warning if its p-value is below this, divided by the number of options, …
 const BENT: f64 = 0.001;
-/// … if it changes which option is best for so large a share of the people.
+/// … and if it changes the best option for at least this share of the people.
 const BENT_DECISIONS: f64 = 0.01;
-/// A local estimate disagrees with the model from so many standard errors, …
+/// A local estimate disagrees with the model if they differ by more than so many standard errors, …
 const DISAGREES: f64 = 3.0;
-/// … and not for less than this, where outcomes have no noise.
+/// … and by more than this, relative to the model's, where outcomes have no noise.
 const ROUNDING: f64 = 1e-6;
-/// Outcomes that scatter so much more than the declared noise are worth a warning.
+/// Outcomes that scatter more than this multiple of the declared noise need a warning.
 const NOISIER: f64 = 1.1;
 
 /// A check of the model.
@@ -112,7 +112,7 @@ pub enum JumpWarning {
     NoEstimate(NoJump),
 }
 
-/// Every check of a log.
+/// All checks.
 pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
     let mut checks = curvatures(base, tally, &found);

@@ -1,4 +1,4 @@
-//! Is the straight line good enough? The F test of the squared terms.
+//! Whether a straight line is good enough: the F test of the squared terms.
 //!
 //! The straight model is `y = sᵀθ`, the bent one `y = sᵀθ + Σⱼ γⱼ(xⱼ − ½)²`. If the straight one is right and the noise is
 //! normal with one variance, then
@@ -43,13 +43,13 @@ const ROUNDING_SHARE: f64 = 1e-14;
 pub struct Curvature {
     /// Rows of the option.
     pub rows: u64,
-    /// Degrees of freedom: squares that are columns of their own; rows less columns of the bent model.
+    /// Degrees of freedom: squares that are columns of their own; rows minus columns of the bent model.
     pub degrees: (u64, u64),
     /// `F`.
     pub statistic: f64,
     /// The probability of so large an `F` if the straight line is right.
     pub p_value: f64,
-    /// The estimate of the noise's variance about the bent model, `RSS_bent/(n − r)`.
+    /// The estimate of the noise's variance around the bent model, `RSS_bent/(n − r)`.
     pub residual_variance: f64,
     /// The squares that are columns of their own.
     pub terms: Vec<Term>,
@@ -79,7 +79,7 @@ pub enum NoCurvature {
     TooFewRows {
         /// Rows of the option.
         rows: u64,
-        /// Rows that it takes.
+        /// Rows that it needs.
         needed: u64,
     },
     /// No square is a column of its own.

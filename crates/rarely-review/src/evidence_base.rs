@@ -1,4 +1,4 @@
-//! What a judgement of a rule stands on: the document's assumptions, the statistics, and the people it is about.
+//! What a judgement of a rule rests on: the document's assumptions, the statistics, and the people whom the rule is for.
 
 use rarely_core::{
     Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Gain, Interval, Parameters,
@@ -10,23 +10,23 @@ use crate::error::ReviewError;
 use crate::most_plausible::most_plausible;
 use crate::tally::Tally;
 
-/// What a judgement of a rule stands on.
+/// What a judgement of a rule rests on.
 #[derive(Debug, Clone)]
 pub struct EvidenceBase<'a> {
     /// Options, features, assumptions.
     pub document: &'a PolicyDocument,
-    /// What the log says.
+    /// The regression of every option.
     pub statistics: Statistics,
-    /// Contexts of the people the rule is for, row by row; at least one.
+    /// Contexts of the people whom the rule is for, row by row; at least one.
     pub people: Vec<f64>,
     settings: Settings,
 }
 
 impl<'a> EvidenceBase<'a> {
-    /// A log's sums, and the people a rule is for: those given (contexts, row by row), or a sample of the log's own.
+    /// From the sums of a log and the people whom the rule is for: those given (contexts, row by row), or a sample of the log's.
     ///
     /// # Errors
-    /// [`ReviewError`] if the parts do not fit, or there is nobody.
+    /// [`ReviewError`] if the parts do not fit, or there is no row.
     pub fn of(document: &'a PolicyDocument, tally: &Tally, people: Option<Vec<f64>>) -> Result<Self, ReviewError> {
         if tally.rows() == 0 {
             return Err(ReviewError::Empty);
@@ -43,7 +43,7 @@ impl<'a> EvidenceBase<'a> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
         let mut settings = document.settings()?.certificates(Certificates::Brief).population(seen)?;
         if document.change().algorithm == Algorithm::Greedy {
-            // It holds no rule of its owner's but its own estimate; at a review it does what a schedule does.
+            // It holds no rule of the owner, only its own estimate; at a review it acts like a schedule.
             settings = settings.algorithm(Algorithm::Scheduled);
         }
         Ok(Self { document, statistics, people, settings })
@@ -62,7 +62,7 @@ impl<'a> EvidenceBase<'a> {
     /// The people.
     ///
     /// # Panics
-    /// If the people were replaced by some that do not fit the document.
+    /// If `people` was replaced by contexts that do not fit the document.
     pub fn contexts(&self) -> Contexts<'_> {
         Contexts::new(&self.people, self.document.shape().dimension()).expect("checked when this was built")
     }
@@ -72,7 +72,7 @@ impl<'a> EvidenceBase<'a> {
         most_plausible(self.document, rule, &self.statistics, &self.people)
     }
 
-    /// What the document's algorithm makes of a rule: kept, or switched with the evidence.
+    /// Whether the document's algorithm keeps a rule or switches, with the evidence.
     ///
     /// # Errors
     /// [`ReviewError::Settings`] if the document's settings exclude each other.
@@ -104,7 +104,7 @@ impl<'a> EvidenceBase<'a> {
     }
 
     /// Whether a change to a rule passes the tests that the algorithm's own proposal passes: the rule is plausible, it would be kept
-    /// were it in force, and the change gains what the document asks; for certain, if `certainly` says so.
+    /// if it were in force, and the change gains what the document requires; with certainty, if `certainly` is set.
     ///
     /// # Errors
     /// As [`EvidenceBase::reconsider`].
@@ -124,9 +124,9 @@ impl<'a> EvidenceBase<'a> {
         let most_plausible = self.most_plausible(rule);
         let plausible = || self.set().boundaries(&most_plausible).iter().all(|boundary| boundary.plausible);
         Ok(match self.document.change().algorithm {
-            // These follow the estimate whenever they are asked: any plausible rule will do.
+            // These follow the estimate at every review: any plausible rule is acceptable.
             Algorithm::Greedy | Algorithm::Scheduled => plausible(),
-            // Of these the gain is asked, or the share of people who get what the data rule out.
+            // These are judged by the gain, or by the share of people who get a ruled-out option.
             Algorithm::Certified => true,
             Algorithm::PopulationGreedy | Algorithm::PopulationConservative => {
                 self.reconsider_as(&most_plausible)?.evidence().is_none()
@@ -135,7 +135,7 @@ impl<'a> EvidenceBase<'a> {
         })
     }
 
-    /// Whether a change gains what the document asks: `certified` for certain, the others by their estimate.
+    /// Whether a change gains what the document requires: `certified` with certainty, the others by their estimate.
     pub fn gains_enough(&self, gain: Interval) -> bool {
         let minimum = self.document.change().minimum_gain;
         match self.document.change().algorithm {

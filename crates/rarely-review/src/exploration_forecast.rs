@@ -13,23 +13,23 @@ use crate::least_squares::dot;
 use crate::moments::packed_length;
 use crate::normal_equations::NormalEquations;
 
-/// Truths that are tried, each a draw from what the data leave possible.
+/// Simulated truths, each drawn from what the data leave possible.
 const TRUTHS: u64 = 20;
-/// Cases after which a truth counts as not settled, at most …
+/// Cases after which a simulation ends unsettled: at most this …
 const MOST_CASES: u64 = 50_000;
-/// … and at least: with many features there are fewer, …
+/// … and at least this; with many features there are fewer, …
 const LEAST_CASES: u64 = 500;
-/// … so that the whole simulation takes about so many multiplications.
+/// … so that all simulations together take about so many multiplications.
 const WORK: u64 = 1_500_000_000;
-/// The first look at whether the question is settled; each later one comes after a quarter more cases.
+/// Cases before the first test of whether the question is settled; each later one comes after a quarter more cases.
 const FIRST_LOOK: u64 = 100;
-/// The share of people to draw lots for where the document has none.
+/// The share of randomised people where the document has no exploration.
 const EQUIPOISE: f64 = 0.05;
-/// People that stand for all in the simulation.
+/// People in the simulation.
 const PEOPLE: usize = 1000;
 /// An option that was stuck is settled when it may be best for less than this share of the people, or is in use.
 const STILL_PLAUSIBLE: f64 = 0.05;
-/// Draws of a truth before one that strays from the outcome's range is taken as it is.
+/// Attempts to draw a truth whose mean is in the outcome's range.
 const DRAWS: usize = 100;
 
 /// How many cases with exploration would settle an open question.
@@ -49,8 +49,8 @@ pub struct ExplorationForecast {
     pub most_cases: u64,
 }
 
-/// Simulates the document's policy with exploration on truths that the data leave possible, until the options that are not told
-/// apart are, and no option that may be best for many is left out.
+/// Simulates the document's policy with exploration on truths that the data leave possible, until the data distinguish the options
+/// in question and no option that may be best for many is left out.
 ///
 /// # Errors
 /// [`ReviewError::Settings`] if the document's settings exclude each other.
@@ -99,17 +99,17 @@ pub(crate) fn forecast(
     })
 }
 
-/// As many cases as take a few seconds together: a case costs about k·d².
+/// The cases that can be simulated in a few seconds: a case costs about k·d².
 fn most_cases(shape: Shape) -> u64 {
     let square = (shape.arms() * shape.dimension() * shape.dimension()) as u64;
     (WORK / (TRUTHS * square)).clamp(LEAST_CASES, MOST_CASES)
 }
 
-/// What is open.
+/// What is to be settled.
 struct Question<'a> {
     /// Options that are not told apart.
     pairs: Vec<(usize, usize)>,
-    /// Options that may be best for many and that nobody gets.
+    /// Options that may be best for many but are hardly ever given.
     stuck: Vec<Arm>,
     people: &'a [f64],
     most_cases: u64,
@@ -131,7 +131,7 @@ impl Question<'_> {
         None
     }
 
-    /// Whether the pairs are told apart, and each option that was stuck is either in use or no longer best for many.
+    /// Whether the data distinguish the pairs, and each stuck option is in use or no longer may be best for many.
     fn is_settled(&self, set: &ConfidenceSet<'_>, deployed: &Parameters) -> bool {
         let shape = set.statistics().shape();
         let nothing = Parameters::zeros(shape);
@@ -155,7 +155,7 @@ impl Question<'_> {
     }
 }
 
-/// A world of the log's people with one possible truth.
+/// The people of the log, with one possible truth.
 struct People<'a> {
     contexts: &'a [f64],
     dimension: usize,

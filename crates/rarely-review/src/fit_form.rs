@@ -1,8 +1,8 @@
 //! A proposal in the form of the rule that it replaces.
 //!
-//! The core proposes parameters; an owner has a threshold or a score. Where the form can say what is proposed, it does. Where
-//! it cannot (a threshold on one of several features; one score for three options) the nearest plausible rule of the form
-//! is looked for, and only if there is none is a richer form proposed, with the reason.
+//! The core proposes parameters; an owner has a threshold or a score. If the owner's form can express the parameters, it does. If
+//! not (a threshold on one of several features; one score for three options), the nearest plausible rule of the form is searched
+//! for. Only if there is none is a richer form proposed.
 
 use rarely_core::{Above, Parameters, Thresholds};
 use rarely_policy::{Coefficient, FeatureKind, Ladder, LinearRule, ScoreRule, WrittenRule};
@@ -19,7 +19,7 @@ const TURNS: usize = 30;
 /// The smallest step between two options in a fit.
 const LEAST_STEP: f64 = 1e-9;
 
-/// A proposal in an owner's words.
+/// A proposal in the owner's form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InForm {
     /// The rule.
@@ -37,7 +37,7 @@ pub enum RicherForm {
     ScorePerOption,
 }
 
-/// Parameters that are proposed instead of a rule, in the form of that rule if any rule of that form is plausible.
+/// Expresses proposed parameters in the form of the rule that they replace, if any rule of that form is plausible.
 ///
 /// # Errors
 /// As [`EvidenceBase::accepts`].
@@ -136,7 +136,7 @@ struct Family<'a> {
 type Column = (Vec<f64>, Option<f64>);
 
 impl Family<'_> {
-    /// Fits the steps for the weights as they are; all parameters.
+    /// Fits the steps for the present weights. Returns all parameters.
     fn fit_steps(&mut self) -> Option<Vec<f64>> {
         let columns = (0..self.steps.len()).map(|step| (self.above(step, &self.ladder.direction), Some(LEAST_STEP)));
         let (solution, values) = self.least_squares(columns.collect())?;
@@ -144,7 +144,7 @@ impl Family<'_> {
         Some(values)
     }
 
-    /// Fits the weights for the steps as they are.
+    /// Fits the weights for the present steps.
     fn fit_weights(&mut self) -> Option<()> {
         let columns: Vec<Column> = self.weights.iter().map(|&coordinate| (self.climbing(coordinate), None)).collect();
         let (solution, _) = self.least_squares(columns)?;

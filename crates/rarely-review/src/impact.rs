@@ -1,4 +1,4 @@
-//! Impact changes: a change of rule, band by band.
+//! The impact of a change: who gets another option, band by band.
 
 use rarely_core::{Arm, Interval};
 use rarely_policy::WrittenRule;
@@ -11,10 +11,10 @@ use crate::jump::Jumps;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
-/// An option counts as tried in a place from so many rows.
+/// An option counts as tried from so many rows.
 pub(crate) const TRIED: u64 = 5;
 
-/// What a change means for one band.
+/// The impact of a change on one band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BandImpact {
     /// The band.
@@ -25,28 +25,28 @@ pub struct BandImpact {
     pub changed: usize,
     /// Those of them whose new option was hardly ever tried on people like them.
     pub untried: usize,
-    /// How many pass from one option to another, as places in the document.
+    /// How many pass from one option to another: `(from, to, people)`, with options as indices into the document's.
     pub moves: Vec<(usize, usize, usize)>,
-    /// The gain over all people of the band, each counted alike.
+    /// The average gain over all people of the band.
     pub gain: Interval,
 }
 
-/// A change, person by person and band by band.
+/// The impact of a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Impact {
-    /// People in all.
+    /// All people.
     pub people: usize,
     /// Those who get another option.
     pub changed: usize,
-    /// Those of them whose new option was hardly ever tried on people like them: the gain rests on extrapolation there.
+    /// Those of them whose new option was hardly ever tried on people like them: their gain is extrapolated.
     pub untried: usize,
-    /// The part of the estimated gain that comes from those, of the whole gain's sample mean.
+    /// The part of the average gain that comes from those.
     pub untried_gain: Interval,
     /// Every band with people.
     pub bands: Vec<BandImpact>,
 }
 
-/// Works out who changes.
+/// Computes the impact of a change.
 ///
 /// # Errors
 /// [`ReviewError::Context`] if the people do not fit.
@@ -100,7 +100,7 @@ pub(crate) fn impact(
     })
 }
 
-/// How many pass from which option to which.
+/// Counts the moves from each option to each other.
 fn moves(changes: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize, usize)> {
     let mut counted: Vec<(usize, usize, usize)> = Vec::new();
     for (from, to) in changes {
@@ -123,7 +123,7 @@ struct Support<'a> {
 
 impl<'a> Support<'a> {
     fn new(base: &EvidenceBase<'_>, tally: &'a Tally, bands: &'a Bands) -> Self {
-        // Begun again with another rule they know of few rows, and would call untried what was tried; then the bands alone must tell.
+        // Sums that were restarted for another rule cover few rows, and would call tried options untried; then the bands alone decide.
         let whole = |jumps: &&Jumps| jumps.rows().is_none_or(|rows| rows == tally.rows());
         let jumps = tally.jumps().filter(whole);
         Self { tally, bands, near: jumps.zip(RunningVariable::of(base.document, base.document.rule())) }

@@ -1,7 +1,7 @@
 //! The jump of the outcome at a threshold, from rows that were close to it: regression discontinuity from binned sums.
 //!
 //! A rule that gives one option below a cut of a running variable z and another from the cut on has made an experiment: people
-//! just below and just above hardly differ but in the option. With a straight line fitted on either side to the rows within a
+//! just below and just above hardly differ except in the option. With a straight line fitted on either side to the rows within a
 //! bandwidth h, weighted by `K(|z − c|/h)`, the jump is the difference of the two lines' values at the cut
 //! [hahn-2001, §3; imbens-2012, §3].
 //!
@@ -32,15 +32,15 @@ const LEAST_ROWS: u64 = 30;
 /// A cut of the running variable, and the options that the rule gives beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Where it is; a row with this value is above.
+    /// Its value; a row with this value is above.
     pub at: f64,
-    /// The option given below, as its place in the list of options.
+    /// The option given below, as an index.
     pub lower: usize,
     /// The option given from here on.
     pub upper: usize,
 }
 
-/// Sums about every cut of one running variable.
+/// Sums around every cut of one running variable.
 ///
 /// ```
 /// use rarely_review::{Bandwidth, Cut, Jumps, Kernel};
@@ -81,9 +81,9 @@ pub struct Jump {
     pub cut: f64,
     /// The bandwidth that was used, a whole number of bins, in the running variable's units.
     pub bandwidth: f64,
-    /// The upper option's outcome at the cut less the lower option's.
+    /// The upper option's outcome at the cut minus the lower option's.
     pub estimate: f64,
-    /// Its standard error, without assuming that the noise is the same everywhere (HC0); a few per cent short at 30 rows a side.
+    /// Its standard error, without assuming that the noise is the same everywhere (HC0); a few per cent too small at 30 rows per side.
     pub standard_error: f64,
     /// Rows within the bandwidth: below the cut, and from it on.
     pub rows: (u64, u64),
@@ -93,8 +93,8 @@ pub struct Jump {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bandwidth {
     /// The rule of Imbens and Kalyanaraman, which trades bias from the lines' bends against noise, computed from the same sums.
-    /// Where the two sides bend apart some bias is left by design: an interval of ±1.96 standard errors then holds the truth in
-    /// some 89 % of cases rather than 95 %.
+    /// Where the two sides bend apart some bias is left by design: an interval of ±1.96 standard errors then covers the truth in
+    /// about 89 % of cases, not 95 %.
     Rule,
     /// This one, in the running variable's units; the nearest whole number of bins is used.
     Given(f64),
@@ -145,7 +145,7 @@ pub enum NoJump {
         /// The side.
         side: Side,
     },
-    /// A bandwidth that is no positive number.
+    /// The bandwidth is not a positive number.
     #[error("the bandwidth is {found}, but it must be a positive number in the running variable's units")]
     NotABandwidth {
         /// What was given.
@@ -153,7 +153,7 @@ pub enum NoJump {
     },
 }
 
-/// What a set of cuts can have wrong.
+/// Why cuts are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum JumpsError {
     /// The span is empty or not finite.
@@ -187,7 +187,7 @@ pub enum JumpsError {
         lower: usize,
         /// The option above.
         upper: usize,
-        /// Options in all.
+        /// The number of options.
         options: usize,
     },
 }
@@ -198,10 +198,10 @@ pub enum JumpsError {
 pub struct JumpsMismatch;
 
 impl Jumps {
-    /// No rows yet. The span is the range of the running variable, ends included.
+    /// Empty sums. The span is the range of the running variable, ends included.
     ///
     /// # Errors
-    /// If the span or a cut cannot be.
+    /// If the span or a cut is invalid.
     pub fn new(span: (f64, f64), options: usize, cuts: &[Cut]) -> Result<Self, JumpsError> {
         let (low, high) = span;
         let mut jumps = Self { low, high, options, outside: 0, thresholds: Vec::with_capacity(cuts.len()) };
@@ -217,7 +217,7 @@ impl Jumps {
         Ok(jumps)
     }
 
-    /// Adds a row: its running variable, its option and its outcome. A row outside the span only counts as such.
+    /// Adds a row: its running variable, its option and its outcome. A row outside the span is only counted.
     ///
     /// # Panics
     /// If there is no such option.
@@ -230,7 +230,7 @@ impl Jumps {
         }
     }
 
-    /// Gives a row that was added another outcome, as [`crate::Moments::correct`] does.
+    /// Corrects the outcome of a row that was added, as [`crate::Moments::correct`] does.
     ///
     /// # Panics
     /// If there is no such option.
@@ -259,8 +259,7 @@ impl Jumps {
         Ok(())
     }
 
-    /// Whether every part has its length and every number is one that rows can have come to. To be asked of a state that was
-    /// read from a file, before anything else is.
+    /// Whether every part has the right length and every number is possible. Check this first on a state that was read from a file.
     pub fn is_sound(&self) -> bool {
         let cuts: Vec<Cut> = self.cuts().copied().collect();
         check(self, &cuts).is_ok()
@@ -286,10 +285,10 @@ impl Jumps {
         self.outside
     }
 
-    /// The jump at a cut, by its place in the list of cuts.
+    /// The jump at a cut, given by its index.
     ///
     /// # Errors
-    /// If a side has too few rows, or only one value, within the bandwidth; with [`Bandwidth::Rule`] that is: anywhere.
+    /// If a side has too few rows, or only one value, within the bandwidth; with [`Bandwidth::Rule`], anywhere.
     ///
     /// # Panics
     /// If there is no such cut.
@@ -321,7 +320,7 @@ impl Jumps {
         })
     }
 
-    /// The rows of an option in each bin about a cut, from low to high: the bin's lower end, and its rows.
+    /// The rows of an option in each bin around a cut, from low to high: the bin's lower end, and its rows.
     ///
     /// # Panics
     /// If there is no such cut or option.
@@ -351,7 +350,7 @@ impl Jumps {
         (first..(first + CELL).min(half.bins())).map(|bin| half.rows(option, bin)).sum()
     }
 
-    /// Rows that were added; none are known of if there is no cut.
+    /// Rows that were added; unknown if there is no cut.
     pub(crate) fn rows(&self) -> Option<u64> {
         let threshold = self.thresholds.first()?;
         Some(self.outside + threshold.below.all_rows() + threshold.above.all_rows())
@@ -361,7 +360,7 @@ impl Jumps {
         self.low <= z && z <= self.high
     }
 
-    /// Hands over the side of each cut on which z lies, and how far away, as a share of the span.
+    /// Calls `each` with the side of every cut on which z lies, and with the distance as a share of the span.
     #[inline]
     fn beside(&mut self, z: f64, mut each: impl FnMut(&mut Half, f64)) {
         let scale = 1.0 / self.span();
@@ -376,7 +375,7 @@ impl Jumps {
         self.high - self.low
     }
 
-    /// Bins below and above a cut.
+    /// The number of bins below and above a cut.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn bins_beside(&self, at: f64) -> (usize, usize) {
         let bins = |distance: f64| (distance / self.span() * BINS).ceil().max(1.0) as usize;

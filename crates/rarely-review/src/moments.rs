@@ -58,7 +58,7 @@ pub struct MomentsMismatch {
 }
 
 impl Moments {
-    /// No rows yet, of contexts with `dimension` numbers, the coordinates in `squares` also squared.
+    /// Empty sums, for contexts with `dimension` numbers, the coordinates in `squares` also squared.
     ///
     /// # Panics
     /// If a coordinate to square is not below `dimension`.
@@ -91,9 +91,9 @@ impl Moments {
         }
     }
 
-    /// Gives a row that was added another outcome: the sums are then, up to rounding, as if it had had this one all along. O(d+p).
+    /// Corrects the outcome of a row that was added: up to rounding, the sums are those with the new outcome from the start. O(d+p).
     ///
-    /// What is left of a taken-back outcome is a rounding error of its own size: one of 1e9 among outcomes about 1 leaves 1e-7 of
+    /// The old outcome leaves a rounding error in proportion to its size: one of 1e9 among outcomes about 1 leaves 1e-7 of
     /// them.
     ///
     /// # Panics
@@ -102,7 +102,7 @@ impl Moments {
         self.row.fill(context, self.dimension, &self.squares);
         self.recent.correct_row(&self.row.0, old_reward, new_reward);
         // The row may be among the settled ones, so only both parts together must be a sum of squares, and rounding may have made
-        // them a little less than nothing.
+        // them slightly negative.
         self.recent.reward_squares = self.recent.reward_squares.max(-self.settled.reward_squares);
     }
 
@@ -126,8 +126,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Whether every part has its length and every number is one that rows can have come to. To be asked of a state that was
-    /// read from a file, before anything else is.
+    /// Whether every part has the right length and every number is possible. Check this first on a state that was read from a file.
     pub fn is_sound(&self) -> bool {
         let width = self.dimension.checked_add(self.squares.len());
         self.rows <= MAX_ROWS
@@ -181,7 +180,7 @@ impl Moments {
 
     fn settle(&mut self) {
         self.settled.add(&self.recent);
-        // Where states with corrections are merged, rounding may leave a little less than nothing.
+        // Where states with corrections are merged, rounding may leave a slightly negative number.
         self.settled.reward_squares = self.settled.reward_squares.max(0.0);
         self.recent.clear();
     }
@@ -197,7 +196,7 @@ pub(crate) const fn packed_length(dimension: usize) -> usize {
     dimension * (dimension + 1) / 2
 }
 
-/// Room for a row that is being added: no part of the state.
+/// Scratch space for a row that is being added; not part of the state.
 #[derive(Debug, Clone, Default)]
 struct Row(Vec<f64>);
 
@@ -257,7 +256,7 @@ impl Sums {
         self.reward_squares += reward * reward;
     }
 
-    /// Another outcome for a row that was added.
+    /// Corrects the outcome of a row that was added.
     fn correct_row(&mut self, row: &[f64], old_reward: f64, new_reward: f64) {
         let difference = new_reward - old_reward;
         for (sum, value) in self.moment.iter_mut().zip(row) {

@@ -1,7 +1,7 @@
 //! The parameters under which an owner's rule is most plausible.
 //!
-//! A threshold or a score says where one option gives way to the next, not by how much it is better there: with three options or
-//! more many parameters decide alike. A rule is implausible only if all of them are. So the rule is given the parameters
+//! A threshold or a score says where one option gives way to the next, not by how much it is better there: with three or more
+//! options, many parameters make the same decisions. A rule is implausible only if all of them are. So the rule stands for those
 //! among them that are nearest to the estimates, `θ_{i} − θ_{i−1} = a_i·(w, −cut_i)` with `a_i > 0` free.
 
 use rarely_core::{Parameters, Shape, Statistics};
@@ -11,11 +11,11 @@ use crate::least_squares::{combine, dot, nearest};
 
 /// The smallest step between two options, relative to the estimates.
 const LEAST_STEP: f64 = 1e-6;
-/// By how much an option that a rule never gives stays below the others, relative to the estimates.
+/// How far an option that a rule never gives stays below the others, relative to the estimates.
 const MARGIN: f64 = 1e-9;
 
-/// The parameters that decide as the rule does and are nearest to the estimates. Options that the rule does not name keep their
-/// estimates, lowered just so far that none of the people gets them. A linear rule is its own parameters.
+/// The parameters that make the rule's decisions and are nearest to the estimates. Options that the rule does not name keep their
+/// estimates, lowered just enough that none of the people gets them. A linear rule is its own parameters.
 pub fn most_plausible(
     document: &PolicyDocument,
     rule: &WrittenRule,
@@ -59,7 +59,7 @@ pub(crate) fn shifts(shape: Shape, used: &[usize]) -> impl Iterator<Item = Vec<f
     })
 }
 
-/// Gives the options that are not used their estimates, lowered just so far that none of the people gets them.
+/// Gives the options that are not used their estimates, lowered just enough that none of the people gets them.
 pub(crate) fn lower_unused(values: &mut [f64], used: &[usize], estimates: &Parameters, people: &[f64]) {
     let d = estimates.shape().dimension();
     for unused in (0..estimates.shape().arms()).filter(|arm| !used.contains(arm)) {

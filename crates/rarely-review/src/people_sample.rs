@@ -1,13 +1,13 @@
-//! A uniform sample of the people in a log, of bounded size, that does not depend on how the log was cut into files and states.
+//! A uniform sample of the people in a log, of bounded size, that does not depend on how the log was divided into files.
 //!
-//! Every row gets a priority, a hash of its number in its file and of what it holds; the rows with the smallest priorities
+//! Every row gets a priority, a hash of its number in its file and of its content; the rows with the smallest priorities
 //! are kept (bottom-k sampling [cohen-2007]). So two states' samples merge into the sample of one pass over both logs.
 
 use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
-/// People kept. A share read off so many has a standard error of at most half a percent.
+/// People kept. A share estimated from so many has a standard error of at most half a percentage point.
 pub const SAMPLE_SIZE: usize = 10_000;
 
 /// A uniform sample of contexts.
@@ -22,7 +22,7 @@ pub struct PeopleSample {
 }
 
 impl PeopleSample {
-    /// Nobody yet.
+    /// An empty sample.
     pub fn new(dimension: usize) -> Self {
         Self { dimension, heap: BinaryHeap::new(), contexts: Vec::new() }
     }
@@ -37,12 +37,12 @@ impl PeopleSample {
         self.heap.len()
     }
 
-    /// Whether there is nobody.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Offers one row of a log: its number in its file, its context and its outcome; the row's priority.
+    /// Offers one row of a log: its number in its file, its context and its outcome. Returns the row's priority.
     #[inline]
     pub fn offer(&mut self, row: u64, context: &[f64], reward: f64) -> u64 {
         let content = context.iter().fold(mix(row ^ reward.to_bits()), |hash, value| {
@@ -63,7 +63,7 @@ impl PeopleSample {
     /// The contexts, row by row, in the order of their priorities.
     pub fn contexts(&self) -> Vec<f64> {
         let mut kept = self.heap.clone().into_vec();
-        // Rows with the same priority hold the same.
+        // Rows with the same priority are equal.
         kept.sort_unstable();
         kept.iter().flat_map(|&(_, slot)| self.context(slot)).copied().collect()
     }
@@ -90,7 +90,7 @@ impl PartialEq for PeopleSample {
     }
 }
 
-/// As a file holds it: in one order.
+/// The stored form, in one order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stored {
     dimension: usize,

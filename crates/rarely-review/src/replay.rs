@@ -14,7 +14,7 @@ use crate::tally::Tally;
 /// A log being replayed.
 #[derive(Debug)]
 pub struct Replay {
-    /// With the rule as it would be in force.
+    /// With the rule that would be in force.
     document: PolicyDocument,
     every: u64,
     tally: Tally,
@@ -38,7 +38,7 @@ struct Follower {
 pub struct ReplayedChange {
     /// After this many rows.
     pub row: u64,
-    /// When, if the log says.
+    /// When, if the log has times.
     pub time: Option<String>,
     /// The rule until then.
     pub from: WrittenRule,
@@ -68,7 +68,7 @@ pub struct ReplayResult {
 }
 
 impl Replay {
-    /// Starts with the document's rule, which is reviewed after every so many rows.
+    /// Starts with the document's rule, and reviews it after every `every` rows.
     ///
     /// # Panics
     /// If `every` is 0.
@@ -92,10 +92,10 @@ impl Replay {
         }
     }
 
-    /// Takes in the next row.
+    /// Adds the next row. Returns the change that it leads to, if any.
     ///
     /// # Errors
-    /// [`ReviewError`] if it does not fit.
+    /// [`ReviewError`] if the row does not fit the document.
     pub fn step(
         &mut self,
         context: &[f64],
@@ -142,7 +142,7 @@ impl Replay {
         Ok(self.changes.last())
     }
 
-    /// What came of it, after a last review; `time` is the last row's.
+    /// The result, after a last review; `time` is the last row's.
     ///
     /// # Errors
     /// [`ReviewError::Empty`] if there was no row.

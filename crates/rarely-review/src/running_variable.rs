@@ -39,13 +39,13 @@ impl RunningVariable {
         varies.then_some(Self { ladder, offset, cuts: vec![0.0] })
     }
 
-    /// Where a person is on it, in context units.
+    /// The value of a person, in context units.
     #[inline]
     pub fn at(&self, context: &[f64]) -> f64 {
         dot(&self.ladder.direction, context)
     }
 
-    /// The lowest and the highest that it can be.
+    /// The lowest and the highest possible value.
     pub fn span(&self) -> (f64, f64) {
         let sum = |choose: fn(f64, f64) -> f64| self.ladder.direction.iter().map(|&value| choose(value, 0.0)).sum();
         (sum(f64::min), sum(f64::max))

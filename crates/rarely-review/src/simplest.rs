@@ -5,17 +5,17 @@ use rarely_policy::{WrittenRule, number::round};
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 
-/// Digits that a number of 64 bits can have and be read back.
+/// Digits that every `f64` can have and be read back.
 const MOST_DIGITS: usize = 15;
-/// Where, on the way from the exact rule to the estimate's, roundings are tried: an exact rule may lie on the very edge of what is
+/// Where, on the way from the exact rule to the estimate's, roundings are tried: an exact rule may lie on the edge of what is
 /// plausible, where half of all roundings fail.
 const INWARD: [f64; 8] = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
-/// With more numbers than this they all have equally many digits.
+/// Rules with more numbers than this get the same number of digits everywhere.
 const SHORTENED_ONE_BY_ONE: usize = 24;
 
-/// The rule with the fewest digits that passes the tests of a change from `from`; the exact one where no rounding does. Where the exact
-/// rule is certain to gain, so is the rounded one; where it is within the bounds of the document's plan, so is the rounded one. An algorithm that follows the estimate at every review may find that the rule in
-/// force is the one.
+/// The rule with the fewest digits that passes the tests of a change from `from`; the exact one where no rounding does. If the exact
+/// rule is certain to gain, so is the rounded one; if it is within the bounds of the document's plan, so is the rounded one. For an
+/// algorithm that follows the estimate at every review, the result may be the rule in force.
 ///
 /// # Errors
 /// As [`EvidenceBase::accepts`].

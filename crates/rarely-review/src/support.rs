@@ -1,4 +1,4 @@
-//! Which options have never or hardly been tried where.
+//! Where options were never or hardly ever tried.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use crate::evidence_base::EvidenceBase;
 use crate::impact::TRIED;
 use crate::tally::Tally;
 
-/// A band is looked at if it has this share of the log's rows …
+/// Bands with a smaller share of the log's rows are left out …
 const BAND_SHARE: f64 = 0.01;
-/// … and an option is hardly tried there below this share of the band's rows.
+/// … and an option is hardly ever tried in a band where it has a smaller share of the rows.
 const HARDLY: f64 = 0.001;
 
-/// An option that was never or hardly tried in a band.
+/// An option that was never or hardly ever tried in a band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThinSupport {
     /// The option.
@@ -23,11 +23,11 @@ pub struct ThinSupport {
     pub feature: String,
     /// Rows of the log in the band.
     pub rows: u64,
-    /// Those that had the option.
+    /// Those with the option.
     pub tried: u64,
 }
 
-/// Every such place.
+/// Every option and band with thin support.
 pub(crate) fn thin(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<ThinSupport> {
     let document = base.document;
     let bands = Bands::of(document);

@@ -12,7 +12,7 @@ use crate::moments::Moments;
 use crate::people_sample::PeopleSample;
 use crate::running_variable::RunningVariable;
 
-/// The format of a saved tally.
+/// The format of saved statistics.
 pub const TALLY_FORMAT: u32 = 1;
 
 /// Everything that a review needs from a log.
@@ -34,17 +34,17 @@ pub struct Tally {
     running: Option<RunningVariable>,
 }
 
-/// One log: how many rows it gave, and what they add up to.
+/// One log: its rows, and a digest of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Source {
     rows: u64,
-    /// The sum of the rows' priorities, which depend on where a row is and on what it holds.
+    /// The sum of the rows' priorities, which depend on the place and the content of a row.
     digest: u64,
     /// The number of the last row in its file.
     last: u64,
 }
 
-/// As a file holds it.
+/// The form in a file.
 #[derive(Serialize, Deserialize)]
 struct Saved<T> {
     format: u32,
@@ -96,7 +96,7 @@ impl Explain for TallyError {
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// Empty statistics.
     pub fn new(document: &PolicyDocument) -> Self {
         let (shape, bands) = (document.shape(), Bands::of(document));
         let squares: Vec<usize> = numeric_coordinates(document).collect();
@@ -114,7 +114,7 @@ impl Tally {
         }
     }
 
-    /// As the text of a file, with a checksum.
+    /// The text of a file, with a checksum.
     ///
     /// # Errors
     /// [`TallyError::NotATally`] if it cannot be written as JSON, which finite sums can.
@@ -125,11 +125,11 @@ impl Tally {
         serde_json::to_string(&saved).map_err(unreadable)
     }
 
-    /// From the text of a file, checked to be whole and as it was written. It can be merged with others; a review needs it
+    /// Reads the text of a file, and checks that it is whole and unaltered. The result can be merged with others; a review needs it
     /// [revived](Tally::revive).
     ///
     /// # Errors
-    /// [`TallyError`] if it is of another version, damaged, or something else altogether.
+    /// [`TallyError`] if it has another format, is damaged, or is something else.
     pub fn from_text(text: &str) -> Result<Self, TallyError> {
         let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
         let outer: Saved<serde::de::IgnoredAny> = serde_json::from_str(text).map_err(unreadable)?;
@@ -161,7 +161,7 @@ impl Tally {
     /// Prepares sums that were read from a file for a review.
     ///
     /// # Errors
-    /// [`TallyError`] if they are not of this document, or cannot be.
+    /// [`TallyError`] if they are of another document.
     pub fn revive(mut self, document: &PolicyDocument) -> Result<Self, TallyError> {
         if self.fingerprint != document.fingerprint() {
             return Err(TallyError::Document);
@@ -174,7 +174,7 @@ impl Tally {
         {
             return Err(TallyError::Damaged("they do not fit their own document"));
         }
-        // The jumps are about the cuts of one rule; where another is in force they are begun again.
+        // The jumps are about the cuts of one rule; for another rule they start again.
         let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
         self.jumps = self.jumps.filter(same).or(fresh.jumps);
         (self.bands, self.running) = (fresh.bands, fresh.running);
@@ -199,13 +199,13 @@ impl Tally {
                 source.digest = source.digest.wrapping_add(priority);
                 source.last = row;
             }
-            // Rows are numbered anew in each file.
+            // Row numbers start again in each file.
             _ => self.sources.push(Source { rows: 1, digest: priority, last: row }),
         }
     }
 
-    /// Gives a row that was added another reward: the sums are then, up to rounding, as if it had had this one all along. The row's
-    /// person stays in the sample, or out of it, and the log counts as the one that it was.
+    /// Corrects the reward of a row that was added: up to rounding, the sums are those with the new reward from the start. The sample
+    /// of people and the identity of the log do not change.
     ///
     /// A row from before the tally last [followed](Tally::follow) another rule is for [`Tally::correct_earlier`].
     pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
@@ -216,14 +216,13 @@ impl Tally {
     }
 
     /// As [`Tally::correct`], for a row from before the tally last [followed](Tally::follow) another rule: it is not in the sums at the
-    /// cuts, so that nothing is taken back there.
+    /// cuts, so that these do not change.
     pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
         self.options[arm.index()].correct(context, old_reward, new_reward);
     }
 
-    /// Goes on for the rule of a document that differs in its rule, when a live policy has changed its own. The sums at the cuts begin
-    /// again, unless rule and cuts are the same: rows so far cannot be put into bins about another cut, so that jumps rest on the rows
-    /// from now on alone. Everything else is kept.
+    /// Continues with a document that differs in its rule, after a live policy has changed its rule. The sums at the cuts start again
+    /// unless the cuts are the same: earlier rows cannot be put into bins around another cut. Everything else is kept.
     ///
     /// # Panics
     /// If the document has other options, outcome, features, intercept or penalty than the one that the tally was made for.
@@ -236,7 +235,7 @@ impl Tally {
         self.running = running;
     }
 
-    /// Whether any log is in it twice.
+    /// Checks that no log is included twice.
     ///
     /// # Errors
     /// [`TallyError::Twice`] if one is.
@@ -256,7 +255,7 @@ impl Tally {
     /// Adds another log's sums, of the same document.
     ///
     /// # Errors
-    /// [`TallyError`] if they are not alike, or a log is in both.
+    /// [`TallyError`] if they are of another document, or a log is in both.
     pub fn merge(&mut self, other: &Self) -> Result<(), TallyError> {
         if self.fingerprint != other.fingerprint
             || self.options.len() != other.options.len()
@@ -276,7 +275,7 @@ impl Tally {
         }
         self.rejected += other.rejected;
         self.sample.merge(&other.sample);
-        // Where the two are about different rules neither is about the whole log.
+        // If the two are about different rules, neither covers the whole log.
         self.jumps = match (self.jumps.take(), &other.jumps) {
             (Some(mut mine), Some(theirs)) => mine.merge(theirs).is_ok().then_some(mine),
             _ => None,
@@ -289,7 +288,7 @@ impl Tally {
         self.options.iter().map(Moments::rows).sum()
     }
 
-    /// Rows that could not be.
+    /// Rows that could not be used.
     pub fn rejected(&self) -> u64 {
         self.rejected
     }
@@ -304,7 +303,7 @@ impl Tally {
         self.tried[option][band]
     }
 
-    /// The sums at the rule's cuts, where it has some.
+    /// The sums at the rule's cuts, if it has cuts.
     pub fn jumps(&self) -> Option<&Jumps> {
         self.jumps.as_ref()
     }

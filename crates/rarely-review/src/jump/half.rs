@@ -67,7 +67,7 @@ impl Half {
         }
     }
 
-    /// Gives a row that was added another outcome.
+    /// Corrects the outcome of a row that was added.
     pub(super) fn correct(&mut self, v: f64, option: usize, old_outcome: f64, new_outcome: f64) {
         if option != self.given {
             return;
@@ -78,7 +78,7 @@ impl Half {
             *sum += power * (new_outcome - old_outcome);
         }
         for (sum, power) in with_square.iter_mut().zip(powers) {
-            // A sum of squares, of which rounding may leave a little less than nothing.
+            // A sum of squares, which rounding may make slightly negative.
             *sum = (*sum + power * (new_outcome * new_outcome - old_outcome * old_outcome)).max(0.0);
         }
     }
