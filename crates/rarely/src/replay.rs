@@ -91,11 +91,7 @@ fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -
                     values.row(["", &numbers::interval(*interval), how]);
                 }
                 Err(reason) => {
-                    let help = reason
-                        .remedy()
-                        .map(|remedy| remedy.worded(own_name))
-                        .map_or_else(String::new, |help| format!("; {help}"));
-                    let refusal = format!("inverse propensity and doubly robust are refused: {reason}{help}");
+                    let refusal = format!("inverse propensity and doubly robust are refused: {}", with_help(reason));
                     if !refusals.contains(&refusal) {
                         refusals.push(refusal);
                     }
@@ -110,6 +106,12 @@ fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -
     text
 }
 
+/// Why outcomes are not weighted, and what to do about it.
+fn with_help(reason: &NotWeightable) -> String {
+    let help = reason.remedy().map_or_else(String::new, |remedy| format!("; {}", remedy.worded(own_name)));
+    format!("{reason}{help}")
+}
+
 /// What an action is called on the command line.
 fn own_name(action: Action) -> Option<&'static str> {
     (action == Action::NamePropensityColumn).then_some("name their column with --propensity-column")
@@ -120,7 +122,7 @@ fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serd
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
     let perhaps = |found: &Result<Interval, NotWeightable>| match found {
         Ok(found) => interval(*found),
-        Err(reason) => json!({ "refused": reason.to_string() }),
+        Err(reason) => json!({ "refused": with_help(reason) }),
     };
     let value = |value: &OffPolicyValue| {
         json!({
