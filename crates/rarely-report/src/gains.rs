@@ -33,8 +33,8 @@ pub(super) fn picture(document: &PolicyDocument, proposal: &ProposedChange) -> P
     let bars = bars.collect();
     let column = &document.outcome().column;
     let (label, better) = match document.outcome().better {
-        Better::Higher => (format!("mean gain a case, in {column}"), "more"),
-        Better::Lower => (format!("mean gain a case: {column} avoided"), "less"),
+        Better::Higher => (format!("mean gain per case, in {column}"), "more"),
+        Better::Lower => (format!("mean gain per case: {column} avoided"), "less"),
     };
     let mut x = Axis::linear(label);
     x.range = clipped(&rows);
@@ -50,11 +50,11 @@ pub(super) fn picture(document: &PolicyDocument, proposal: &ProposedChange) -> P
     } else {
         format!("Bands in which nobody changes are left out, and the {left_out} with the fewest changes.")
     };
-    let goes_on = if panel.x.range.is_some() { " A whisker at the edge goes on beyond it." } else { "" };
+    let goes_on = if panel.x.range.is_some() { " A whisker at the edge continues beyond it." } else { "" };
     Picture {
         name: "gain",
         caption: format!(
-            "Bar: by how much {better} {column} a case is expected under the proposed rule, over all people of the band, changed or not. Whisker: \
+            "Bar: how much {better} {column} per case is expected under the proposed rule, over all people of the band, changed or not. Whisker: \
              what the data allow; where it crosses 0 the change may also be harm.{goes_on} {rest}"
         ),
         figure: Figure { title: title.clone(), columns: 1, panels: vec![panel], legend: Legend::None, note: None },

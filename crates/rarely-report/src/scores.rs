@@ -33,7 +33,7 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Option<Pictur
     let title =
         if first.in_force.is_empty() { "People by the proposed score" } else { "People by the score that decides" };
     let weighs = if tracks.len() > 1 {
-        " The proposed rule weighs the features otherwise, so it has a score of its own (below)."
+        " The proposed rule weighs the features differently, so it has its own score (below)."
     } else {
         ""
     };
@@ -105,7 +105,7 @@ impl Track {
             WrittenRule::Score(_) => (rule.words(document).swap_remove(0), None),
             WrittenRule::Linear(_) => {
                 let options = document.options();
-                (format!("score of {} less score of {}", options[1], options[0]), None)
+                (format!("score of {} minus score of {}", options[1], options[0]), None)
             }
         };
         Self {

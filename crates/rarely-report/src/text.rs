@@ -49,7 +49,6 @@ fn standing(standing: &StandingFinding) -> impl Iterator<Item = &str> {
 
 fn proposed(text: &mut String, proposal: &ProposalFinding, width: Option<u16>) {
     section(text, "Proposed rule", &proposal.rule.lines);
-    lines(text, [format!("What changes: {}.", proposal.changes.join("; "))]);
     lines(text, &proposal.form_sentence);
     if proposal.exact.differs {
         lines(text, [format!("With all digits: {}", proposal.exact.text)]);

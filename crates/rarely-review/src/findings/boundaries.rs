@@ -17,7 +17,7 @@ pub struct StandingFinding {
     pub boundaries: Vec<BoundaryFinding>,
     /// Whether all boundaries are plausible at once.
     pub jointly_plausible: bool,
-    /// What that means for the rule as a whole, where it is not plausible.
+    /// What that means for a rule with several boundaries, where it is not plausible as a whole.
     pub joint_sentence: Option<&'static str>,
     /// The largest cosine of a plausible policy with the rule.
     pub max_cosine: f64,
@@ -60,11 +60,13 @@ impl StandingFinding {
             radius: standing.radius,
             boundaries: standing.boundaries.iter().map(|pair| BoundaryFinding::new(document, pair)).collect(),
             jointly_plausible: standing.jointly_plausible,
-            joint_sentence: match (standing.jointly_plausible, each_plausible) {
-                (true, _) => None,
-                (false, true) => Some("Each boundary is plausible by itself, but not all of them at once."),
-                (false, false) => Some("The rule as a whole is ruled out."),
-            },
+            joint_sentence: (standing.boundaries.len() > 1 && !standing.jointly_plausible).then_some(
+                if each_plausible {
+                    "Each boundary is plausible by itself, but not all of them at once."
+                } else {
+                    "The rule as a whole is ruled out."
+                },
+            ),
             max_cosine: standing.max_cosine,
             excluded: ExcludedFinding::new(standing.excluded_share),
         }
