@@ -99,8 +99,8 @@ pub enum Action {
     CreateToken,
     /// Name the column with the probability of each logged option.
     NamePropensityColumn,
-    /// Save the statistics of a log.
-    SaveStatistics,
+    /// Give statistics that a review saved.
+    GiveSavedStatistics,
 }
 
 impl Action {
@@ -122,7 +122,7 @@ impl Action {
             Self::ReportOutcome => "report it as a first outcome",
             Self::CreateToken => "create a token",
             Self::NamePropensityColumn => "name the column with the propensities",
-            Self::SaveStatistics => "save the statistics of a log",
+            Self::GiveSavedStatistics => "give statistics that a review saved",
         }
     }
 }

@@ -59,6 +59,7 @@ impl Family {
 fn named(action: Action) -> Option<&'static str> {
     Some(match action {
         Action::RaiseRejectLimit => "raise `reject_limit`",
+        Action::GiveSavedStatistics => "give the bytes of Review.state",
         Action::ChooseOutputDirectory => "give another directory as `out`",
         _ => return None,
     })

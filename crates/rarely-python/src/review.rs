@@ -41,7 +41,7 @@ pub(crate) fn review(
     for text in states(state)? {
         let saved = Tally::from_text(&text).and_then(|saved| saved.revive(&document.checked));
         let merged = saved.and_then(|saved| tally.merge(&saved));
-        merged.map_err(|error| error::REVIEW.says(py, format!("state: {}", chain(&error))))?;
+        merged.map_err(|error| error::REVIEW.explain_at(py, "state: ", &error))?;
     }
     if frame.is_none() && state.is_none() {
         return Err(error::REVIEW.with_help(
@@ -144,7 +144,7 @@ fn read(
         }
     }
     tally.reject(cases.rejected_count());
-    tally.check_sources().map_err(|error| error::REVIEW.of(py, &error))?;
+    tally.check_sources().map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
 
@@ -198,7 +198,7 @@ fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
 }
 
 fn reviewing(py: Python<'_>, error: &ReviewError) -> PyErr {
-    error::REVIEW.of(py, error)
+    error::REVIEW.explain(py, error)
 }
 
 /// The call, so that it can be made again.

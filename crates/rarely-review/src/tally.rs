@@ -89,7 +89,7 @@ impl Explain for TallyError {
             Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
             Self::Document => Some(Remedy::new("review the logs again with this document")),
             Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
-            Self::NotATally(_) => Some(Remedy::with("give a file that was made to {action}", Action::SaveStatistics)),
+            Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
             Self::Sums(_) => None,
         }
     }

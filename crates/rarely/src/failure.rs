@@ -115,6 +115,8 @@ fn named(action: Action) -> Option<&'static str> {
         Action::AcceptLoss => "accept the loss with `rarely store recover --store FILE`",
         Action::RestoreBackup => "restore a backup with `rarely store restore`",
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
+        Action::NamePropensityColumn => "name their column with --propensity-column",
+        Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::CreateToken => "create one with `rarely token create`",
         _ => return None,
     })

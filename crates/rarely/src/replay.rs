@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_core::Interval;
-use rarely_error::{Action, Explain as _};
+use rarely_error::Explain as _;
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::findings::{cause_clause, gain_unit, numbers};
 use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult};
 use serde_json::json;
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::{Failure, worded};
 use crate::log::LogOptions;
 use crate::options::count;
 use crate::output::{OutputFormat, print, print_json, width};
@@ -48,9 +48,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut last = None;
     let rejected = arguments.log.walk_with(&document, &columns, |case| {
         last.clone_from(&case.time);
-        replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref()).map(|_| ()).or_fail()
+        replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
+        Ok(())
     })?;
-    let walk = replay.finish(last.as_deref()).or_fail()?;
+    let walk = replay.finish(last.as_deref())?;
     match arguments.format {
         OutputFormat::Table => print(&text(&document, &walk, arguments)),
         OutputFormat::Json => print_json(&object(&document, &walk, rejected)),
@@ -108,13 +109,8 @@ fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -
 
 /// Why outcomes are not weighted, and what to do about it.
 fn with_help(reason: &NotWeightable) -> String {
-    let help = reason.remedy().map_or_else(String::new, |remedy| format!("; {}", remedy.worded(own_name)));
+    let help = reason.remedy().map_or_else(String::new, |remedy| format!("; {}", worded(&remedy)));
     format!("{reason}{help}")
-}
-
-/// What an action is called on the command line.
-fn own_name(action: Action) -> Option<&'static str> {
-    (action == Action::NamePropensityColumn).then_some("name their column with --propensity-column")
 }
 
 fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serde_json::Value {

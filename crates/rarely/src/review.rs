@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut tally = Tally::new(&document);
     for path in &arguments.state {
         let saved = state::read(path, &document)?;
-        tally.merge(&saved).or_fail().map_err(|failure| failure.at(path.display()))?;
+        tally.merge(&saved).map_err(|error| state::at(path, error))?;
     }
     if arguments.log.data.is_empty() && arguments.state.is_empty() {
         let failure = Failure::new("there is nothing to review");
@@ -62,11 +62,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Ok(())
         })?;
         tally.reject(rejected);
-        tally.check_sources().or_fail()?;
+        tally.check_sources()?;
     }
     let people = arguments.population.read(&document)?;
-    let base = EvidenceBase::of(&document, &tally, people).or_fail()?;
-    let found = review(&base, &tally).or_fail()?;
+    let base = EvidenceBase::of(&document, &tally, people)?;
+    let found = review(&base, &tally)?;
     if let Some(directory) = &directory {
         write(directory, &base, &found, &sources(arguments))?;
         say(&format!("the report is {}", directory.path().join("review.html").display()));

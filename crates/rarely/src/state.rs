@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
-use rarely_review::Tally;
+use rarely_review::{Tally, TallyError};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::output::say;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let state = from_file(path)?;
         match &mut merged {
             None => merged = Some(state),
-            Some(merged) => merged.merge(&state).or_fail().map_err(|failure| failure.at(path.display()))?,
+            Some(merged) => merged.merge(&state).map_err(|error| at(path, error))?,
         }
     }
     let merged =
@@ -54,18 +54,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Saved statistics, checked against the document.
 pub(crate) fn read(path: &Path, document: &PolicyDocument) -> Result<Tally, Failure> {
-    from_file(path)?.revive(document).or_fail().map_err(|failure| failure.at(path.display()))
+    from_file(path)?.revive(document).map_err(|error| at(path, error))
 }
 
 fn from_file(path: &Path) -> Result<Tally, Failure> {
-    let unusable = |failure: Failure| failure.at(path.display()).help("build the saved statistics again from the logs");
-    let text = fs::read_to_string(path).or_fail_with(|| "cannot be read".to_owned()).map_err(unusable)?;
-    Tally::from_text(&text).or_fail().map_err(unusable)
+    let text = fs::read_to_string(path).or_fail_with(|| "cannot be read".to_owned());
+    let text =
+        text.map_err(|failure| failure.at(path.display()).help("compute the saved statistics again from the logs"))?;
+    Tally::from_text(&text).map_err(|error| at(path, error))
+}
+
+/// An error of the statistics in a file.
+pub(crate) fn at(path: &Path, error: TallyError) -> Failure {
+    Failure::from(error).at(path.display())
 }
 
 /// Saves statistics; the file is written whole or not at all.
 pub(crate) fn write(path: &Path, tally: &Tally) -> Result<(), Failure> {
-    replace(path, tally.to_text().or_fail()?.as_bytes())
+    replace(path, tally.to_text()?.as_bytes())
 }
 
 /// Writes a file that must not exist yet.

@@ -104,7 +104,7 @@ impl Review {
     /// The statistics, to go on from with next month's log.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let text = self.tally.to_text().map_err(|error| error::REVIEW.of(py, &error))?;
+        let text = self.tally.to_text().map_err(|error| error::REVIEW.explain(py, &error))?;
         Ok(PyBytes::new(py, text.as_bytes()))
     }
 
