@@ -1,22 +1,28 @@
 //! The command line as a user meets it, and the architecture as the manifests have it.
 
-mod answers;
 mod architecture;
-mod bad_data;
-mod bad_options;
+mod audit;
 mod documents;
 mod examples;
+mod frontier;
 mod help;
+mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
-mod interruption;
+mod options;
+mod output;
 mod outputs;
-mod pipes;
-mod policy_documents;
+mod policy;
 mod program;
+mod progress;
 mod replay;
-mod reproduction;
+mod reproduce;
 mod review;
 mod review_bad_input;
 mod review_states;
-mod service;
+mod serve;
+mod server;
+mod simulate;
+mod store;
+mod sweep;
+mod token;

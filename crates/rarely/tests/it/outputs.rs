@@ -1,4 +1,4 @@
-//! What is in the folder that --out names.
+//! What is in the directory that --out names, and that nothing depends on the number of threads.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,6 +8,7 @@ use parquet::record::{Row, RowAccessor as _};
 use serde_json::Value;
 
 use crate::program::{Place, assert_same_files, data, talk};
+use crate::simulate::SMALL as SIMULATE_SMALL;
 
 const SIMULATE: &str =
     "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
@@ -206,4 +207,28 @@ fn stdout_is_the_same_with_and_without_a_folder() {
     let with = place.done(&format!("{command} --out out"));
     assert_eq!(data(&with), data(&place.done(command)));
     assert!(talk(&with).contains("results are in out"), "{}", talk(&with));
+}
+
+/// The seed is all that decides.
+#[test]
+fn the_same_seed_gives_the_same_answer_for_any_number_of_threads() {
+    let place = Place::new();
+    for command in [
+        "simulate --runs 4 --rounds 120 --algorithms rarely,thompson,random",
+        "sweep --vary penalty=0.01,0.1 --runs 4 --rounds 60",
+        "frontier --runs 2 --rounds 40 --arms 2 --dim 2",
+        "ihdp --synthetic --runs 3 --rounds 40 --algorithms rarely,thompson",
+    ] {
+        let answer = |rest: &str| data(&place.done(&format!("{command} --format csv {rest}")));
+        let one = answer("--threads 1 --seed 4");
+        assert_eq!(one, answer("--threads 3 --seed 4"), "{command}");
+        assert_ne!(one, answer("--threads 3 --seed 5"), "{command}");
+    }
+}
+
+#[test]
+fn a_command_without_out_leaves_nothing_behind() {
+    let place = Place::new();
+    let _ = place.done(SIMULATE_SMALL);
+    assert!(place.names("").is_empty());
 }

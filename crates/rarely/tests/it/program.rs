@@ -1,4 +1,4 @@
-//! The program in a folder of its own, so that no message or snapshot depends on where the tests run.
+//! The program in a directory of its own, so that no message or snapshot depends on where the tests run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,10 @@ use std::process::{Command, Output};
 use insta_cmd::get_cargo_bin;
 use tempfile::TempDir;
 
-/// An empty folder, in which the program runs.
+/// Options of a short run.
+pub(crate) const TINY: &str = "--runs 1 --rounds 20 --algorithms rarely,fixed";
+
+/// An empty directory, in which the program runs.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -43,14 +46,14 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Every file below a folder with its bytes, hidden ones included.
+    /// Every file below a directory with its bytes, hidden ones included.
     pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         collect(&self.path(folder), "", &mut found);
         found
     }
 
-    /// The names of the files below a folder.
+    /// The names of the files below a directory.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         self.files(folder).into_keys().collect()
     }
@@ -86,6 +89,15 @@ fn collect(folder: &Path, before: &str, found: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
+/// `text` with one field of one line (both from 1) replaced.
+pub(crate) fn with_field(text: &str, line: usize, column: usize, value: &str) -> String {
+    let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+    let mut fields: Vec<&str> = lines[line - 1].split(',').collect();
+    fields[column - 1] = value;
+    lines[line - 1] = fields.join(",");
+    lines.join("\n") + "\n"
+}
+
 /// Exit code, stdout and stderr against a snapshot, without what differs from run to run: times, and digits beyond the sixth.
 macro_rules! assert_snapshot_of {
     ($command:expr) => {
@@ -99,3 +111,17 @@ macro_rules! assert_snapshot_of {
     };
 }
 pub(crate) use assert_snapshot_of;
+
+/// A refusal of data against a snapshot, and that it leaves no file: `file` holds `contents`, and is what `command` reads.
+macro_rules! assert_data_refused {
+    ($file:literal, $contents:expr, $command:literal) => {
+        let place = $crate::program::Place::new();
+        place.write($file, $contents);
+        let command = format!("{} {}", $command, $crate::program::TINY);
+        $crate::program::assert_snapshot_of!(place.rarely(&command));
+        let output = place.rarely(&format!("{command} --out out")).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(2), "{}", $crate::program::talk(&output));
+        assert_eq!(place.names(""), [$file], "nothing was written");
+    };
+}
+pub(crate) use assert_data_refused;

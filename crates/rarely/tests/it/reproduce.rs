@@ -1,0 +1,257 @@
+//! `rarely reproduce`, once and small: what is in the folder, and what the report says.
+
+use serde_json::Value;
+
+use crate::ihdp::children;
+use crate::program::{Place, data, talk};
+
+const TABLES: [&str; 15] = [
+    "frontier",
+    "grid",
+    "grid-rigorous",
+    "house",
+    "ihdp-authors",
+    "ihdp-published",
+    "ihdp-rigorous",
+    "ihdp-rigorous-intercept",
+    "main-published",
+    "main-rigorous",
+    "penalty-published",
+    "penalty-rigorous",
+    "tolerance-published",
+    "tolerance-rigorous",
+    "variants",
+];
+
+const FIGURES: [&str; 19] = [
+    "figure-1b-threshold",
+    "figure-2-cones",
+    "figure-3-ours",
+    "figure-3-published",
+    "figure-3-rigorous",
+    "figure-4-authors",
+    "figure-4-published",
+    "figure-4-rigorous",
+    "figure-4-rigorous-intercept",
+    "frontier",
+    "grid-house",
+    "grid-published",
+    "grid-rigorous",
+    "penalty-published",
+    "penalty-rigorous",
+    "schedule-published",
+    "theorem-1",
+    "tolerance-published",
+    "tolerance-rigorous",
+];
+
+/// Figures of children.
+fn shows_children(name: &str) -> bool {
+    ["figure-4", "penalty", "tolerance"].iter().any(|start| name.starts_with(start))
+}
+
+/// One run, looked at from every side: what one side finds does not hide what another does.
+#[test]
+fn the_whole_reproduction_at_its_smallest() {
+    let place = Place::new();
+    let output = place.done("reproduce --runs 1 --rounds 200 --threads 2 --out out");
+    let document: Value = serde_json::from_str(&place.text("out/claims.json")).expect("JSON");
+    let page = place.text("out/report.html");
+    let sides: [(&str, &dyn Fn()); 9] = [
+        ("files", &|| files(&place)),
+        ("claims", &|| claims(&document)),
+        ("page", &|| self_contained(&page)),
+        ("completeness", &|| complete(&page, &document)),
+        ("synthetic figures", &|| synthetic_figures(&place)),
+        ("synthetic page", &|| synthetic_page(&page)),
+        ("synthetic tables", &|| synthetic_tables(&place)),
+        ("answer", &|| answer(&data(&output), &document)),
+        ("extent", &|| extent(&talk(&output), &page)),
+    ];
+    let failed: Vec<&str> = sides
+        .into_iter()
+        .filter(|(_, check)| std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err())
+        .map(|(name, _)| name)
+        .collect();
+    assert!(failed.is_empty(), "see above: {failed:?}");
+}
+
+/// It says how much was run, which here is one run of everything.
+fn extent(said: &str, page: &str) {
+    assert!(said.contains("results are in out") && said.contains("out/report.html"), "{said}");
+    assert!(!said.contains("50 runs"), "it was one run: {said}");
+    assert!(!page.contains("50 runs of"), "it was one run, but the page says 50");
+}
+
+fn files(place: &Place) {
+    let tables = TABLES.iter().map(|name| format!("tables/{name}.csv"));
+    let figures = FIGURES.iter().flat_map(|name| ["png", "svg"].map(|kind| format!("figures/{name}.{kind}")));
+    let mut expected: Vec<String> =
+        tables.chain(figures).chain(["claims.json", "report.html"].map(ToOwned::to_owned)).collect();
+    expected.sort();
+    assert_eq!(place.names("out"), expected);
+    let files = place.files("out");
+    for name in TABLES {
+        let text = place.text(&format!("out/tables/{name}.csv"));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines.len() > 1 && lines[0].contains("algorithm") | lines[0].contains("contestant"),
+            "{name}: {}",
+            lines[0]
+        );
+        let fields = lines[0].split(',').count();
+        assert!(lines.iter().all(|line| line.contains('"') || line.split(',').count() == fields), "{name}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
+    }
+    for name in FIGURES {
+        let svg = place.text(&format!("out/figures/{name}.svg"));
+        assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{name}");
+        assert!(!svg.contains("NaN"), "{name}.svg has a number that is none");
+        assert!(files[&format!("figures/{name}.png")].starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
+    }
+}
+
+fn claims(document: &Value) {
+    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&document["seed"], &document["rounds"]), (&1.into(), &200.into()));
+    assert_eq!(document["ihdp"], "synthetic");
+    let claims = document["claims"].as_array().expect("claims");
+    assert!(claims.len() >= 10, "{}", claims.len());
+    let mut ids: Vec<&str> = Vec::new();
+    for claim in claims {
+        for field in ["id", "text", "figure", "paper"] {
+            assert!(claim[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {claim}");
+        }
+        ids.push(claim["id"].as_str().unwrap_or_default());
+        let verdict = claim["verdict"].as_str().expect("a verdict");
+        assert!(["holds", "holds only as published", "does not hold"].contains(&verdict), "{claim}");
+        assert!(claim["ours"].is_boolean(), "{claim}");
+        let measured = claim["measured"].as_array().expect("measurements");
+        assert!(!measured.is_empty(), "{claim}");
+        for found in measured {
+            let profile = found["profile"].as_str().expect("a profile");
+            assert!(["published", "rigorous", "exact"].contains(&profile), "{found}");
+            for field in ["what", "holds_if"] {
+                assert!(found[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {found}");
+            }
+            assert!(found["value"].is_number(), "{} {found}", claim["id"]);
+            assert!(found["holds"].is_boolean() && found["clear"].is_boolean(), "{found}");
+            if let (Some(low), Some(high)) = (found["low"].as_f64(), found["high"].as_f64()) {
+                assert!(low <= high, "{found}");
+            }
+        }
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "every claim has a name of its own");
+    let errata = document["errata"].as_array().expect("errata");
+    assert!(!errata.is_empty());
+    for (at, erratum) in errata.iter().enumerate() {
+        assert_eq!(erratum["number"], at + 1);
+        assert!(erratum["text"].as_str().is_some_and(|text| !text.is_empty()), "{erratum}");
+        assert!(["paper", "program"].contains(&erratum["origin"].as_str().unwrap_or_default()), "{erratum}");
+        assert!(
+            erratum["shown"].is_null() || erratum["shown"].as_str().is_some_and(|text| !text.is_empty()),
+            "{erratum}"
+        );
+    }
+}
+
+/// The page loads nothing.
+fn self_contained(page: &str) {
+    let lower = page.to_lowercase();
+    assert!(lower.starts_with("<!doctype html>"));
+    for absent in
+        ["<script", "<link", "<img", "<iframe", "<object", "<embed", " src=", "@import", "url(http", "javascript:"]
+    {
+        assert!(!lower.contains(absent), "the page has {absent}");
+    }
+    for (at, _) in lower.match_indices("href=") {
+        let target = &lower[at + 5..].trim_start_matches(['"', '\'']);
+        assert!(target.starts_with('#'), "a link to {}", &target[..target.len().min(40)]);
+    }
+    // What names a vocabulary is an address that nobody loads.
+    let addresses = lower.match_indices("http").map(|(at, _)| lower[at..].chars().take(40).collect::<String>());
+    let loaded: Vec<String> = addresses
+        .filter(|address| address.starts_with("http://") || address.starts_with("https://"))
+        .filter(|address| !address.starts_with("http://www.w3.org/"))
+        .collect();
+    assert!(loaded.is_empty(), "{loaded:?}");
+}
+
+/// Every figure, every claim and every erratum is on it.
+fn complete(page: &str, document: &Value) {
+    assert_eq!(page.matches("<svg").count(), FIGURES.len(), "every figure is inline");
+    assert_eq!(page.matches("</svg>").count(), FIGURES.len());
+    assert!(page.trim_end().ends_with("</html>"));
+    let mut ids: Vec<&str> =
+        page.match_indices(" id=\"").filter_map(|(at, _)| page[at + 5..].split('"').next()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "names on a page are unique, or figures would use each other's parts");
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    for part in ["claims", "errata"] {
+        for entry in document[part].as_array().expect("a list") {
+            let text = entry["text"].as_str().expect("a text");
+            let start: String = escaped(text).split(['"', '\'']).next().unwrap_or_default().to_owned();
+            assert!(page.contains(&start), "{part}: {text}");
+        }
+    }
+}
+
+fn synthetic_figures(place: &Place) {
+    for name in FIGURES.into_iter().filter(|name| shows_children(name)) {
+        let svg = place.text(&format!("out/figures/{name}.svg"));
+        assert!(svg.contains("SYNTHETIC"), "{name}.svg shows children and does not say which");
+    }
+}
+
+fn synthetic_page(page: &str) {
+    assert!(page.contains("SYNTHETIC"));
+    for section in ["Figure 4", "Δ and λ"] {
+        let at = page.find(&format!("{section}</h2>")).or_else(|| page.find(&format!(">{section}")));
+        let at = at.unwrap_or_else(|| panic!("no section {section}"));
+        let start: String = page[at..].chars().take(2_000).collect();
+        assert!(start.to_lowercase().contains("synthetic"), "{section}: {start}");
+    }
+}
+
+fn synthetic_tables(place: &Place) {
+    for name in TABLES.iter().filter(|name| shows_children(name) || name.starts_with("ihdp")) {
+        let text = place.text(&format!("out/tables/{name}.csv")).to_lowercase();
+        assert!(text.contains("synthetic"), "tables/{name}.csv shows children and does not say which");
+    }
+}
+
+/// A line for each claim, and the sum.
+fn answer(printed: &str, document: &Value) {
+    let claims = document["claims"].as_array().expect("claims");
+    for claim in claims {
+        let text = claim["text"].as_str().expect("a text");
+        assert!(printed.contains(text), "{text}");
+    }
+    let papers: Vec<&Value> = claims.iter().filter(|claim| claim["ours"] == false).collect();
+    let count = |verdict: &str| papers.iter().filter(|claim| claim["verdict"] == verdict).count();
+    let sum = format!(
+        "Of the paper's {} claims {} hold, {} hold only as published, {} do not hold.",
+        papers.len(),
+        count("holds"),
+        count("holds only as published"),
+        count("does not hold"),
+    );
+    assert!(printed.contains(&sum), "{sum} is not in\n{printed}");
+    assert!(printed.to_lowercase().contains("synthetic"), "the verdicts on IHDP are on synthetic children");
+}
+
+#[test]
+fn reads_its_data_before_it_runs_anything() {
+    let place = Place::new();
+    place.write("ihdp_npci_1.csv", children(746));
+    let mut command = place.rarely("reproduce --data ihdp_npci_1.csv --runs 1 --rounds 10");
+    let output = command.output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(talk(&output).contains("746 rows"), "{}", talk(&output));
+    assert_eq!(place.names(""), ["ihdp_npci_1.csv"]);
+}

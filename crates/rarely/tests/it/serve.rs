@@ -1,0 +1,93 @@
+//! `rarely serve`.
+
+use std::fs;
+
+use crate::program::{Place, talk};
+use crate::server::Server;
+
+#[test]
+fn the_first_token_is_shown_once() {
+    let place = Place::new();
+    let server = Server::start(&place, "");
+    assert!(server.heard.iter().any(|line| line.contains("rarely_")), "{:?}", server.heard);
+    server.stop();
+    let server = Server::start(&place, "--durability relaxed");
+    assert!(!server.heard.iter().any(|line| line.contains("rarely_")), "{:?}", server.heard);
+    assert!(server.heard.iter().any(|line| line.contains("RELAXED")), "{:?}", server.heard);
+}
+
+#[test]
+fn tls_is_served_and_trusted() {
+    use ureq::tls::{Certificate, RootCerts, TlsConfig};
+    let place = Place::new();
+    let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
+    place.write("cert.pem", made.cert.pem());
+    place.write("key.pem", made.signing_key.serialize_pem());
+    let server = Server::start(&place, "--cert cert.pem --key key.pem");
+    assert!(server.url.starts_with("https://"), "{}", server.url);
+    let root = Certificate::from_pem(made.cert.pem().as_bytes()).expect("a certificate");
+    let trusting = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[root])).build();
+    let agent: ureq::Agent = ureq::Agent::config_builder().tls_config(trusting).build().into();
+    let mut response = agent.get(format!("{}/healthz", server.url)).call().expect("an answer by TLS");
+    assert!(response.body_mut().read_to_string().expect("text").contains("\"ok\""));
+    assert!(ureq::get(format!("{}/healthz", server.url)).call().is_err(), "a stranger's certificate is not trusted");
+    let plain = server.url.replace("https://", "http://");
+    assert!(ureq::get(format!("{plain}/healthz")).call().is_err(), "nothing is told in the open");
+    server.stop();
+}
+
+/// A client that never finishes its request does not keep its connection, and keeps nobody else waiting.
+#[test]
+fn a_slow_client_is_hung_up_on() {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+    let place = Place::new();
+    let server = Server::start(&place, "");
+    let address = server.url.strip_prefix("http://").expect("an address");
+    let mut slow: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(address).expect("a connection")).collect();
+    for stream in &mut slow {
+        stream.write_all(b"POST /v1/policies HTTP/1.1\r\nHost: x").expect("sent");
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).expect("a socket");
+    }
+    assert_eq!(server.post("", "/v1/policies", "application/toml", "").0, 401, "others are answered meanwhile");
+    for mut stream in slow {
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).expect("hung up on within half a minute");
+    }
+    server.stop();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_token_file_is_the_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.write("admin.token", "something else");
+    let output =
+        place.rarely("serve --store s.db --listen 127.0.0.1:0 --admin-token-file admin.token").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(place.text("admin.token"), "something else");
+    Server::start(&place, "--admin-token-file new.token").stop();
+    assert_eq!(fs::metadata(place.path("new.token")).unwrap().permissions().mode() & 0o777, 0o600);
+    // A store that has tokens leaves the file alone.
+    Server::start(&place, "--admin-token-file admin.token").stop();
+}
+
+#[test]
+fn what_does_not_start_says_why() {
+    let place = Place::new();
+    let output = place.rarely("serve --store s.db --listen 0.0.0.0:0").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(talk(&output).contains("--insecure"), "{}", talk(&output));
+    assert!(!place.path("s.db").exists(), "nothing was made");
+    let server = Server::start(&place, "");
+    let second = place.rarely("serve --store s.db --listen 127.0.0.1:0").output().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(talk(&second).contains("uses this store"), "{}", talk(&second));
+    let address = server.url.strip_prefix("http://").unwrap();
+    let taken = place.rarely(&format!("serve --store other.db --listen {address}")).output().unwrap();
+    assert_eq!(taken.status.code(), Some(2));
+    assert!(talk(&taken).contains("--listen"), "{}", talk(&taken));
+    let token = place.rarely("token list --store s.db").output().unwrap();
+    assert!(token.status.code() == Some(2) && talk(&token).contains("--url"), "{}", talk(&token));
+}
