@@ -29,7 +29,7 @@ mod _rarely {
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]
-    use crate::review::{Interval, Proposal, Review, review};
+    use crate::review::{PyInterval, PyProposal, PyReview, review};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

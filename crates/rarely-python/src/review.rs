@@ -18,8 +18,8 @@ use crate::document::PyDocument;
 use crate::error::{self, chain};
 use crate::frame::PyFrame;
 
-pub(crate) use proposal::{Interval, Proposal};
-pub(crate) use result::Review;
+pub(crate) use proposal::{PyInterval, PyProposal};
+pub(crate) use result::PyReview;
 
 /// Rows between two checks for Ctrl-C.
 const STRIDE: usize = 50_000;
@@ -35,7 +35,7 @@ pub(crate) fn review(
     option_column: Option<String>,
     reject_limit: u64,
     state: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Review> {
+) -> PyResult<PyReview> {
     let document = PyDocument::of(document)?.with_option_column(option_column);
     let mut tally = Tally::new(&document.checked);
     for text in states(state)? {
@@ -66,7 +66,7 @@ pub(crate) fn review(
         rarely_review::review(&base, &tally)
     });
     let found = found.map_err(|error| reviewing(py, &error))?;
-    Ok(Review::new(document, tally, people, found, rejected, sources))
+    Ok(PyReview::new(document, tally, people, found, rejected, sources))
 }
 
 /// A log or people: files, or a table in memory.

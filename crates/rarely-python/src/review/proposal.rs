@@ -7,22 +7,22 @@ use crate::document::PyDocument;
 use crate::error;
 
 /// A number with the range that the data allow.
-#[pyclass(module = "rarely", frozen, get_all, eq)]
+#[pyclass(name = "Interval", module = "rarely", frozen, get_all, eq)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Interval {
+pub(crate) struct PyInterval {
     estimate: f64,
     lower: f64,
     upper: f64,
 }
 
 #[pymethods]
-impl Interval {
+impl PyInterval {
     fn __repr__(&self) -> String {
         format!("Interval(estimate={:?}, lower={:?}, upper={:?})", self.estimate, self.lower, self.upper)
     }
 }
 
-impl From<rarely_core::Interval> for Interval {
+impl From<rarely_core::Interval> for PyInterval {
     fn from(interval: rarely_core::Interval) -> Self {
         let rarely_core::Interval { estimate, lower, upper } = interval;
         Self { estimate, lower, upper }
@@ -30,21 +30,21 @@ impl From<rarely_core::Interval> for Interval {
 }
 
 /// A change that is proposed.
-#[pyclass(module = "rarely", frozen)]
-pub(crate) struct Proposal {
+#[pyclass(name = "Proposal", module = "rarely", frozen)]
+pub(crate) struct PyProposal {
     document: PyDocument,
     found: ProposalFinding,
     assumptions: Vec<AssumptionFinding>,
 }
 
-impl Proposal {
+impl PyProposal {
     pub(super) fn new(document: &PyDocument, found: &ProposalFinding, assumptions: &[AssumptionFinding]) -> Self {
         Self { document: document.clone(), found: found.clone(), assumptions: assumptions.to_vec() }
     }
 }
 
 #[pymethods]
-impl Proposal {
+impl PyProposal {
     /// The proposed rule, in words.
     #[getter]
     fn rule(&self) -> Vec<String> {
@@ -78,7 +78,7 @@ impl Proposal {
 
     /// The expected gain per case.
     #[getter]
-    fn gain(&self) -> Interval {
+    fn gain(&self) -> PyInterval {
         self.found.certificate.gain.into()
     }
 

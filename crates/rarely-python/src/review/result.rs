@@ -1,4 +1,4 @@
-//! What came of a review.
+//! The result of a review.
 
 use std::sync::OnceLock;
 
@@ -8,15 +8,15 @@ use rarely_report::{Picture, Sources, page, pictures, text};
 use rarely_review::{EvidenceBase, Findings, ReviewJson, Tally};
 
 use super::notebook;
-use super::proposal::Proposal;
+use super::proposal::PyProposal;
 use super::reviewing;
 use crate::document::PyDocument;
 use crate::error;
 use crate::figure::PyFigure;
 
-/// What came of a review: the verdict, its reasons, and the proposal, if there is one.
-#[pyclass(module = "rarely", frozen)]
-pub(crate) struct Review {
+/// The result of a review: the verdict, its reasons, and the proposal, if there is one.
+#[pyclass(name = "Review", module = "rarely", frozen)]
+pub(crate) struct PyReview {
     document: PyDocument,
     tally: Tally,
     people: Option<Vec<f64>>,
@@ -27,7 +27,7 @@ pub(crate) struct Review {
     pictures: OnceLock<Vec<Picture>>,
 }
 
-impl Review {
+impl PyReview {
     pub(super) fn new(
         document: PyDocument,
         tally: Tally,
@@ -57,7 +57,7 @@ impl Review {
 }
 
 #[pymethods]
-impl Review {
+impl PyReview {
     /// `keep`, `change` or `cannot tell`.
     #[getter]
     fn verdict(&self) -> &'static str {
@@ -72,9 +72,9 @@ impl Review {
 
     /// What to change to, if the verdict is `change`.
     #[getter]
-    fn proposal(&self) -> Option<Proposal> {
+    fn proposal(&self) -> Option<PyProposal> {
         let Findings { proposal, assumptions, .. } = &self.findings;
-        proposal.as_ref().map(|proposal| Proposal::new(&self.document, proposal, assumptions))
+        proposal.as_ref().map(|proposal| PyProposal::new(&self.document, proposal, assumptions))
     }
 
     /// The document that was reviewed.
@@ -101,7 +101,7 @@ impl Review {
         self.findings.cases.rejected
     }
 
-    /// The statistics, to go on from with next month's log.
+    /// The statistics, to continue from with next month's log.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let text = self.tally.to_text().map_err(|error| error::REVIEW.explain(py, &error))?;
