@@ -3,6 +3,7 @@
 mod model;
 
 use rarely_plot::{Page, PageCell, Tone};
+use rarely_review::findings::numbers::count;
 use rarely_review::findings::{CertificateLine, ImpactFinding, ProposalFinding};
 use rarely_review::{Findings, ThinSupport, Verdict};
 
@@ -120,7 +121,7 @@ impl Report<'_> {
         let rows = impact.bands.iter().map(|band| {
             vec![
                 PageCell::Text(together(&band.band)),
-                PageCell::Number(band.people.to_string()),
+                PageCell::Number(count(band.people)),
                 PageCell::Number(band.changed_share.clone()),
                 PageCell::Text(band.moves.iter().map(|moved| together(moved)).collect::<Vec<_>>().join(", ")),
                 PageCell::Number(together(&band.gain_text)),
@@ -162,7 +163,7 @@ impl Report<'_> {
 
     fn thin(&mut self, places: &[ThinSupport]) {
         let row = |thin: &ThinSupport| {
-            let cells = [thin.option.clone(), together(&thin.band), thin.rows.to_string(), thin.tried.to_string()];
+            let cells = [thin.option.clone(), together(&thin.band), count(thin.rows), count(thin.tried)];
             cells.map(PageCell::Text).to_vec()
         };
         let rows: Vec<Vec<PageCell>> = places.iter().map(row).collect();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rarely_output::TextTable;
 use rarely_review::Findings;
+use rarely_review::findings::numbers::count;
 use rarely_review::findings::{CheckFinding, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding};
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
@@ -66,7 +67,7 @@ fn impact(impact: &ImpactFinding, width: Option<u16>) -> String {
     for band in &impact.bands {
         table.row([
             format!("  {}", band.band),
-            band.people.to_string(),
+            count(band.people),
             band.changed_share.clone(),
             band.moves.join(", "),
             band.gain_text.clone(),

@@ -2,6 +2,7 @@
 
 use rarely_plot::{PageCell, Tone};
 use rarely_review::Check;
+use rarely_review::findings::numbers::count;
 use rarely_review::findings::{AssumptionFinding, CheckFinding};
 
 use super::{Report, together};
@@ -56,7 +57,7 @@ impl Report<'_> {
         ));
         let header = ["", "unit"].into_iter().chain(estimates.iter().map(|estimate| estimate.option.as_str()));
         let text = |text: &str| PageCell::Text(text.to_owned());
-        let cases = self.findings.cases.per_option.values().map(|rows| PageCell::Text(rows.to_string()));
+        let cases = self.findings.cases.per_option.values().map(|rows| PageCell::Text(count(*rows)));
         let mut rows = vec![[text("cases"), text("")].into_iter().chain(cases).collect::<Vec<PageCell>>()];
         let first = estimates.first().map_or(&[][..], |estimate| &estimate.coefficients);
         for (at, coefficient) in first.iter().enumerate() {
