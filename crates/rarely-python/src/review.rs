@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, read_people};
-use rarely_report::Sources;
+use rarely_report::ReviewSources;
 use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, Tally};
 
 use crate::document::PyDocument;
@@ -51,7 +51,7 @@ pub(crate) fn review(
         ));
     }
     let mut rejected = Vec::new();
-    let mut sources = Sources { command: call(&document, population), ..Sources::default() };
+    let mut sources = ReviewSources { command: call(&document, population), ..ReviewSources::default() };
     if !frame.is_none() {
         let log = LogSource::of(frame, "the frame", &wanted(&document))?;
         sources.data = log.names();

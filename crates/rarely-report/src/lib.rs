@@ -17,7 +17,7 @@ use rarely_output::{OutputDirectory, OutputError};
 use rarely_plot::{Colour, Figure, Style};
 use rarely_review::{EvidenceBase, Findings, Review, ReviewJson};
 
-pub use page::{Sources, page};
+pub use page::{ReviewSources, page};
 pub use text::text;
 
 /// One picture of a review.
@@ -59,7 +59,7 @@ pub fn write(
     directory: &OutputDirectory,
     base: &EvidenceBase<'_>,
     review: &Review,
-    sources: &Sources,
+    sources: &ReviewSources,
 ) -> Result<(), OutputError> {
     let pictures = pictures(base, review);
     for picture in &pictures {

@@ -14,7 +14,7 @@ const SHOWN_PLACES: usize = 8;
 
 /// What a review was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sources {
+pub struct ReviewSources {
     /// The command or the call, as it was typed.
     pub command: String,
     /// The files of the log, or what else it is called.
@@ -24,7 +24,7 @@ pub struct Sources {
 }
 
 /// The page: the verdict, the evidence, the proposal, and what speaks against it.
-pub fn page(findings: &Findings, pictures: &[Picture], sources: &Sources) -> String {
+pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) -> String {
     let mut page = Page::new(format!("Review of the policy {}", findings.policy));
     let mut report = Report { findings, pictures, page: &mut page };
     report.verdict();
@@ -178,7 +178,7 @@ impl Report<'_> {
         }
     }
 
-    fn sources(&mut self, sources: &Sources) {
+    fn sources(&mut self, sources: &ReviewSources) {
         let people = match &sources.population {
             Some(file) => format!("People: {file}"),
             None => "People: a sample of the log's own".to_owned(),

@@ -24,8 +24,8 @@ pub enum ReviewError {
     /// The statistics do not fit the document.
     #[error(transparent)]
     Tally(#[from] TallyError),
-    /// There is no row.
-    #[error("the log has no usable row")]
+    /// There is no case.
+    #[error("there is no usable case")]
     Empty,
 }
 
@@ -33,7 +33,7 @@ impl Explain for ReviewError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Tally(error) => error.remedy(),
-            Self::Empty => Some(Remedy::new("review a log with at least one usable row")),
+            Self::Empty => Some(Remedy::new("provide at least one case with an outcome")),
             Self::Settings(_) | Self::Context(_) | Self::Observe(_) | Self::Rule(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use rarely_output::OutputDirectory;
-use rarely_report::{Sources, text, write};
+use rarely_report::{ReviewSources, text, write};
 use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
@@ -121,10 +121,10 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
 }
 
 /// What the page names as its sources.
-fn sources(arguments: &Arguments) -> Sources {
+fn sources(arguments: &Arguments) -> ReviewSources {
     let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
-    Sources {
+    ReviewSources {
         command: command(),
         data: files(&[data.as_slice(), &arguments.state].concat()),
         population: (!population.is_empty()).then(|| population.join(", ")),

@@ -78,7 +78,8 @@ impl Explain for ChangeError {
             Self::NameTaken(_) => Some(Remedy::new("choose another name for this policy")),
             Self::Store(error) => error.remedy(),
             Self::Fault(fault) => fault.remedy(),
-            Self::Document(_) | Self::NoToken(_) | Self::Review(_) => None,
+            Self::Review(error) => error.remedy(),
+            Self::Document(_) | Self::NoToken(_) => None,
         }
     }
 }

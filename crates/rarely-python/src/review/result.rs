@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rarely_report::{Picture, Sources, page, pictures, text};
+use rarely_report::{Picture, ReviewSources, page, pictures, text};
 use rarely_review::{EvidenceBase, Findings, ReviewJson, Tally};
 
 use super::notebook;
@@ -23,7 +23,7 @@ pub(crate) struct PyReview {
     found: rarely_review::Review,
     findings: Findings,
     rejected: Vec<String>,
-    sources: Sources,
+    sources: ReviewSources,
     pictures: OnceLock<Vec<Picture>>,
 }
 
@@ -34,7 +34,7 @@ impl PyReview {
         people: Option<Vec<f64>>,
         found: rarely_review::Review,
         rejected: Vec<String>,
-        sources: Sources,
+        sources: ReviewSources,
     ) -> Self {
         let findings = Findings::new(&document.checked, &found);
         Self { document, tally, people, found, findings, rejected, sources, pictures: OnceLock::new() }
