@@ -232,4 +232,6 @@ def _number(value: Any) -> float:
             raise TypeError("a text, even if it reads like a number")
         return float(value)
     except (TypeError, ValueError):
-        raise ContextError(f"{value!r} in a context is not a number", help="encode categories as numbers first") from None
+        raise ContextError(
+            f"{value!r} in a context is not a number", help="encode categories as numbers first"
+        ) from None

@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! The help texts, the version and the tables of `rarely algorithms`.
 
 use crate::program::{Place, assert_snapshot_of, data};
 
@@ -58,9 +58,9 @@ fn the_version_is_that_of_the_crate() {
     assert_eq!(said, format!("rarely {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// What everybody is told about where results go is not under the heading of what the algorithms are told.
+/// Options on how to run are not under the heading of what the algorithms are told.
 #[test]
-fn the_seed_is_not_told_to_the_algorithms() {
+fn the_seed_is_not_among_the_assumptions() {
     for command in ["simulate", "ihdp", "sweep"] {
         let said = data(&Place::new().done(&format!("{command} -h")));
         let (before, told) = said.split_once("What the algorithms are told:").expect("the heading");

@@ -15,7 +15,7 @@ const SIMULATE: &str =
 const OF_SIMULATE: [&str; 6] =
     ["changes.parquet", "figure.png", "figure.svg", "run.json", "summary.csv", "traces.parquet"];
 
-/// Runs a command with one and with three threads, and gives the files of the first; the others' are the same, byte by byte.
+/// Runs a command with one and with three threads, and returns the files, which are the same, byte by byte.
 fn with_any_threads(place: &Place, command: &str) -> BTreeMap<String, Vec<u8>> {
     let _ = place.done(&format!("{command} --threads 1 --out one"));
     let _ = place.done(&format!("{command} --threads 3 --out some/where/three"));
@@ -28,7 +28,7 @@ fn names(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
     files.keys().map(String::as_str).collect()
 }
 
-/// The SVG is one, and so is the PNG.
+/// The files are an SVG and a PNG.
 fn assert_figure(files: &BTreeMap<String, Vec<u8>>, name: &str) {
     let svg = std::str::from_utf8(&files[&format!("{name}.svg")]).expect("text");
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{name}.svg");
@@ -162,28 +162,28 @@ fn sweep_states_the_rounds_that_were_played() {
 }
 
 #[test]
-fn ihdp_writes_a_folder_with_and_one_without_an_intercept() {
+fn ihdp_writes_a_directory_with_and_one_without_an_intercept() {
     let place = Place::new();
     let files = with_any_threads(&place, "ihdp --synthetic --runs 2 --rounds 60 --algorithms rarely,fixed");
     let expected: Vec<String> = ["intercept", "no-intercept"]
         .iter()
-        .flat_map(|folder| {
+        .flat_map(|directory| {
             let mut all = [&OF_SIMULATE[..], &["figure-4.png", "figure-4.svg"]].concat();
             all.sort_unstable();
-            all.into_iter().map(move |name| format!("{folder}/{name}"))
+            all.into_iter().map(move |name| format!("{directory}/{name}"))
         })
         .collect();
     assert_eq!(names(&files), expected);
-    for folder in ["intercept", "no-intercept"] {
+    for directory in ["intercept", "no-intercept"] {
         for figure in ["figure", "figure-4"] {
-            assert_figure(&files, &format!("{folder}/{figure}"));
-            let svg = String::from_utf8_lossy(&files[&format!("{folder}/{figure}.svg")]).to_lowercase();
-            assert!(svg.contains("synthetic"), "{folder}/{figure}.svg says what it shows");
+            assert_figure(&files, &format!("{directory}/{figure}"));
+            let svg = String::from_utf8_lossy(&files[&format!("{directory}/{figure}.svg")]).to_lowercase();
+            assert!(svg.contains("synthetic"), "{directory}/{figure}.svg says what it shows");
         }
     }
 }
 
-/// A second run into the same folder replaces what is there, and gives the same.
+/// A second run into the same directory replaces the files by the same bytes.
 #[test]
 fn a_rerun_gives_the_same_bytes_and_another_seed_others() {
     let place = Place::new();
@@ -199,9 +199,9 @@ fn a_rerun_gives_the_same_bytes_and_another_seed_others() {
     assert!(names(&other).iter().all(|name| first[*name] != other[*name]), "every file depends on the seed");
 }
 
-/// Data, talk and files stay apart: the folder is named on stderr, and stdout is the same as without one.
+/// The directory is named on stderr, and stdout is the same as without one.
 #[test]
-fn stdout_is_the_same_with_and_without_a_folder() {
+fn stdout_is_the_same_with_and_without_out() {
     let place = Place::new();
     let command = "simulate --runs 2 --rounds 100 --algorithms rarely,linucb --format csv";
     let with = place.done(&format!("{command} --out out"));
@@ -209,7 +209,7 @@ fn stdout_is_the_same_with_and_without_a_folder() {
     assert!(talk(&with).contains("results are in out"), "{}", talk(&with));
 }
 
-/// The seed is all that decides.
+/// Only the seed decides.
 #[test]
 fn the_same_seed_gives_the_same_answer_for_any_number_of_threads() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Ctrl-C, and going on afterwards.
+//! Ctrl-C, and resuming afterwards.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ fn interrupt(child: Child) -> Output {
 }
 
 /// Runs that are in the journal as whole lines.
-fn kept(place: &Place, folder: &str) -> usize {
-    let journal = fs::read(place.path(folder).join(JOURNAL)).unwrap_or_default();
+fn kept(place: &Place, directory: &str) -> usize {
+    let journal = fs::read(place.path(directory).join(JOURNAL)).unwrap_or_default();
     journal.split(|&byte| byte == b'\n').count() - 1
 }
 
 /// Starts a command and stops it once `runs` runs are finished.
-fn stopped(place: &Place, command: &str, folder: &str, runs: usize) -> Output {
-    let mut child = start(place, &format!("{command} --out {folder}"));
+fn stopped(place: &Place, command: &str, directory: &str, runs: usize) -> Output {
+    let mut child = start(place, &format!("{command} --out {directory}"));
     let started = Instant::now();
-    while kept(place, folder) < runs {
+    while kept(place, directory) < runs {
         assert!(child.try_wait().expect("its state").is_none(), "it ended before it was stopped");
         assert!(started.elapsed() < Duration::from_secs(60), "no run was finished in a minute");
         std::thread::sleep(Duration::from_millis(5));
@@ -44,9 +44,9 @@ fn stopped(place: &Place, command: &str, folder: &str, runs: usize) -> Output {
     output
 }
 
-fn copy(place: &Place, journal: &[u8], folder: &str) {
-    fs::create_dir(place.path(folder)).expect("a folder");
-    place.write(&format!("{folder}/{JOURNAL}"), journal);
+fn copy(place: &Place, journal: &[u8], directory: &str) {
+    fs::create_dir(place.path(directory)).expect("a directory");
+    place.write(&format!("{directory}/{JOURNAL}"), journal);
 }
 
 struct Uninterrupted {
@@ -54,20 +54,20 @@ struct Uninterrupted {
     answer: String,
 }
 
-/// Runs the command to its end in a folder with `expected` finished runs, which it says, and compares everything.
-fn goes_on(place: &Place, folder: &str, expected: usize, threads: u16, whole: &Uninterrupted) {
-    let output = place.done(&format!("{COMMAND} --out {folder} --threads {threads}"));
+/// Runs the command to its end in a directory with `expected` finished runs, which it says, and compares everything.
+fn resumes(place: &Place, directory: &str, expected: usize, threads: u16, whole: &Uninterrupted) {
+    let output = place.done(&format!("{COMMAND} --out {directory} --threads {threads}"));
     let said = talk(&output);
     assert!(
         said.contains(&format!("resuming: {expected} runs were finished before")),
-        "{expected} in {folder}: {said}"
+        "{expected} in {directory}: {said}"
     );
-    assert_same_files(&whole.files, &place.files(folder));
+    assert_same_files(&whole.files, &place.files(directory));
     assert_eq!(data(&output), whole.answer);
 }
 
 #[test]
-fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
+fn a_stopped_command_resumes_and_gives_the_same_bytes() {
     let place = Place::new();
     let output = place.done(&format!("{COMMAND} --out whole"));
     let whole = Uninterrupted { files: place.files("whole"), answer: data(&output) };
@@ -79,13 +79,13 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     let journal = fs::read(place.path("stopped").join(JOURNAL)).expect("the journal");
     let runs = kept(&place, "stopped");
     assert!(runs >= 50);
-    goes_on(&place, "stopped", runs, 1, &whole);
+    resumes(&place, "stopped", runs, 1, &whole);
 
     // What a crash may leave: the last line cut in its middle.
     let ends: Vec<usize> = (0..journal.len()).filter(|&at| journal[at] == b'\n').collect();
     let (last, end) = (ends[runs - 2] + 1, ends[runs - 1]);
     copy(&place, &journal[..usize::midpoint(last, end)], "cut");
-    goes_on(&place, "cut", runs - 1, 3, &whole);
+    resumes(&place, "cut", runs - 1, 3, &whole);
 
     // Rubbish among the lines, and a line of zeros, as some file systems leave them.
     let mut rubbish = journal[..=ends[0]].to_vec();
@@ -94,7 +94,7 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     rubbish.push(b'\n');
     rubbish.extend_from_slice(&journal[ends[0] + 1..]);
     copy(&place, &rubbish, "rubbish");
-    goes_on(&place, "rubbish", runs, 2, &whole);
+    resumes(&place, "rubbish", runs, 2, &whole);
 
     // A line that lost its end is whole, and so is the one that is written after it.
     copy(&place, &journal[..end], "no-end-of-line");
@@ -102,10 +102,10 @@ fn a_stopped_command_goes_on_and_gives_the_same_bytes() {
     assert!(talk(&output).contains(&format!("resuming: {runs} runs were finished before")), "{}", talk(&output));
     assert_eq!(place.names("no-end-of-line"), [JOURNAL]);
     let lines = kept(&place, "no-end-of-line");
-    goes_on(&place, "no-end-of-line", lines, 2, &whole);
+    resumes(&place, "no-end-of-line", lines, 2, &whole);
 }
 
-/// Runs of another seed are no part of this command: they are not used, and not said to be.
+/// Runs of another seed do not belong to this command: they are neither used nor reported.
 #[test]
 fn finished_runs_of_another_command_are_not_used() {
     let place = Place::new();
@@ -121,9 +121,9 @@ fn finished_runs_of_another_command_are_not_used() {
     assert!(!talk(&output).contains("resuming"), "none of them is of use here: {}", talk(&output));
 }
 
-/// Without a folder nothing can be kept, and it says so.
+/// Without a directory nothing can be kept, and the message says so.
 #[test]
-fn a_command_without_a_folder_stops_too() {
+fn a_command_without_a_directory_stops_too() {
     let place = Place::new();
     let child = start(&place, "simulate --runs 1000 --rounds 20000");
     std::thread::sleep(Duration::from_millis(1_500));
@@ -134,9 +134,9 @@ fn a_command_without_a_folder_stops_too() {
     assert!(place.names("").is_empty());
 }
 
-/// Also a sweep, whose cells are commands of their own, and IHDP, which is two.
+/// Also a sweep, whose cells are experiments of their own, and IHDP, which is two.
 #[test]
-fn sweep_and_ihdp_go_on_too() {
+fn sweep_and_ihdp_resume_too() {
     for (command, runs) in [
         ("sweep --vary penalty=0.01,0.1,1 --runs 8 --rounds 4000 --algorithms rarely,rs-conservative", 30),
         ("ihdp --synthetic --runs 12 --algorithms rarely,rs-conservative,linucb", 8),
@@ -150,9 +150,9 @@ fn sweep_and_ihdp_go_on_too() {
     }
 }
 
-/// Also the whole reproduction, whatever it is interrupted in and however many threads go on.
+/// Also the whole reproduction, wherever it is interrupted and with any number of threads.
 #[test]
-fn reproduce_goes_on_too_and_gives_the_same_bytes_for_any_number_of_threads() {
+fn reproduce_resumes_too_and_gives_the_same_bytes_for_any_number_of_threads() {
     let place = Place::new();
     let command = "reproduce --runs 1 --rounds 10";
     let _ = stopped(&place, &format!("{command} --threads 2"), "stopped", 150);

@@ -1,4 +1,4 @@
-//! `rarely replay`: when a rule would have changed, and what it would have been worth.
+//! `rarely replay`: when a rule would have changed, and what that would have gained.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ fn a_right_rule_does_not_change() {
 
 /// The mean outcome if the rule with this cut had been in force for everyone between 80 and 220 mmHg; the lines are straight, so each
 /// part counts by its middle.
-fn worth(cut: f64) -> f64 {
+fn mean_outcome(cut: f64) -> f64 {
     let (below, above) = ((cut - 80.0) / 140.0, (220.0 - cut) / 140.0);
     below * mean("watch", f64::midpoint(80.0, cut)) + above * mean("treat", f64::midpoint(cut, 220.0))
 }
@@ -73,7 +73,8 @@ fn values_by_weights_cover_the_truth() {
         let place = place_with(POLICY, &people(1000, seed));
         let held = &replayed(&place, "--propensity-column probability --every 1000")["held"];
         for (misses, how) in misses.iter_mut().zip(["inverse_propensity", "doubly_robust", "direct"]) {
-            let inside = number(&held[how]["lower"]) <= worth(160.0) && worth(160.0) <= number(&held[how]["upper"]);
+            let inside = number(&held[how]["lower"]) <= mean_outcome(160.0)
+                && mean_outcome(160.0) <= number(&held[how]["upper"]);
             *misses += i32::from(!inside);
         }
     }
@@ -113,7 +114,7 @@ fn a_deterministic_log_is_not_weighted() {
     assert_eq!(walk["held"]["doubly_robust"]["refused"], refused);
 }
 
-/// One row whose option was certain, and the rule wants the other one: nobody stands for that person.
+/// One row whose option was certain, and the rule wants the other one: no row can represent that person.
 #[test]
 fn people_out_of_reach_are_counted() {
     let mut people = people(1000, 26);

@@ -40,7 +40,7 @@ pub(crate) fn mean(treatment: &str, systolic: f64) -> f64 {
     if treatment == "treat" { 0.55 + 0.1 * place } else { 0.7 - 0.3 * place }
 }
 
-/// People who were treated by lot, more of them the higher their pressure.
+/// People who were treated at random, with a probability that rises with their pressure.
 pub(crate) fn people(rows: usize, seed: u64) -> Vec<Person> {
     let mut rng = Rng::new(seed, 0);
     let mut person = |_| {
@@ -114,7 +114,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// One JSON object a line, with every digit.
+/// One JSON object per line, with every digit.
 fn ndjson(people: &[Person]) -> String {
     let line = |person: &Person| {
         let Person { systolic, treatment, probability, wellbeing } = person;
@@ -178,7 +178,7 @@ fn saved_statistics_add_up() {
 
 /// Month after month into one file.
 #[test]
-fn a_state_goes_on_in_its_own_file() {
+fn a_state_is_continued_in_its_own_file() {
     let place = in_parts();
     let whole = answer(&place, "review --policy policy.toml --data one.csv two.csv three.csv");
     for month in ["two", "three"] {
@@ -417,7 +417,7 @@ fn a_state_is_given_twice() {
     }
 }
 
-/// Who runs a command again that could not run must not count the same rows twice.
+/// If a command that failed is run again, no row may count twice.
 #[test]
 fn a_command_that_could_not_run_leaves_the_state_as_it_was() {
     let place = in_parts();

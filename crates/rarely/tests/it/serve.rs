@@ -32,13 +32,13 @@ fn tls_is_served_and_trusted() {
     assert!(response.body_mut().read_to_string().expect("text").contains("\"ok\""));
     assert!(ureq::get(format!("{}/healthz", server.url)).call().is_err(), "a stranger's certificate is not trusted");
     let plain = server.url.replace("https://", "http://");
-    assert!(ureq::get(format!("{plain}/healthz")).call().is_err(), "nothing is told in the open");
+    assert!(ureq::get(format!("{plain}/healthz")).call().is_err(), "plain HTTP is refused");
     server.stop();
 }
 
-/// A client that never finishes its request does not keep its connection, and keeps nobody else waiting.
+/// A client that never finishes its request loses its connection, and others do not wait for it.
 #[test]
-fn a_slow_client_is_hung_up_on() {
+fn a_slow_client_is_disconnected() {
     use std::io::{Read as _, Write as _};
     use std::net::TcpStream;
     let place = Place::new();
@@ -52,14 +52,14 @@ fn a_slow_client_is_hung_up_on() {
     assert_eq!(server.post("", "/v1/policies", "application/toml", "").0, 401, "others are answered meanwhile");
     for mut stream in slow {
         let mut rest = Vec::new();
-        stream.read_to_end(&mut rest).expect("hung up on within half a minute");
+        stream.read_to_end(&mut rest).expect("disconnected within half a minute");
     }
     server.stop();
 }
 
 #[cfg(unix)]
 #[test]
-fn the_token_file_is_the_owners_alone() {
+fn the_token_file_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     place.write("admin.token", "something else");
@@ -74,12 +74,12 @@ fn the_token_file_is_the_owners_alone() {
 }
 
 #[test]
-fn what_does_not_start_says_why() {
+fn a_server_that_cannot_start_says_why() {
     let place = Place::new();
     let output = place.rarely("serve --store s.db --listen 0.0.0.0:0").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(talk(&output).contains("--insecure"), "{}", talk(&output));
-    assert!(!place.path("s.db").exists(), "nothing was made");
+    assert!(!place.path("s.db").exists(), "no store was created");
     let server = Server::start(&place, "");
     let second = place.rarely("serve --store s.db --listen 127.0.0.1:0").output().unwrap();
     assert_eq!(second.status.code(), Some(2));

@@ -6,7 +6,7 @@ use crate::program::{Place, talk};
 use crate::server::{DOCUMENT, Server, used};
 
 #[test]
-fn backups_are_made_beside_a_server_and_put_back() {
+fn a_store_in_use_is_backed_up_and_restored() {
     let place = Place::new();
     used(&place);
     let server = Server::start(&place, "");
@@ -18,11 +18,11 @@ fn backups_are_made_beside_a_server_and_put_back() {
     assert_eq!(again.status.code(), Some(2), "nothing is overwritten");
     place.done("store restore --from copy.db --to new.db");
     place.done("audit verify --store new.db");
-    // All of the log is lost: the witness still knows how much that was.
+    // The whole log is lost; the witness still knows its length.
     fs::remove_file(place.path("new.db")).unwrap();
     assert!(talk(&place.done("store recover --store new.db")).contains("events 1 to 5 are lost"));
     let nothing = place.rarely("store recover --store none.db").output().unwrap();
-    assert_eq!(nothing.status.code(), Some(2), "there is nothing to go on with");
+    assert_eq!(nothing.status.code(), Some(2), "there is nothing to recover");
     assert!(talk(&place.done("store recover --store s.db")).contains("nothing is lost"));
     let token = place.path("admin.token");
     assert!(token.exists());
@@ -32,7 +32,7 @@ fn backups_are_made_beside_a_server_and_put_back() {
 }
 
 #[test]
-fn a_lost_end_is_refused_then_accepted() {
+fn lost_events_are_refused_until_the_loss_is_accepted() {
     let place = Place::new();
     let server = Server::start(&place, "--admin-token-file admin.token");
     let token = place.text("admin.token").trim().to_owned();
@@ -41,7 +41,7 @@ fn a_lost_end_is_refused_then_accepted() {
     let server = Server::start(&place, "");
     assert_eq!(server.post(&token, "/v1/policies", "application/toml", DOCUMENT).0, 201);
     server.stop();
-    // An old copy is put in the place of the store.
+    // Replace the store by an old copy.
     fs::copy(place.path("old.db"), place.path("s.db")).unwrap();
     let refused = place.rarely("serve --store s.db --listen 127.0.0.1:0").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));

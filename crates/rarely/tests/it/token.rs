@@ -4,7 +4,7 @@ use crate::program::{Place, data, talk};
 use crate::server::{Server, used};
 
 #[test]
-fn tokens_both_ways() {
+fn tokens_in_a_store_and_through_a_server() {
     let place = Place::new();
     let admin = used(&place);
     let made = place.done(
