@@ -1,4 +1,4 @@
-//! Every algorithm is a choice rule × a trigger × an update. This is the table.
+//! The table of algorithms: each is a choice rule, a trigger and an update.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::error::SettingsError;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The house default: `boundary-greedy` with a pilot and equipoise.
+    /// The default: `boundary-greedy` with a pilot and equipoise.
     #[default]
     Rarely,
     /// Follows its estimate every round.
@@ -38,7 +38,7 @@ pub enum Algorithm {
     /// The largest upper confidence bound.
     #[cfg_attr(feature = "serde", serde(rename = "linucb"))]
     LinUcb,
-    /// The same, with estimates adopted rarely.
+    /// LinUCB with estimates adopted rarely.
     #[cfg_attr(feature = "serde", serde(rename = "rs-linucb"))]
     RsLinUcb,
     /// Optimistic only as far as a baseline is safe.
@@ -58,13 +58,13 @@ pub struct AlgorithmInfo {
     pub algorithm: Algorithm,
     /// Its name.
     pub name: &'static str,
-    /// What it plays.
+    /// Which arm it plays.
     pub choice: &'static str,
     /// When it acts.
     pub trigger: &'static str,
     /// What it changes to.
     pub update: &'static str,
-    /// Where it is from: a key of REFERENCES.bib and a place, or "ours".
+    /// Its source: a key of REFERENCES.bib and a place, or "ours".
     pub source: &'static str,
 }
 

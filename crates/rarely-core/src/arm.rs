@@ -16,11 +16,11 @@ impl Arm {
     /// The arm with this number. Whether a policy has it is checked where it is used.
     #[allow(clippy::cast_possible_truncation)]
     pub const fn new(index: usize) -> Self {
-        // A number beyond u32 is no policy's arm; saturating keeps it so.
+        // No policy has an arm beyond u32. Saturating keeps such a number invalid.
         Self(if index > u32::MAX as usize { u32::MAX } else { index as u32 })
     }
 
-    /// Its number.
+    /// Its number, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -113,7 +113,7 @@ impl Parameters {
         Self::named("parameters", shape, values)
     }
 
-    /// The same with a name of its own in the error.
+    /// [`Parameters::new`] with the name that an error uses.
     pub(crate) fn named(name: &'static str, shape: Shape, values: Vec<f64>) -> Result<Self, SettingsError> {
         check_numbers(name, &values, shape.parameters(), |value| value.abs() <= MAX_PARAMETER)?;
         Ok(Self { shape, values })
@@ -171,7 +171,7 @@ impl Parameters {
     }
 }
 
-/// Learned parameters may be larger than those a user may give; they are finite, and sums of their products stay so.
+/// Learned parameters may exceed the limit for parameters that a user gives, but sums of their products are finite.
 impl TryFrom<(Shape, Vec<f64>)> for Parameters {
     type Error = SettingsError;
 
@@ -187,7 +187,7 @@ impl From<Parameters> for (Shape, Vec<f64>) {
     }
 }
 
-/// Whether there are as many numbers as expected, all of them good; the error names the first that is not.
+/// Checks the count of the numbers and each number; the error names the first that fails.
 pub(crate) fn check_numbers(
     name: &'static str,
     values: &[f64],
@@ -203,7 +203,7 @@ pub(crate) fn check_numbers(
     }
 }
 
-/// Whether a number of a policy's state is one that a policy can have come to: finite, with room for products of a few.
+/// Whether a number can be part of a policy's state: finite, and small enough that products of a few stay finite.
 pub(crate) fn is_sound(value: f64) -> bool {
     value.abs() <= 1e60
 }

@@ -1,17 +1,17 @@
-//! What an outcome did to the policy, and on what evidence.
+//! The effect of an outcome on the policy, and the evidence for a change.
 
 use std::fmt;
 
 use crate::arm::Parameters;
 use crate::gain::Certificate;
 
-/// What one observation did to the policy in force.
+/// The effect of one observation on the policy in force.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum Change {
-    /// It stays as it is.
+    /// It stays.
     Kept,
-    /// It follows its estimates every round: there are no versions to count or certify.
+    /// It follows its estimates in every round, so there are no versions to count or certify.
     Continuous,
     /// It changed, for this reason.
     Switched(Box<Evidence>),
@@ -32,7 +32,7 @@ impl Change {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Cause {
-    /// The schedule says so.
+    /// The schedule calls for a change.
     Scheduled,
     /// The parameters in force left the confidence set.
     OutsideSet {
@@ -83,7 +83,7 @@ pub enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scheduled => write!(f, "the schedule asked for it"),
+            Self::Scheduled => write!(f, "the schedule calls for it"),
             Self::OutsideSet { distance, radius } => {
                 write!(
                     f,
@@ -107,10 +107,10 @@ impl fmt::Display for Cause {
                 100.0 * limit
             ),
             Self::Gain { lower, minimum } => {
-                write!(f, "the change gains at least {lower:.4} a decision (asked: more than {minimum:.4})")
+                write!(f, "the change gains at least {lower:.4} per decision (required: more than {minimum:.4})")
             }
             Self::Information { growth, limit } => {
-                write!(f, "the information grew by a factor of {growth:.2} (asked: more than {limit:.2})")
+                write!(f, "the information grew by a factor of {growth:.2} (required: more than {limit:.2})")
             }
         }
     }

@@ -24,13 +24,13 @@ use crate::symmetric::{self, add_scaled, dot};
 /// The smallest change of a policy that the data allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conservative {
-    /// Where it leads: parameters in the confidence set, or the policy itself if that is plausible.
+    /// The new parameters: in the confidence set, or the policy itself if that is plausible.
     pub parameters: Parameters,
-    /// `cos(θ̃, φ)` of the old policy and the new one. 1 if the old one is plausible as it is.
+    /// `cos(θ̃, φ)` of the old policy and the new one. 1 if the old one is plausible.
     pub cosine: f64,
 }
 
-/// What the data say of the boundary between two arms.
+/// Whether the data allow the boundary between two arms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Boundary {
@@ -104,7 +104,7 @@ impl ConfidenceSet<'_> {
     }
 
     /// The plausible policy that differs least in angle, exactly: the maximiser of `K(φ) = cos(θ̃,φ)` over the set
-    /// [lansdell-2019, eq. for θ̃_{t+1}]. A plausible policy stays as it is. Where no plausible policy is within 90° it is `θ̂`, or,
+    /// [lansdell-2019, eq. for θ̃_{t+1}]. A plausible policy is returned unchanged. Where no plausible policy is within 90° it is `θ̂`, or,
     /// with two differences (k = d = 2, or k = 3 and d = 1), the nearer edge.
     ///
     /// # Panics
@@ -170,11 +170,11 @@ pub(crate) struct Workspace {
     pub(crate) functional: Vec<f64>,
     /// A block of contexts.
     pub(crate) columns: Vec<Lanes>,
-    /// Twice the dimension, for whoever borrows the workspace.
+    /// Scratch of twice the dimension, for callers.
     pub(crate) scratch: Vec<f64>,
     /// `m² = ẑᵀMẑ`, `uᵀMẑ`, `uᵀMu`.
     forms: Forms,
-    /// What the last test returned.
+    /// The result of the last test.
     distance_squared: f64,
     /// The root that the last update was made from; 0 if it needed none.
     pub(crate) nu: f64,
@@ -247,7 +247,7 @@ impl Workspace {
         self.improve(set, &arms)
     }
 
-    /// [`Workspace::maximise`] up to rounding, from a root `ν` nearby; `None` if that does not lead to it, or if the policy is plausible.
+    /// [`Workspace::maximise`] up to rounding, from a nearby root `ν`; `None` if the search does not converge, or if the policy is plausible.
     pub(crate) fn maximise_near(&mut self, set: &ConfidenceSet<'_>, policy: &Parameters, near: f64) -> Option<f64> {
         let arms = Subset::all(set.statistics());
         if self.test(set, &arms, policy) <= set.edge() {

@@ -28,11 +28,11 @@ pub enum Sets {
     PerArm,
 }
 
-/// Valid sets, or those the paper's authors ran.
+/// Valid sets, or the sets that the paper's authors used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Profile {
-    /// Everything as derived; the sets hold with probability `1−δ`.
+    /// As derived: the sets hold with probability `1−δ`.
     #[default]
     Rigorous,
     /// What the authors' program computes, for comparison only: `β = √λ·L + σ·√(2 ln(1/δ) + ln det V − d·ln λ)`, which counts
@@ -61,7 +61,7 @@ pub struct Confidence {
 }
 
 impl Confidence {
-    /// The confidence set these statistics give.
+    /// The confidence set of some statistics.
     ///
     /// # Panics
     /// If the statistics have another penalty.
@@ -120,7 +120,7 @@ impl Interval {
         Self { estimate, lower: estimate - half_width, upper: estimate + half_width }
     }
 
-    /// Whether a number lies in it.
+    /// Whether the interval contains a number.
     pub fn contains(&self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
     }
@@ -287,7 +287,7 @@ impl<'a> ConfidenceSet<'a> {
         }
     }
 
-    /// What a point with these squared distances, arm by arm, leaves of the radius; of per-arm sets, the least of them.
+    /// The radius that remains beyond a point with these squared distances, arm by arm; for per-arm sets, the smallest.
     #[inline]
     pub(crate) fn room_beyond(&self, distances_squared: &[f64]) -> f64 {
         match self.confidence.sets {
@@ -327,7 +327,7 @@ impl<'a> ConfidenceSet<'a> {
         self.interval_of(functional.values())
     }
 
-    /// The same, of numbers stored arm by arm.
+    /// [`ConfidenceSet::interval`] of numbers stored arm by arm.
     pub(crate) fn interval_of(&self, functional: &[f64]) -> Interval {
         let parts = functional.chunks_exact(self.statistics.shape().dimension());
         let arms = || self.statistics.arms().iter().zip(parts.clone()).enumerate();
@@ -379,7 +379,7 @@ fn most_optimistic_block_sized<const D: usize>(
     best.arms
 }
 
-/// The upper end of an interval. Where there is no width there is none to add, even if the radius is infinite.
+/// The upper end of an interval. Without a width nothing is added, even if the radius is infinite.
 #[inline]
 fn optimistic(estimate: f64, width_squared: f64, optimism: f64) -> f64 {
     estimate + if width_squared == 0.0 { 0.0 } else { optimism * width_squared.sqrt() }

@@ -1,6 +1,6 @@
 //! The laws every [`Policy`] obeys, as functions that a test calls.
 //!
-//! Each takes a function that builds the policy under test, the same every time, lets it live through some rounds, and
+//! Each takes a function that builds the policy under test, the same every time, runs it for some rounds, and
 //! panics if the law is broken, naming the law, the algorithm and what was found. [`check`] runs them all, except
 //! [`arms_are_interchangeable`], which holds only for some policies.
 #![allow(clippy::missing_panics_doc, reason = "a panic is how every function here reports a broken law")]
@@ -199,8 +199,8 @@ pub fn propensities_are_frequencies(build: &Build<'_>) {
     }
 }
 
-/// Contexts and rewards that are extreme but allowed are decided on, and either learned or refused: nothing becomes NaN, and
-/// the state can still be written down and restored.
+/// Extreme but allowed contexts and rewards are decided on, and either learned or refused: nothing becomes NaN, and
+/// the state can still be saved and restored.
 pub fn extremes_do_no_harm(build: &Build<'_>) {
     const ENTRIES: [f64; 10] = [0.0, 1e-300, -1e-150, 1e-9, 0.1, 1e3, -1e5, 1e6, MAX_CONTEXT_ENTRY, -MAX_CONTEXT_ENTRY];
     const REWARDS: [f64; 5] = [1.0, 0.0, 1e-300, -MAX_REWARD, MAX_REWARD];
@@ -231,7 +231,7 @@ pub fn extremes_do_no_harm(build: &Build<'_>) {
     }
 }
 
-/// An error leaves the state as it was.
+/// An error leaves the state unchanged.
 pub fn errors_change_nothing(build: &Build<'_>) {
     let law = "an error changes nothing";
     let (mut policy, world) = start(build);

@@ -2,7 +2,7 @@
 
 use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
 
-/// One context `s ∈ R^d`: a slice of the caller's, every entry finite and within [`MAX_CONTEXT_ENTRY`].
+/// One context `s ∈ R^d`: a borrowed slice in which every entry is finite and within [`MAX_CONTEXT_ENTRY`].
 ///
 /// ```
 /// use rarely_core::Context;
@@ -13,7 +13,7 @@ use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
 pub struct Context<'a>(&'a [f64]);
 
 impl<'a> Context<'a> {
-    /// Checks the numbers; does not copy them.
+    /// Checks the numbers without copying them.
     ///
     /// # Errors
     /// [`ContextError::Entry`] names the first entry that is NaN, infinite or too large; [`ContextError::Empty`].
@@ -50,7 +50,7 @@ pub struct Contexts<'a> {
 }
 
 impl<'a> Contexts<'a> {
-    /// Checks the numbers; does not copy them. An empty block is allowed.
+    /// Checks the numbers without copying them. An empty block is allowed.
     ///
     /// # Errors
     /// [`ContextError::RaggedBlock`] if the length is not a multiple of `dimension`; [`ContextError::BlockEntry`].

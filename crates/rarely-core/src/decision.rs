@@ -1,4 +1,4 @@
-//! A decision: the arm, why it was chosen, and how probable that was.
+//! A decision: the arm, the reason, and the probability with which the arm was chosen.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::arm::Arm;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Reason {
-    /// The policy in force says so.
+    /// The policy in force plays it.
     Policy,
     /// The pilot tries every arm in turn.
     Pilot,
@@ -25,7 +25,7 @@ pub enum Reason {
     Uniform,
     /// The only arm this policy ever plays.
     Fixed,
-    /// Decided elsewhere and recorded here.
+    /// Decided by something else, and recorded.
     Recorded,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The answer to one context.
+/// A policy's choice at one context.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Decision {
@@ -62,7 +62,7 @@ impl Decision {
         Self { arm: Arm::new(arm), reason, propensity: 1.0 }
     }
 
-    /// A decision that was taken elsewhere, to be learned from. Its propensity is recorded as 1; set the field if it is known.
+    /// A decision made by something else, to learn from. Its propensity is recorded as 1; set the field if you know it.
     pub fn recorded(arm: Arm) -> Self {
         Self { arm, reason: Reason::Recorded, propensity: 1.0 }
     }

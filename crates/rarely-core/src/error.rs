@@ -1,7 +1,8 @@
-//! What can be wrong with an input, each with the value that was wrong and the limit it broke.
+//! What can be wrong with an input: the value, the limit it broke, and what to do about it.
 //!
 //! The limits exist so that no finite input can overflow or silently lose the digits that a confidence set depends on.
 
+use rarely_error::{Explain, Remedy};
 use thiserror::Error;
 
 /// Largest magnitude of an entry of a context.
@@ -13,9 +14,9 @@ pub const MAX_PARAMETER: f64 = 1e12;
 /// Largest ratio of what an arm has observed (`tr Σssᵀ`) to the penalty; beyond it `f64` no longer resolves the penalty in
 /// directions that were never observed, and confidence sets would be too small there.
 pub const MAX_INFORMATION_RATIO: f64 = 1e12;
-/// Most arms a policy may have.
+/// The largest number of arms.
 pub const MAX_ARMS: usize = 256;
-/// Most context variables a policy may have.
+/// The largest number of context variables.
 pub const MAX_DIMENSION: usize = 4096;
 
 /// A shape, a number or a combination of settings that no policy can be built from.
@@ -23,19 +24,19 @@ pub const MAX_DIMENSION: usize = 4096;
 #[non_exhaustive]
 pub enum SettingsError {
     /// Fewer than two arms, or more than [`MAX_ARMS`].
-    #[error("{arms} arms: a policy chooses between 2 and {MAX_ARMS}")]
+    #[error("the number of arms is {arms}, but it must be from 2 to {MAX_ARMS}")]
     Arms {
         /// The number given.
         arms: usize,
     },
     /// No context variable, or more than [`MAX_DIMENSION`].
-    #[error("{dimension} context variables: a policy has between 1 and {MAX_DIMENSION}")]
+    #[error("the number of context variables is {dimension}, but it must be from 1 to {MAX_DIMENSION}")]
     Dimension {
         /// The number given.
         dimension: usize,
     },
     /// A number outside its range.
-    #[error("{name} = {} is outside {} to {}: {remedy}", short(*value), short(*low), short(*high))]
+    #[error("the {name} is {}, but it must be from {} to {}", short(*value), short(*low), short(*high))]
     OutOfRange {
         /// What the number is.
         name: &'static str,
@@ -45,11 +46,11 @@ pub enum SettingsError {
         low: f64,
         /// The largest allowed.
         high: f64,
-        /// What to do.
-        remedy: &'static str,
+        /// What the number means, or which one is usual.
+        remedy: Option<&'static str>,
     },
     /// A parameter array of the wrong length.
-    #[error("{name}: {found} numbers were given and {expected} are needed")]
+    #[error("{found} numbers were given for the {name}, but {expected} are needed")]
     Length {
         /// Which array.
         name: &'static str,
@@ -59,7 +60,7 @@ pub enum SettingsError {
         found: usize,
     },
     /// A parameter that is not finite or too large.
-    #[error("{name}[{index}] = {}: parameters are finite and at most {MAX_PARAMETER:e} in magnitude", short(*value))]
+    #[error("{name}[{index}] is {}, but it must be finite and at most {MAX_PARAMETER:e} in magnitude", short(*value))]
     Parameter {
         /// Which array.
         name: &'static str,
@@ -69,7 +70,7 @@ pub enum SettingsError {
         value: f64,
     },
     /// An arm the policy does not have.
-    #[error("arm {arm} does not exist: the policy has arms 0 to {}", arms - 1)]
+    #[error("arm {arm} does not exist; the policy has arms 0 to {}", arms - 1)]
     UnknownArm {
         /// The arm named.
         arm: usize,
@@ -77,21 +78,21 @@ pub enum SettingsError {
         arms: usize,
     },
     /// An algorithm name that is not in the table.
-    #[error("no algorithm is called \"{name}\"; there are: {known}")]
+    #[error("unknown algorithm \"{name}\"")]
     UnknownAlgorithm {
         /// The name given.
         name: String,
         /// Every name there is.
         known: String,
     },
-    /// A way to explore that is not one.
-    #[error("`{found}` is not none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02")]
+    /// Text that does not name a way to explore.
+    #[error("`{found}` is not a way to explore")]
     Exploration {
         /// What was given.
         found: String,
     },
     /// Two settings that exclude each other.
-    #[error("{setting} does not go with {algorithm}: {remedy}")]
+    #[error("{setting} cannot be combined with {algorithm}")]
     Incompatible {
         /// The setting.
         setting: &'static str,
@@ -100,8 +101,8 @@ pub enum SettingsError {
         /// What to do.
         remedy: &'static str,
     },
-    /// An algorithm that needs something more.
-    #[error("{algorithm} needs {what}: {remedy}")]
+    /// An algorithm without a setting that it needs.
+    #[error("{algorithm} needs {what}")]
     Missing {
         /// The algorithm.
         algorithm: &'static str,
@@ -120,16 +121,16 @@ pub enum SettingsError {
 #[non_exhaustive]
 pub enum ContextError {
     /// An entry that is NaN, infinite or too large.
-    #[error("context variable {index} = {}: it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude", short(*value))]
+    #[error("context variable {index} is {}, but it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude", short(*value))]
     Entry {
         /// Place in the context.
         index: usize,
         /// The number given.
         value: f64,
     },
-    /// The same in a block.
+    /// An entry of a block that is NaN, infinite or too large.
     #[error(
-        "row {row}, context variable {index} = {}: it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude",
+        "context variable {index} in row {row} is {}, but it must be finite and at most {MAX_CONTEXT_ENTRY:e} in magnitude",
         short(*value)
     )]
     BlockEntry {
@@ -141,7 +142,7 @@ pub enum ContextError {
         value: f64,
     },
     /// A context of the wrong length.
-    #[error("the context has {found} variables, the policy {expected}")]
+    #[error("the context has {found} variables, but the policy has {expected}")]
     DimensionMismatch {
         /// Variables of the policy.
         expected: usize,
@@ -169,7 +170,7 @@ pub enum DecideError {
     #[error(transparent)]
     Context(#[from] ContextError),
     /// The buffer for the answers has the wrong length.
-    #[error("{contexts} contexts were given and room for {room} decisions")]
+    #[error("there are {contexts} contexts, but room for {room} decisions")]
     Room {
         /// Contexts given.
         contexts: usize,
@@ -186,7 +187,7 @@ pub enum ObserveError {
     #[error(transparent)]
     Context(#[from] ContextError),
     /// An arm the policy does not have.
-    #[error("arm {arm} does not exist: the policy has arms 0 to {}", arms - 1)]
+    #[error("arm {arm} does not exist; the policy has arms 0 to {}", arms - 1)]
     UnknownArm {
         /// The arm named.
         arm: usize,
@@ -194,15 +195,14 @@ pub enum ObserveError {
         arms: usize,
     },
     /// A reward that is NaN, infinite or too large.
-    #[error("the reward is {}: it must be finite and at most {MAX_REWARD:e} in magnitude", short(*reward))]
+    #[error("the reward is {}, but it must be finite and at most {MAX_REWARD:e} in magnitude", short(*reward))]
     Reward {
         /// The number given.
         reward: f64,
     },
     /// Contexts too large for the penalty.
     #[error(
-        "after this context arm {arm} would have observed {ratio:e} times the penalty, more than {MAX_INFORMATION_RATIO:e}: \
-         scale the context variables to about one, or raise the penalty"
+        "with this context arm {arm} would hold {ratio:e} times the penalty, more than the limit {MAX_INFORMATION_RATIO:e}"
     )]
     IllConditioned {
         /// The arm.
@@ -211,7 +211,9 @@ pub enum ObserveError {
         ratio: f64,
     },
     /// The arrays of a batch do not have one row each per observation.
-    #[error("{contexts} contexts, {decisions} decisions and {rewards} rewards: a batch needs as many of each")]
+    #[error(
+        "the batch has {contexts} contexts, {decisions} decisions and {rewards} rewards, but needs the same number of each"
+    )]
     BatchLength {
         /// Contexts given.
         contexts: usize,
@@ -220,7 +222,7 @@ pub enum ObserveError {
         /// Rewards given.
         rewards: usize,
     },
-    /// A row of a batch, of which nothing was learned.
+    /// A row of a batch. Nothing of the batch was learned.
     #[error("row {row}: {source}")]
     Row {
         /// Which row, from 0.
@@ -256,7 +258,7 @@ pub enum MergeError {
     #[error("the two sets of statistics have different penalties or prior means")]
     Prior,
     /// Policies of different algorithms.
-    #[error("`{mine}` cannot be merged with `{theirs}`; merge policies of one algorithm")]
+    #[error("`{mine}` cannot be merged with `{theirs}`")]
     Algorithm {
         /// The algorithm here.
         mine: &'static str,
@@ -264,19 +266,19 @@ pub enum MergeError {
         theirs: &'static str,
     },
     /// Policies built with different settings.
-    #[error("the two policies have different {what}; build both with the same")]
+    #[error("the two policies have different {what}")]
     Settings {
         /// What differs.
         what: &'static str,
     },
     /// Sums that are of another shape, not finite, or too many.
-    #[error("the sums for arm {arm} do not fit: they need a number for each pair of context variables, all finite")]
+    #[error("the sums for arm {arm} have the wrong length, or one of them is not finite")]
     Sums {
         /// The arm.
         arm: usize,
     },
-    /// Together they hold more than `f64` resolves.
-    #[error("together arm {arm} would hold {ratio:e} times the penalty, more than {MAX_INFORMATION_RATIO:e}")]
+    /// Merged, they would hold more than `f64` resolves.
+    #[error("merged, arm {arm} would hold {ratio:e} times the penalty, more than the limit {MAX_INFORMATION_RATIO:e}")]
     IllConditioned {
         /// The arm.
         arm: usize,
@@ -290,19 +292,86 @@ pub enum MergeError {
 #[non_exhaustive]
 pub enum RestoreError {
     /// Written by a version of the format that this one does not read.
-    #[error("the snapshot has format {found}; this version reads format {expected}")]
+    #[error("the snapshot has format {found}, but this version reads format {expected}")]
     Format {
         /// The format found.
         found: u32,
         /// The format read here.
         expected: u32,
     },
-    /// Its parts do not fit together.
+    /// The parts do not fit together.
     #[error("the snapshot is damaged: {0}")]
     Damaged(&'static str),
 }
 
-/// A number as a person would write it: plain where that is short, with an exponent where it is not.
+const SCALE: &str = "scale the context variables to about 1, or raise the penalty";
+
+impl Explain for SettingsError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::OutOfRange { remedy, .. } => remedy.map(Remedy::new),
+            Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
+            Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
+            Self::Exploration { .. } => {
+                Some(Remedy::new("write none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
+            }
+            Self::Population(error) => error.remedy(),
+            Self::Arms { .. }
+            | Self::Dimension { .. }
+            | Self::Length { .. }
+            | Self::Parameter { .. }
+            | Self::UnknownArm { .. } => None,
+        }
+    }
+}
+
+impl Explain for ContextError {
+    fn remedy(&self) -> Option<Remedy> {
+        None
+    }
+}
+
+impl Explain for DecideError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Context(error) => error.remedy(),
+            Self::Room { .. } => None,
+        }
+    }
+}
+
+impl Explain for ObserveError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Context(error) => error.remedy(),
+            Self::IllConditioned { .. } => Some(Remedy::new(SCALE)),
+            Self::Row { source, .. } => source.remedy(),
+            Self::UnknownArm { .. } | Self::Reward { .. } | Self::BatchLength { .. } => None,
+        }
+    }
+}
+
+impl Explain for MergeError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Algorithm { .. } => Some(Remedy::new("merge policies of one algorithm")),
+            Self::Settings { .. } | Self::Prior => Some(Remedy::new("build both with the same settings")),
+            Self::IllConditioned { .. } => Some(Remedy::new(SCALE)),
+            Self::Shape { .. } | Self::Sums { .. } => None,
+        }
+    }
+}
+
+impl Explain for RestoreError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Format { .. } => Some(Remedy::new("restore it with the version that wrote it")),
+            Self::Damaged(_) => Some(Remedy::new("restore an earlier copy")),
+        }
+    }
+}
+
+/// A number as people write it: plain where that is short, with an exponent where it is not.
 fn short(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-4..1e7).contains(&size) { value.to_string() } else { format!("{value:e}") }

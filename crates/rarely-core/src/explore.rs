@@ -1,8 +1,8 @@
 //! Exploration: pilot and equipoise, and the diagnostic that says when there is too little of it.
 //!
-//! A policy that only follows its own estimates can stay wrong for ever: an arm that is never played stays plausible, and
+//! A policy that only follows its own estimates can stay wrong forever: an arm that is never played stays plausible, and
 //! the paper's Theorem 1 does not hold. Randomising where the data do not already rule an option out repairs it
-//! (MATH.md §8; econometrics knows it as a tie-breaker design [owen-2020], ethics as clinical equipoise [freedman-1987]).
+//! (mathematics §8; econometrics knows it as a tie-breaker design [owen-2020], ethics as clinical equipoise [freedman-1987]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ use crate::statistics::Statistics;
 const STUCK_PLAUSIBLE: f64 = 0.05;
 /// … and was played in less than this share of all rounds …
 const STUCK_PLAYED: f64 = 0.001;
-/// … of which there are at least this many: of fewer, one play would be too large a share.
+/// … and there were at least this many rounds: in fewer, a single play is too large a share.
 const STUCK_ROUNDS: u64 = 1000;
 
 /// How a switching policy explores.
@@ -30,7 +30,7 @@ const STUCK_ROUNDS: u64 = 1000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exploration {
     /// Until every arm has this many outcomes, the arm with the fewest is played: the first `pilot·k` rounds cycle through the
-    /// arms. It goes on with the outcomes, not with the decisions: where those come late, decisions in between repeat an arm.
+    /// arms. It advances with outcomes, not with decisions: while outcomes are outstanding, decisions repeat an arm.
     pub pilot: u32,
     /// With this probability an arm is drawn uniformly from the plausible ones.
     pub equipoise: Share,
@@ -39,15 +39,15 @@ pub struct Exploration {
 impl Exploration {
     /// None: only the policy.
     pub const NONE: Self = Self { pilot: 0, equipoise: Share::ZERO };
-    /// The house default: `pilot(6)` and `equipoise(0.02)`.
+    /// The default of `rarely`: `pilot(6)` and `equipoise(0.02)`.
     pub const HOUSE: Self = Self { pilot: 6, equipoise: Share::constant(0.02) };
 
-    /// What an algorithm does unless told otherwise.
+    /// The default of an algorithm.
     pub fn of(algorithm: Algorithm) -> Self {
         if algorithm == Algorithm::Rarely { Self::HOUSE } else { Self::NONE }
     }
 
-    /// Whether the policy alone decides from now on.
+    /// Whether exploration is over: only the policy decides from now on.
     #[inline]
     pub(crate) fn is_over(&self, statistics: &Statistics) -> bool {
         self.equipoise == Share::ZERO && self.pilot_arm(statistics).is_none()
@@ -140,7 +140,7 @@ impl fmt::Display for Exploration {
     }
 }
 
-/// An arm that the data have not ruled out and that nobody gets.
+/// An arm that the data have not ruled out but that is hardly ever played.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stuck {

@@ -1,4 +1,4 @@
-//! The certificate of a change: what it gains, for whom, and how sure that is.
+//! The certificate of a change: its gain with an interval, and the share of decisions that change.
 //!
 //! On a sample of contexts the gain of one policy over another is linear in the unknown parameters,
 //! `G = (1/m)Σ_s sᵀ(θ^{π′(s)} − θ^{π(s)}) = ⟨g,θ⟩`, so that `⟨g,θ̂⟩ ± r·√(Σ_a g_aᵀV_a⁻¹g_a)` holds with probability `1−δ` for
@@ -21,7 +21,7 @@ use crate::symmetric::add_scaled;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gain {
-    /// Mean gain a decision.
+    /// Mean gain per decision.
     pub interval: Interval,
     /// Share of the sample whose arm changes.
     pub changed_share: f64,
@@ -39,11 +39,11 @@ pub struct BoundaryMove {
     pub moved_degrees: f64,
 }
 
-/// Everything a change carries with it. `{}` prints its gain, `{:#}` all of it.
+/// The certificate of a change. `{}` prints the gain, `{:#}` everything.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Certificate {
-    /// What it gains on the sample.
+    /// The gain on the sample.
     pub gain: Gain,
     /// Contexts in the sample.
     pub sample: usize,
@@ -65,7 +65,7 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:.1} % of {} decisions change, gaining {} a decision",
+            "{:.1} % of {} decisions change, gaining {} per decision",
             100.0 * self.gain.changed_share,
             self.sample,
             self.gain.interval
@@ -76,7 +76,7 @@ impl fmt::Display for Certificate {
         let percent = |share: f64| 100.0 * share;
         write!(
             f,
-            "\n  given an arm that the data rule out: {:.1} % before, {:.1} % after",
+            "\n  played an arm that the data rule out: {:.1} % before, {:.1} % after",
             percent(self.excluded_before),
             percent(self.excluded_after)
         )?;

@@ -1,7 +1,7 @@
 //! The paper's projected gradient, the alternative to the exact conservative update.
 //!
 //! From `φ = θ̃`, `n` times: `φ ← φ + (ε/√i)·∂K/∂φ`, then towards `θ̂` until inside the set [lansdell-2019, Alg. 1]. A Euclidean
-//! gradient with a radial projection in another metric has other fixed points than the maximum, so that this falls short
+//! gradient with a radial projection in another metric has other fixed points than the maximum, so this falls short
 //! of the exact update; it is here to reproduce the paper and to measure by how much.
 
 use crate::arm::{Parameters, centre};
@@ -35,8 +35,14 @@ impl Solver {
         match self {
             Self::Exact => Ok(()),
             Self::ProjectedGradient { iterations, step } => {
-                in_range("iterations", f64::from(iterations), 1.0..=1e6, "the paper takes 100 steps")?;
-                in_range("step", step, 1e-9..=1e6, "the paper's first step is 0.1").map(|_| ())
+                in_range(
+                    "iterations",
+                    f64::from(iterations),
+                    1.0..=1e6,
+                    Some("choose the number of gradient steps; the paper takes 100"),
+                )?;
+                in_range("step", step, 1e-9..=1e6, Some("choose the length of the first step; the paper's is 0.1"))
+                    .map(|_| ())
             }
         }
     }
@@ -58,7 +64,7 @@ fn unit(parameters: &Parameters) -> Vec<f64> {
     values
 }
 
-/// `∂K/∂φ = [Jθ̃(φᵀJφ) − Jφ(θ̃ᵀJφ)] / (‖θ̃‖_J (φᵀJφ)^{3/2})`, the paper's eq. (2) with its sign put right. `J = kP` may be
+/// `∂K/∂φ = [Jθ̃(φᵀJφ) − Jφ(θ̃ᵀJφ)] / (‖θ̃‖_J (φᵀJφ)^{3/2})`, the paper's eq. (2) with its sign corrected. `J = kP` may be
 /// replaced by `P`: its scale cancels. Zero where `φ` has no direction.
 ///
 /// # Panics
@@ -74,7 +80,7 @@ pub fn cosine_gradient(policy: &Parameters, at: &Parameters) -> Parameters {
 }
 
 impl ConfidenceSet<'_> {
-    /// What `iterations` steps of the paper's projected gradient arrive at. The iterates stay in the span of `θ̃−θ̂`,
+    /// The result of `iterations` steps of the paper's projected gradient. The iterates stay in the span of `θ̃−θ̂`,
     /// `P(θ̃−θ̂)` and `Pθ̂`, so that after O(kd²) each step is O(1).
     ///
     /// In the published profile the gradient lacks its divisor `‖θ̃‖_J`, as in the authors' program, and the projection is theirs.

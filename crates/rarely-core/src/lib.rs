@@ -35,24 +35,27 @@
 //! | module | what it is about |
 //! |---|---|
 //! | `context`, `arm`, `rule` | a validated context; arms, shapes, parameters; a linear policy |
-//! | `ridge`, `statistics` | one arm's regression; all arms' sums |
+//! | `cholesky`, `ridge`, `statistics` | the factor of a matrix; one arm's regression; all arms' sums |
 //! | `confidence` | radius and confidence set: contains, nearest point, intervals |
 //! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
-//! | `track`, `trigger`, `update`, `change` | distances carried along; when to act; what to change to; what happened |
+//! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
+//! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
 //! | `explore` | pilot, equipoise, the stuck diagnostic |
 //! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
 //! | `interaction` | one round of a policy in a world |
-//! | `snapshot`, `error` | state as plain data; what can be wrong |
+//! | `snapshot`, `error` | state as plain data; errors |
 //!
-//! NOTATION.md lists the letters, REFERENCES.bib the sources cited as `[key, place]`.
+//! Comments cite sections of docs/mathematics.md as "mathematics §n", and sources in REFERENCES.bib as `[key, place]`. NOTATION.md
+//! lists the letters.
 #![deny(missing_docs)]
 
 mod algorithm;
 mod arm;
 mod block;
 mod change;
+mod cholesky;
 mod cone;
 mod confidence;
 #[cfg(feature = "conformance")]
@@ -84,6 +87,7 @@ mod update;
 pub use algorithm::{Algorithm, AlgorithmInfo};
 pub use arm::{Arm, Parameters, Shape};
 pub use change::{Cause, Change, Evidence};
+pub use cholesky::Cholesky;
 pub use cone::{Boundary, Conservative};
 pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
 pub use context::{Context, Contexts};
@@ -105,4 +109,4 @@ pub use rng::Rng;
 pub use rule::Rule;
 pub use settings::{Certificates, Settings, Tuning};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
-pub use statistics::{Digest, Statistics};
+pub use statistics::{Digest, Hex, Statistics};

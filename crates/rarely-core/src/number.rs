@@ -4,12 +4,12 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::error::SettingsError;
 
-/// A number that lies in a range, or an error that names both.
+/// The number if it lies in the range, or an error that names both.
 pub(crate) fn in_range(
     name: &'static str,
     value: f64,
     range: impl RangeBounds<f64>,
-    remedy: &'static str,
+    remedy: Option<&'static str>,
 ) -> Result<f64, SettingsError> {
     if range.contains(&value) {
         return Ok(value);
@@ -41,7 +41,7 @@ macro_rules! convert_to_and_from_f64 {
 }
 
 macro_rules! checked_number {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $range:expr, $remedy:literal) => {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $range:expr, $remedy:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
@@ -72,15 +72,15 @@ macro_rules! checked_number {
 
 checked_number!(
     /// `λ > 0`.
-    Penalty, "penalty", 1e-9..=1e9, "0.01 suits context variables scaled to about one"
+    Penalty, "penalty", 1e-9..=1e9, Some("scale the context variables to about 1; 0.01 is then usual")
 );
 checked_number!(
     /// `σ > 0`.
-    Noise, "noise", 1e-12..=1e12, "declare the standard deviation of outcomes around their mean, or half their range"
+    Noise, "noise", 1e-12..=1e12, Some("declare the standard deviation of outcomes around their mean, or half their range")
 );
 checked_number!(
     /// `L ≥ 0`.
-    NormBound, "norm bound", 0.0..=1e12, "declare a bound on the length of all true coefficients together"
+    NormBound, "norm bound", 0.0..=1e12, Some("declare a bound on the length of all true coefficients together")
 );
 /// `0 < δ < 1`, with `ln(1/δ)` at hand for every round.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -94,7 +94,7 @@ impl ErrorProbability {
     /// # Errors
     /// [`SettingsError::OutOfRange`] names the range.
     pub fn new(value: f64) -> Result<Self, SettingsError> {
-        let remedy = "it lies strictly between 0 and 1; 0.001 is usual";
+        let remedy = Some("choose a number strictly between 0 and 1; 0.001 is usual");
         let value = in_range("error probability", value, 1e-300..1.0, remedy)?;
         Ok(Self { value, log_inverse: -libm::log(value) })
     }
@@ -114,26 +114,26 @@ convert_to_and_from_f64!(ErrorProbability);
 
 checked_number!(
     /// A share between 0 and 1.
-    Share, "share", 0.0..=1.0, "a share lies between 0 and 1"
+    Share, "share", 0.0..=1.0, None
 );
 checked_number!(
-    /// A gain a decision, at least 0.
-    MinimumGain, "minimum gain", 0.0..=1e12, "a gain that is asked for is not negative"
+    /// A gain per decision, at least 0.
+    MinimumGain, "minimum gain", 0.0..=1e12, None
 );
 checked_number!(
     /// `C > 0`.
-    Growth, "growth", 1e-12..=1e6, "rs-linucb adopts when det V has grown by a factor of 1 + this; 0.3 is usual"
+    Growth, "growth", 1e-12..=1e6, Some("rs-linucb adopts its estimates when det V has grown by a factor of 1 + growth; 0.3 is usual")
 );
 
 impl Share {
     /// 0.
     pub const ZERO: Self = Self(0.0);
 
-    /// A share with a name of its own in the error.
+    /// A share that errors call `name`.
     ///
     /// # Errors
     /// [`SettingsError::OutOfRange`].
     pub fn named(name: &'static str, value: f64) -> Result<Self, SettingsError> {
-        in_range(name, value, 0.0..=1.0, "a share lies between 0 and 1").map(Self)
+        in_range(name, value, 0.0..=1.0, None).map(Self)
     }
 }

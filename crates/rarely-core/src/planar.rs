@@ -39,14 +39,14 @@ pub enum Thresholds {
         /// The lowest of the upper half-line.
         high: f64,
     },
-    /// Every number: the data say nothing of the threshold.
+    /// Every number: the data say nothing about the threshold.
     Everything,
-    /// None; only for one orientation, where the data ask for the other.
+    /// None. This occurs only for one orientation, where the data require the other.
     Nothing,
 }
 
 impl Thresholds {
-    /// Whether a threshold is among them.
+    /// Whether they contain a threshold.
     pub fn contains(&self, threshold: f64) -> bool {
         match *self {
             Self::Between { low, high } => low <= threshold && threshold <= high,

@@ -1,4 +1,4 @@
-//! The `Policy` trait: deciding never learns, learning never decides.
+//! The `Policy` trait: deciding does not learn, and learning does not decide.
 
 pub(crate) mod conservative;
 pub(crate) mod optimistic;
@@ -38,17 +38,17 @@ pub trait Policy: Send + Sync + fmt::Debug {
     /// Outcomes observed.
     fn rounds(&self) -> u64;
 
-    /// Chooses an arm. `&self`: deciding never learns, so that a server decides from a shared state.
+    /// Chooses an arm. It takes `&self` because deciding does not learn: a server can decide from a shared state.
     ///
     /// # Errors
     /// [`DecideError`] if the context does not fit.
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError>;
 
-    /// Learns from one outcome. No randomness: replaying the log rebuilds the state bit for bit. Does not allocate unless
+    /// Learns from one outcome, without randomness: replaying the log rebuilds the state bit for bit. Does not allocate unless
     /// the policy switches.
     ///
     /// # Errors
-    /// [`ObserveError`] names what was wrong; the policy is then as it was.
+    /// [`ObserveError`] names the problem; the policy is unchanged.
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError>;
 
     /// [`Policy::decide`] for a block of contexts, with the same answers in the same order.
@@ -68,10 +68,10 @@ pub trait Policy: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// [`Policy::observe`] for a block of outcomes; the changes it led to, each with the row after which it came.
+    /// [`Policy::observe`] for a block of outcomes. Returns the changes, each with its row.
     ///
     /// # Errors
-    /// [`ObserveError::BatchLength`], or the first bad row as [`ObserveError::Row`]; nothing was learned then.
+    /// [`ObserveError::BatchLength`], or the first bad row as [`ObserveError::Row`]; nothing is learned in that case.
     fn observe_many(
         &mut self,
         contexts: Contexts<'_>,
@@ -81,8 +81,8 @@ pub trait Policy: Send + Sync + fmt::Debug {
         observe_in_turn(self, contexts, decisions, rewards)
     }
 
-    /// Learns a block of outcomes without a look at the rule in force; [`Policy::reconsider`] gives it one. What a review of a
-    /// log does, and several times as fast as a look after every row. Policies that hold no rule learn as ever.
+    /// Learns a block of outcomes without testing the rule in force; call [`Policy::reconsider`] afterwards. A review of a log does
+    /// this: it is several times as fast as a test after every row. For policies that hold no rule it is [`Policy::observe_many`].
     ///
     /// # Errors
     /// As [`Policy::observe_many`].
@@ -95,8 +95,8 @@ pub trait Policy: Send + Sync + fmt::Debug {
         self.observe_many(contexts, decisions, rewards).map(drop)
     }
 
-    /// Tests the rule in force now, with what has been learned so far, and replaces it if that is justified: what a review
-    /// of a log asks. Policies that hold no rule have nothing to reconsider.
+    /// Tests the rule in force with everything learned so far, and replaces it if that is justified. Policies that hold no rule do
+    /// nothing.
     fn reconsider(&mut self) -> Change {
         Change::Kept
     }
@@ -116,12 +116,12 @@ pub trait Policy: Send + Sync + fmt::Debug {
         0
     }
 
-    /// The people it judges its changes on, if it holds a policy.
+    /// The sample on which changes are judged, if it holds a policy.
     fn population(&self) -> Option<&Population> {
         None
     }
 
-    /// Arms that the data have not ruled out and that nobody gets, with the remedy. Only policies that hold a rule look for them.
+    /// Arms that the data have not ruled out but that are hardly ever played. Only policies that hold a rule report them.
     fn stuck(&self) -> Vec<Stuck> {
         Vec::new()
     }
@@ -130,7 +130,7 @@ pub trait Policy: Send + Sync + fmt::Debug {
     fn snapshot(&self) -> Snapshot;
 }
 
-/// Statistics and the assumptions under which they are read.
+/// Statistics, and the assumptions under which they give a confidence set.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Learner {
@@ -159,7 +159,7 @@ impl Learner {
         self.confidence.set(&self.statistics)
     }
 
-    /// Adds what another log says.
+    /// Adds another log's statistics.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.confidence != other.confidence {
             return Err(MergeError::Settings {
@@ -169,7 +169,7 @@ impl Learner {
         self.statistics.merge(&other.statistics)
     }
 
-    /// Learns a whole block or, if a row is wrong, nothing.
+    /// Learns a whole block, or nothing if a row is wrong.
     pub(crate) fn learn_block(
         &mut self,
         contexts: Contexts<'_>,

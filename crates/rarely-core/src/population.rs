@@ -1,9 +1,9 @@
-//! A sample of contexts that stands for the people a policy decides about.
+//! A sample of contexts that represents the population a policy decides about.
 
 use crate::context::Contexts;
 use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
 
-/// Contexts kept of those seen, when the owner supplies no sample.
+/// The number of recent contexts that are kept if the owner supplies no sample.
 pub const RECENT_CONTEXTS: usize = 1000;
 
 /// The sample on which changes are judged: one that the owner supplied, or the most recent contexts seen.
@@ -26,7 +26,7 @@ enum Source {
 }
 
 impl Population {
-    /// A sample of the owner's.
+    /// A sample supplied by the owner.
     ///
     /// # Errors
     /// [`ContextError::Empty`].
@@ -72,7 +72,7 @@ impl Population {
         self.values.chunks_exact(self.dimension)
     }
 
-    /// Remembers a context that was seen, if the owner did not supply a sample; the row it went to.
+    /// Records a context unless the owner supplied a sample. Returns its row.
     #[inline]
     pub(crate) fn record(&mut self, context: &[f64]) -> Option<usize> {
         let Source::Recent { next } = &mut self.source else {
@@ -82,7 +82,7 @@ impl Population {
         *next = (row + 1) % RECENT_CONTEXTS;
         let at = row * self.dimension;
         if at == self.values.len() {
-            // After a restore the capacity may be less than all; after that this never grows again.
+            // After a restore the capacity may be too small; it grows only once.
             self.values.extend_from_slice(context);
         } else {
             self.values[at..at + self.dimension].copy_from_slice(context);
@@ -90,7 +90,7 @@ impl Population {
         Some(row)
     }
 
-    /// Whether the two stand for the same people, or both for whoever is seen.
+    /// Whether both hold the same supplied sample, or both hold recent contexts.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.is_supplied() == other.is_supplied() && (!self.is_supplied() || self == other)
     }

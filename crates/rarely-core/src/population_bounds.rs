@@ -1,16 +1,15 @@
-//! The population as the estimates see it, looked at as seldom as the answer allows.
+//! Bounds over the population that make most passes over it unnecessary.
 //!
-//! A policy is judged on a thousand people, and a round moves what is known of each of them a little. Going through them in
-//! every round would cost more than all the rest. Two bounds make it unnecessary, both from one carried distance
-//! ([`Track`]):
+//! A policy is judged on a thousand contexts, and every round changes the estimates at each of them a little. A pass over them in
+//! every round would cost more than everything else. Two bounds avoid it, both from one tracked distance ([`Track`]):
 //!
-//! **Exclusions.** Let `φ` be the estimate when all people were last looked at, and `D = ‖θ̂−φ‖_V` now. For a person `s`, the
+//! **Exclusions.** Let `φ` be the estimate at the last pass, and `D = ‖θ̂−φ‖_V` now. For a context `s`, the
 //! advantage of arm `j` over arm `i` is at most `sᵀ(φ_j−φ_i) + D·w`, with `w² = ‖s‖²_{V_i⁻¹} + ‖s‖²_{V_j⁻¹}`; `j` excludes `i` if it
-//! is more than `r·w`. Since `w` has shrunk by at most a factor of `√(det V/det V then)`, nobody is excluded whose
-//! `sᵀ(φ_j−φ_i)/w` of then is at most `(r−D)·√(det V then/det V)`.
+//! is more than `r·w`. Since `w` has shrunk by at most a factor of `√(det V/det V then)`, no arm is excluded at a context whose
+//! `sᵀ(φ_j−φ_i)/w` at the last pass is at most `(r−D)·√(det V then/det V)`.
 //!
 //! **Prospects.** The lower end of a change's gain is the least gain over the confidence set. Parameters in the set under which no
-//! policy gains more than the minimum on these people are a *witness*: while they stay in the set no change can be certain.
+//! policy gains more than the minimum on the population are a *witness*: while they stay in the set no change can be certain.
 
 use crate::arm::{FEW_ARMS, is_sound};
 use crate::block::{self, Best, Lanes, WIDTH};
@@ -22,26 +21,26 @@ use crate::statistics::Statistics;
 use crate::symmetric::dot;
 use crate::track::Track;
 
-/// Shares of the radius at which the people who may be excluded are counted, until few enough are above.
+/// Candidate levels, as shares of the radius. The first with few enough contexts above it is used.
 const LEVELS: [f64; 5] = [0.5, 0.75, 0.875, 0.9375, 0.96875];
-/// The part of the allowed people that may be above a level when it is chosen: the rest is for newcomers.
+/// The part of the allowed contexts that may be above a level when it is chosen; the rest is for new contexts.
 const FILLED: f64 = 0.7;
-/// A difference of two scores, relative to them, that is only rounding.
+/// A relative difference of two scores that is only rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Who plays an excluded arm, or may soon.
+/// The contexts at which the policy plays an excluded arm, or may soon.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Exclusions {
-    /// The arm that the policy in force plays at each person.
+    /// The arm that the policy in force plays at each context.
     played: Vec<usize>,
-    /// `φ`: the estimates when all people were last looked at.
+    /// `φ`: the estimates at the last pass.
     seen: Track,
-    /// `ln det V` of each arm then.
+    /// `ln det V` of each arm at the last pass.
     growths: Vec<f64>,
-    /// For each person the largest `sᵀ(φ_j−φ_i)/w`, `i` the arm played; 0 if no arm is better.
+    /// For each context the largest `sᵀ(φ_j−φ_i)/w`, `i` the arm played; 0 if no arm is better.
     advantages: Vec<f64>,
-    /// People with an advantage above this may be excluded …
+    /// At contexts with an advantage above this the arm played may be excluded …
     level: f64,
     /// … and there are this many.
     above: usize,
@@ -62,12 +61,12 @@ impl Exclusions {
         exclusions
     }
 
-    /// The carried distances.
+    /// The tracked distances.
     pub(crate) fn track(&mut self) -> &mut Track {
         &mut self.seen
     }
 
-    /// A person came, in this row.
+    /// Records a new context in this row.
     pub(crate) fn record(&mut self, row: usize, context: &[f64], set: &ConfidenceSet<'_>, rule: &Rule) {
         if row == self.played.len() {
             self.played.push(0);
@@ -94,7 +93,7 @@ impl Exclusions {
         })
     }
 
-    /// Another rule is in force.
+    /// Adapts to a new rule in force.
     pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
         self.played.clear();
         rule.for_each_best(population.values(), |arm| self.played.push(arm));
@@ -129,7 +128,7 @@ impl Exclusions {
         people as f64 / self.played.len().max(1) as f64
     }
 
-    /// The advantage up to which nobody is excluded now; a little less, for rounding.
+    /// The advantage up to which no arm played is excluded now, minus a margin for rounding.
     fn room(&self, set: &ConfidenceSet<'_>) -> f64 {
         let arms = set.statistics().arms().iter().zip(&self.growths);
         let growth = arms.fold(0.0, |growth: f64, (ridge, then)| growth.max(ridge.log_growth() - then));
@@ -138,7 +137,7 @@ impl Exclusions {
         set.room_beyond(self.seen.distances_squared()).max(0.0) * shrunk * (1.0 - 1e-9)
     }
 
-    /// Looks at everyone; how many play an excluded arm.
+    /// Passes over the population. Returns the number of contexts at which an excluded arm is played.
     fn look<const MOST: usize>(
         &mut self,
         set: &ConfidenceSet<'_>,
@@ -188,7 +187,7 @@ impl Exclusions {
         excluded
     }
 
-    /// Chooses the level: low, so that much may happen before someone below it is excluded, but with few people above.
+    /// Chooses the level: as low as possible, so that the next pass comes late, but with few contexts above it.
     fn choose_level(&mut self, limit: f64, set: &ConfidenceSet<'_>) {
         let radius = set.room_beyond(self.seen.distances_squared());
         for level in LEVELS {
@@ -213,19 +212,19 @@ impl Exclusions {
     }
 }
 
-/// What every policy could gain at most under parameters of the confidence set.
+/// A bound on what any policy can gain under some parameters of the confidence set.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Prospects {
-    /// The arm that the policy in force plays at each person.
+    /// The arm that the policy in force plays at each context.
     played: Vec<usize>,
     /// The parameters.
     witness: Track,
-    /// What the policy in force loses under them, at each person.
+    /// The loss of the policy in force under them, at each context.
     losses: Vec<f64>,
     /// Their sum.
     total: f64,
-    /// Where the equation of the last conservative update had its root; 0 if there was none.
+    /// The root of the last conservative update's equation; 0 if there was none.
     pub(crate) root: f64,
 }
 
@@ -243,17 +242,17 @@ impl Prospects {
         prospects
     }
 
-    /// The carried distances.
+    /// The tracked distances.
     pub(crate) fn track(&mut self) -> &mut Track {
         &mut self.witness
     }
 
-    /// The arm that the policy in force plays at each person.
+    /// The arm that the policy in force plays at each context.
     pub(crate) fn played(&self) -> &[usize] {
         &self.played
     }
 
-    /// A person came, in this row.
+    /// Records a new context in this row.
     pub(crate) fn record(&mut self, row: usize, context: &[f64], arms: usize, rule: &Rule) {
         if row == self.played.len() {
             self.played.push(0);
@@ -267,7 +266,7 @@ impl Prospects {
         (self.played[row], self.losses[row]) = (arm, loss);
     }
 
-    /// Another rule is in force.
+    /// Adapts to a new rule in force.
     pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
         self.played.clear();
         rule.for_each_best(population.values(), |arm| self.played.push(arm));
@@ -277,17 +276,17 @@ impl Prospects {
         self.witness.forget();
     }
 
-    /// Whether no change can be certain to gain more than `minimum`. Where this cannot be said it is `false`.
+    /// Whether it is known that no change is certain to gain more than `minimum`.
     pub(crate) fn are_poor(&self, minimum: f64, set: &ConfidenceSet<'_>) -> bool {
         self.witness.total() <= set.radius() * set.radius() && self.total <= self.affordable(minimum)
     }
 
-    /// A little less than the sum of losses that may be, for rounding.
+    /// The largest allowed sum of losses, minus a margin for rounding.
     fn affordable(&self, minimum: f64) -> f64 {
         minimum * self.losses.len() as f64 * (1.0 - 1e-9)
     }
 
-    /// Takes some parameters, arm by arm, as the witness if they are one. `columns` is scratch for a block, `scratch` has length 2d.
+    /// Makes some parameters, arm by arm, the witness if they are one. `columns` is scratch for a block, `scratch` has length 2d.
     pub(crate) fn consider(
         &mut self,
         point: &[f64],
@@ -337,17 +336,17 @@ impl Prospects {
     }
 }
 
-/// People that there may be.
+/// The largest size the population can reach.
 fn room(population: &Population) -> usize {
     population.len().max(if population.is_supplied() { 0 } else { RECENT_CONTEXTS })
 }
 
-/// A quotient that is finite, as everything in a snapshot is.
+/// A quotient, limited to finite numbers because a snapshot holds only those.
 fn ratio(gap: f64, spread: f64) -> f64 {
     (gap / spread).min(f64::MAX)
 }
 
-/// What a score loses against the best one; a difference that is only rounding is none.
+/// The loss of a score against the best one; 0 if the difference is only rounding.
 fn loss(best: f64, own: f64) -> f64 {
     let difference = best - own;
     if difference <= ROUNDING * best.abs().max(own.abs()) { 0.0 } else { difference }

@@ -1,7 +1,7 @@
 //! One arm's regression: update, merge, estimate, log-determinant.
 //!
 //! `V = λI + Σssᵀ`, `b = λθ₀ + Σys`, `θ̂ = V⁻¹b`. The sums are kept as they are; `V⁻¹`, `θ̂` and `ln det V` are carried along
-//! in O(d²) a round by the Sherman–Morrison formula and computed afresh from the sums on a schedule, so that they cannot
+//! in O(d²) per round by the Sherman–Morrison formula and computed afresh from the sums on a schedule, so that they cannot
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
 use crate::arm::is_sound;
@@ -71,7 +71,7 @@ impl Sums {
     }
 }
 
-/// What one observation did to its arm's regression: enough to carry the distance of any fixed point along in O(d).
+/// The effect of one observation on its arm's regression: enough to update the distance of any fixed point in O(d).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The arm.
@@ -190,7 +190,7 @@ impl Ridge {
         self.refresh(scratch);
     }
 
-    /// Adds sums that were taken elsewhere.
+    /// Adds sums that were computed elsewhere.
     pub(crate) fn add_sums(
         &mut self,
         count: u64,
@@ -281,7 +281,7 @@ impl Ridge {
         self.squares / self.penalty
     }
 
-    /// `‖s‖²_{V⁻¹}`, O(d²/2).
+    /// `‖s‖²_{V⁻¹}`. O(d²/2).
     ///
     /// # Panics
     /// If there are not d numbers.
@@ -355,7 +355,7 @@ fn update_sized<const D: usize>(
     symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
     let mut leverage = symmetric::dot(context, direction);
     if leverage < 0.0 {
-        // Only rounding can do this; from fresh numbers it is at worst a rounding of zero.
+        // Only rounding can cause this. Computed afresh, it is zero up to rounding.
         ridge.refresh(direction);
         symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
         leverage = symmetric::dot(context, direction).max(0.0);

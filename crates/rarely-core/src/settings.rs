@@ -55,7 +55,7 @@ impl Default for Tuning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Certificates {
-    /// Gain, excluded shares, every boundary, digest: O(k²d³ + m·k·d²) a change.
+    /// Gain, excluded shares, every boundary, digest: O(k²d³ + m·k·d²) per change.
     #[default]
     Full,
     /// Only the cause.
@@ -132,7 +132,7 @@ impl Settings {
         })
     }
 
-    /// What the paper's authors ran with a horizon of `rounds` [their program]: λ = 1e-4·T, σ = 1, L = 1, δ = 1/T, `b` starting at
+    /// The settings of the authors' program with a horizon of `rounds`: λ = 1e-4·T, σ = 1, L = 1, δ = 1/T, `b` starting at
     /// ones (θ₀ = 1/λ), the projected gradient and [`Profile::Published`]. For comparison only.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Settings {
             .penalty(penalty)?
             .noise(1.0)?
             .norm_bound(1.0)?
-            // Theirs is 1/T; a probability of 1 would say nothing.
+            // Theirs is 1/T. A probability of 1 would make the set meaningless.
             .error_probability(1.0 / rounds.max(2) as f64)?
             .constant_prior_mean(1.0 / penalty)?;
         settings.confidence.profile = Profile::Published;
@@ -228,7 +228,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// Pilot and equipoise of a switching algorithm, instead of its own.
+    /// Pilot and equipoise of a switching algorithm, instead of its defaults.
     ///
     /// # Errors
     /// [`SettingsError::OutOfRange`].
@@ -237,8 +237,8 @@ impl Settings {
         Ok(self)
     }
 
-    /// The people the policy decides about, row by row, instead of the contexts seen. A change that alters no decision on
-    /// them is not a change: it is neither counted nor published.
+    /// A sample of the population the policy decides about, row by row, instead of the recent contexts. A change that alters no
+    /// decision on it is not a change: it is neither counted nor published.
     ///
     /// # Errors
     /// [`SettingsError::Population`].
@@ -263,8 +263,8 @@ impl Settings {
     }
 
     /// The arm that `fixed` plays (0 if none is named), and that is `clucb`'s baseline, with the d parameters of its known mean
-    /// reward `sᵀmean`, which `fixed` does not look at. Like its source, `clucb` takes rewards to be non-negative: where the
-    /// baseline's are not, it may never leave it.
+    /// reward `sᵀmean`, which `fixed` ignores. Like its source, `clucb` assumes non-negative rewards: if the
+    /// baseline's are negative, it may never leave the baseline.
     ///
     /// # Errors
     /// [`SettingsError::UnknownArm`], [`SettingsError::Length`], [`SettingsError::Parameter`].
@@ -273,7 +273,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// What is known at the start: the statistics of a log, or of several merged. For algorithms that hold a policy.
+    /// The statistics to start from: of a log, or of several logs merged. For algorithms that hold a policy.
     #[must_use]
     pub fn learned(mut self, statistics: Statistics) -> Self {
         self.learned = Some(statistics);
@@ -305,7 +305,7 @@ impl Settings {
             return Err(SettingsError::Incompatible {
                 setting: "pilot or equipoise",
                 algorithm: algorithm.name(),
-                remedy: "it is for algorithms that hold a policy; leave it out, or choose one of those",
+                remedy: "leave it out, or choose an algorithm that holds a policy",
             });
         }
         if self.confidence.sets == Sets::PerArm {
@@ -370,14 +370,14 @@ impl Settings {
             return Err(SettingsError::Incompatible {
                 setting: "per-arm confidence sets",
                 algorithm: "the published profile",
-                remedy: "the authors used one joint set",
+                remedy: "use joint sets, as the authors did",
             });
         }
         if algorithm == Algorithm::Clucb || algorithm.is_switching() && (turns || tests_boundaries) {
             return Err(SettingsError::Incompatible {
                 setting: "per-arm confidence sets",
                 algorithm: algorithm.name(),
-                remedy: "its geometry is that of the joint set; use joint sets",
+                remedy: "use joint sets: the algorithm is defined by their geometry",
             });
         }
         Ok(())
@@ -391,14 +391,14 @@ impl Settings {
             return Err(SettingsError::Incompatible {
                 setting: "statistics learned before",
                 algorithm: self.algorithm.name(),
-                remedy: "only a policy that is held can start from them; choose one of those",
+                remedy: "choose an algorithm that holds a policy: only those can start from learned statistics",
             });
         }
         if learned.shape() != self.shape() || !learned.is_built_like(&self.nothing_learned()) {
             return Err(SettingsError::Incompatible {
                 setting: "statistics learned before",
                 algorithm: "this shape, penalty and prior mean",
-                remedy: "give the ones that they were taken with",
+                remedy: "give the shape, penalty and prior mean with which they were collected",
             });
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::policy::thompson::Thompson;
 /// The format that this version writes and reads.
 pub const SNAPSHOT_FORMAT: u32 = 1;
 
-/// The state of a policy, restored bit for bit: what it decides and how it learns afterwards is the same.
+/// The state of a policy. A restored policy decides and learns bit for bit as the original.
 ///
 /// With the feature `serde` it can be written in any format that keeps `f64` exactly (for JSON: `serde_json` with its feature
 /// `float_roundtrip`).
@@ -67,7 +67,7 @@ impl Snapshot {
     }
 
     /// Adds what another policy of the same settings learned, as if one had seen both logs. Rule, number of changes and adopted
-    /// estimates stay those of this one; [`Policy::reconsider`] holds the rule against all that is now known.
+    /// estimates stay those of this one; [`Policy::reconsider`] tests the rule with the merged statistics.
     ///
     /// ```
     /// use rarely_core::{Arm, Context, Decision, Settings};
@@ -82,7 +82,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`MergeError`] if the two were not built alike or hold too much together; nothing is changed then.
+    /// [`MergeError`] if the two were not built alike or hold too much together; nothing is changed in that case.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         let (mine, theirs) = (self.state.algorithm(), other.state.algorithm());
         if mine != theirs {
@@ -98,7 +98,7 @@ impl Snapshot {
         }
     }
 
-    /// The policy again.
+    /// Restores the policy.
     ///
     /// # Errors
     /// [`RestoreError`] if the format is another one or the parts do not fit together.

@@ -1,4 +1,4 @@
-//! All arms' regressions: what a log has to say, as sums that add.
+//! All arms' regressions: a log as sums, which merge by addition.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct Statistics {
     direction: Scratch,
 }
 
-/// Room for numbers that mean nothing between two calls: all of one length are the same.
+/// A buffer whose contents mean nothing between two calls: buffers of one length are equal.
 #[derive(Clone)]
 #[cfg_attr(
     feature = "serde",
@@ -85,7 +85,7 @@ impl Statistics {
     /// Learns one outcome in O(d²), without allocating.
     ///
     /// # Errors
-    /// [`ObserveError`] names what was wrong; the statistics are then as they were.
+    /// [`ObserveError`] names the problem; the statistics are unchanged.
     #[inline]
     pub fn observe(&mut self, context: Context<'_>, arm: Arm, reward: f64) -> Result<Step, ObserveError> {
         let context = context.fitting(self.shape.dimension())?;
@@ -124,7 +124,7 @@ impl Statistics {
     /// Adds another log's statistics.
     ///
     /// # Errors
-    /// [`MergeError`] if the two were not built alike; nothing is changed then.
+    /// [`MergeError`] if the two were not built alike; nothing is changed in that case.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.shape != other.shape {
             return Err(MergeError::Shape {
@@ -155,11 +155,11 @@ impl Statistics {
         self.ridges.iter().zip(&other.ridges).all(|(mine, theirs)| mine.same_prior(theirs))
     }
 
-    /// Adds sums of one arm that were taken elsewhere: the number of observations, `Σssᵀ` (lower triangle by rows) and `Σys`.
-    /// What many observations give one by one in O(d²) each, in one O(d³).
+    /// Adds sums of one arm that were computed elsewhere: the number of observations, `Σssᵀ` (lower triangle by rows) and `Σys`.
+    /// One call costs O(d³), where observing one by one costs O(d²) each.
     ///
     /// # Errors
-    /// [`MergeError`] if they do not fit, are not finite, or are too large for the penalty; nothing is changed then.
+    /// [`MergeError`] if they do not fit, are not finite, or are too large for the penalty; nothing is changed in that case.
     pub fn add_sums(&mut self, arm: Arm, count: u64, information: &[f64], moment: &[f64]) -> Result<(), MergeError> {
         let dimension = self.shape.dimension();
         let fits = information.len() == symmetric::packed_length(dimension) && moment.len() == dimension;
@@ -178,7 +178,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Computes everything derived afresh from the sums, as happens by itself on a schedule.
+    /// Recomputes everything derived from the sums. This also happens automatically, on a schedule.
     pub fn refresh(&mut self) {
         for ridge in &mut self.ridges {
             ridge.refresh(&mut self.direction.0);
@@ -275,6 +275,20 @@ fn check_conditioning(arm: usize, squares: f64, penalty: f64) -> Result<(), Obse
 pub struct Digest(pub [u8; 32]);
 
 impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Hex(&self.0))
+    }
+}
+
+/// Bytes that print as hexadecimal digits.
+///
+/// ```
+/// assert_eq!(rarely_core::Hex(&[0, 171]).to_string(), "00ab");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hex<'a>(pub &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }

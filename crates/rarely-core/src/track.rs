@@ -1,7 +1,7 @@
-//! Fixed points whose distance from the moving estimate is carried along.
+//! Fixed points whose distances from the moving estimate are updated in every round.
 //!
 //! `‖φ − θ̂‖²_V` is the penalised sum of squares at `φ` less the one at `θ̂`. An observation adds `(y − sᵀφ)²` to the first
-//! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` a round, and only for the arm that was played.
+//! and [`Step::loss`] to the second, so that a point costs one product `sᵀφ` per round, and only for the arm that was played.
 
 use std::ops::Range;
 
@@ -47,13 +47,13 @@ impl Track {
         self.distances_squared[slot] = statistics.arm(arm).distance_squared(point, scratch);
     }
 
-    /// Puts the estimate of an arm, which is at no distance, in a slot.
+    /// Puts the estimate of an arm, at distance zero, in a slot.
     pub(crate) fn place(&mut self, slot: usize, estimate: &[f64]) {
         self.points[slot * self.dimension..(slot + 1) * self.dimension].copy_from_slice(estimate);
         self.distances_squared[slot] = 0.0;
     }
 
-    /// All points are infinitely far.
+    /// Marks all points as infinitely far.
     pub(crate) fn forget(&mut self) {
         self.distances_squared.fill(f64::MAX);
     }

@@ -1,4 +1,4 @@
-//! When to act.
+//! Triggers: when a policy is reconsidered.
 
 use std::ops::Range;
 
@@ -38,14 +38,14 @@ pub(crate) enum Trigger {
         /// `τ`.
         share: f64,
     },
-    /// Some policy is estimated to gain more than this; whether it is certain to is for the update to say.
+    /// Some policy is estimated to gain more than this. The update checks whether the gain is certain.
     Gain {
         /// The declared minimum gain.
         minimum: f64,
     },
 }
 
-/// One round, as a trigger sees it.
+/// One round, as a trigger needs it.
 pub(crate) struct TriggerInput<'a> {
     pub(crate) set: ConfidenceSet<'a>,
     pub(crate) rule: &'a Rule,
@@ -85,7 +85,7 @@ enum Memory {
     #[cfg(feature = "serde")]
     #[serde(rename = "Outlook")]
     Outdated {},
-    /// Who plays an excluded arm, or may soon.
+    /// The contexts at which the policy plays an excluded arm, or may soon.
     Exclusions(Exclusions),
     /// What a change could gain.
     Prospects(Prospects),
@@ -111,7 +111,7 @@ impl Watch {
         Self { trigger, memory }
     }
 
-    /// Makes what an earlier version's snapshot does not hold.
+    /// Rebuilds what a snapshot of an earlier version lacks.
     #[cfg(feature = "serde")]
     pub(crate) fn revive(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
         if let Memory::Outdated {} = self.memory {
@@ -119,7 +119,7 @@ impl Watch {
         }
     }
 
-    /// Takes in one round.
+    /// Updates the memory with one round.
     #[inline]
     pub(crate) fn follow(&mut self, round: &TriggerInput<'_>, workspace: &mut Workspace) {
         let (arm, statistics) = (round.step.arm, round.set.statistics());
@@ -151,7 +151,7 @@ impl Watch {
         }
     }
 
-    /// After [`Watch::follow`] of the arm that was played, or of none: why the policy should be reconsidered, if it should.
+    /// The cause to reconsider the policy, if there is one. Call [`Watch::follow`] for the arm that was played, if any, before.
     #[inline]
     pub(crate) fn check(
         &mut self,
@@ -178,7 +178,7 @@ impl Watch {
             }
             (Memory::Pairs { witness, doubtful }, _) => {
                 // The radius only grows and the other arms' sums stay: pairs without the played arm cannot have become
-                // implausible. (The authors' radius may come down once, from where theirs is not a number.)
+                // implausible. (The authors' radius may decrease once, after it was NaN.)
                 let known = !*doubtful && set.profile() != Profile::Published;
                 let cause = if let Some(arm) = played.filter(|_| known) {
                     let others = (0..set.statistics().shape().arms()).filter(|&other| other != arm);
@@ -226,7 +226,7 @@ impl Watch {
         }
     }
 
-    /// Another rule is in force.
+    /// Adapts to a new rule in force.
     pub(crate) fn replaced(&mut self, rule: &Rule, population: &Population) {
         match &mut self.memory {
             Memory::Exclusions(exclusions) => exclusions.replaced(rule, population),
@@ -235,7 +235,7 @@ impl Watch {
         }
     }
 
-    /// The arm that the policy in force plays at each person, where that is remembered.
+    /// The arm that the policy in force plays at each context of the population, if the memory holds it.
     pub(crate) fn played(&self) -> Option<&[usize]> {
         match &self.memory {
             Memory::Prospects(prospects) => Some(prospects.played()),
@@ -243,7 +243,7 @@ impl Watch {
         }
     }
 
-    /// Where the equation of the last conservative update had its root, if that is remembered.
+    /// The root of the last conservative update's equation, if the memory holds it.
     pub(crate) fn root(&self) -> Option<f64> {
         match &self.memory {
             Memory::Prospects(prospects) => Some(prospects.root).filter(|&root| root > 0.0),
@@ -251,7 +251,7 @@ impl Watch {
         }
     }
 
-    /// Remembers it for the next one.
+    /// Stores the root for the next update.
     pub(crate) fn remember_root(&mut self, root: f64) {
         if let Memory::Prospects(prospects) = &mut self.memory {
             prospects.root = root;
@@ -311,14 +311,14 @@ fn largest_cosine(
     let statistics = set.statistics();
     let cosine = workspace.solve(solver, set, watched);
     if cosine >= 1.0 - tolerance && solver == Solver::Exact {
-        // The projected gradient proves nothing of later rounds: the paper takes it anew in each.
+        // The projected gradient proves nothing about later rounds: the paper repeats it in each.
         workspace.deepen(statistics, 1.0 - tolerance);
         keep_witness(witness, (0..statistics.shape().arms()).map(|arm| (arm, arm)), statistics, workspace);
     }
     cosine
 }
 
-/// Tests one pair, by its witness if that still stands.
+/// Tests one pair, by its witness if that is still in the set.
 #[inline]
 fn implausible(
     set: &ConfidenceSet<'_>,

@@ -1,4 +1,4 @@
-//! What to change to.
+//! Updates: what a policy changes to.
 
 use crate::arm::Parameters;
 use crate::cone::Workspace;
@@ -18,7 +18,7 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    /// Puts the candidate into the workspace's `point`; whether it can differ from the policy.
+    /// Puts the candidate into the workspace's `point`. Returns whether it can differ from the policy.
     pub(crate) fn propose(self, set: &ConfidenceSet<'_>, policy: &Parameters, workspace: &mut Workspace) -> bool {
         let shape = policy.shape();
         workspace.resize(shape.arms(), shape.dimension());

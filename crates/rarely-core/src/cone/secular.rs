@@ -4,7 +4,7 @@
 //! centre `ẑ` and radius `r`, the cone is `{z : zᵀB⁻¹z ≤ 0, ẑᵀMz > 0}` for `B = S − ẑẑᵀ/r²`, which has one negative eigenvalue
 //! `−ν₀`. The best ray is `z = Bx`, `(B+νI)x = u`, for the `ν > 0` at which `F(ν) = xᵀBx` vanishes: one secular equation.
 //! If `u` leans towards the cone's axis the root lies in `(0,ν₀)`; if it leans away, in `(ν₀,∞)`, unless `uᵀBu ≤ 0`: then no
-//! plausible direction is within 90° and the update is `θ̂`. (MATH.md §6 has the first interval only.) Each evaluation
+//! plausible direction is within 90° and the update is `θ̂`. (See mathematics §6.) Each evaluation
 //! needs `k` factorisations of `d × d` matrices `V_a⁻¹+νI` and one more for the shift: O(kd³), never O(k³d³).
 
 use crate::arm::centre;

@@ -55,6 +55,13 @@ impl Baseline {
 /// It tells baseline rounds from optimistic ones by the decision's reason; a recorded decision counts as optimistic.
 /// It learns from baseline rounds too. In the published profile it does not, sums widths arm by arm and counts an arm
 /// that was not played optimistically as 0, as the authors' program does.
+///
+/// At 1,000 rounds of the paper's world (k = 4, d = 5) the published profile has a regret per step of 0.13 to 0.15, where one run of
+/// the authors' program with ten draws of the arms gave 0.085 ± 0.010. The draws make the difference, not the programs: about 80 %
+/// of these rounds play the baseline, so the regret is mostly that of the best fixed arm, whose mean over draws is 0.09 with a standard
+/// deviation of 0.11. In 56 % of all draws this arm is nearly optimal, and clucb's regret is 0.082 (standard deviation 0.027);
+/// in the others it is 0.19. In about nine of the authors' ten draws it was nearly optimal: LinUCB stayed below it in 92 % of their
+/// rounds, in 65 % of ours. Sets of ten draws with that property give 0.094 ± 0.010. The lab's `reference` test checks this.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Clucb {
@@ -67,7 +74,7 @@ pub(crate) struct Clucb {
     secured: f64,
     /// `Σ_{all rounds} b`.
     owed: f64,
-    /// Outcomes, whether learned from or not.
+    /// All outcomes, including those that were not learned from.
     rounds: u64,
 }
 
@@ -105,7 +112,7 @@ impl Clucb {
         estimate - if published { set.radius().powi(2) * widths } else { set.radius() * width_squared.sqrt() }
     }
 
-    /// Adds what another policy learned, secured and owes.
+    /// Adds the statistics and the totals of another policy.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.baseline != other.baseline || self.safety != other.safety {
             return Err(MergeError::Settings { what: "baselines or safeties" });

@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::statistics::Statistics;
 
-/// Optimism in the face of uncertainty.
+/// LinUCB, or rs-linucb.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Optimistic {
@@ -50,7 +50,7 @@ impl Optimistic {
         }
     }
 
-    /// Adds what another policy learned; what was adopted stays until the next outcome.
+    /// Adds another policy's statistics. The adopted statistics stay until the next outcome.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         let growth = |adopted: &Adopted| match adopted {
             Adopted::Latest => None,

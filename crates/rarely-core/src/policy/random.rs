@@ -1,4 +1,4 @@
-//! Policies that do not learn: a randomised trial, and one arm for everybody.
+//! Policies that do not learn: a randomised trial, and one arm for everyone.
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Shape};
@@ -37,7 +37,7 @@ impl Unlearned {
         Self { shape, choice: Choice::Fixed(arm), rounds: 0 }
     }
 
-    /// Adds what another policy counted.
+    /// Adds another policy's count.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.shape != other.shape || self.choice != other.choice {
             return Err(MergeError::Settings { what: "arms or context variables" });

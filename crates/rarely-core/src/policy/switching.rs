@@ -1,4 +1,4 @@
-//! Policies that hold a linear rule until the data ask for another: a trigger, an update, and exploration.
+//! Policies that hold a linear rule until the data justify another: a trigger, an update, and exploration.
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
@@ -38,8 +38,8 @@ pub(crate) struct Switching {
     workspace: Workspace,
 }
 
-/// Plausible parameters that decided on the population as the rule does when the rule's own became implausible. A change
-/// to them would be none; the trigger watches them instead, until a new context shows a difference.
+/// Plausible parameters that decide like the rule on the population, taken when the rule's own became implausible. Changing to
+/// them would alter no decision, so the trigger watches them instead, until a new context shows a difference.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct StandIn {
@@ -53,7 +53,7 @@ impl StandIn {
     }
 }
 
-/// What came of a trigger that fired.
+/// The result after the trigger fired.
 enum Proposal {
     /// The workspace holds parameters to change to.
     Change(Cause),
@@ -96,12 +96,12 @@ impl Switching {
         }
     }
 
-    /// Whether a change must alter a decision on the population to be one. What the authors ran counts every change.
+    /// Whether a change must alter a decision on the population to count. The published profile counts every change.
     fn judges_on_population(&self) -> bool {
         self.population.is_supplied() || self.learner.confidence().profile == Profile::Rigorous
     }
 
-    /// The trigger fired. Allocates only if the rule is replaced.
+    /// Reacts to the trigger. Allocates only if the rule is replaced.
     fn act(&mut self, cause: Cause) -> Change {
         match self.propose(cause) {
             Proposal::Change(cause) => self.switch(cause),
@@ -136,7 +136,7 @@ impl Switching {
         Change::Switched(Box::new(evidence))
     }
 
-    /// Puts the parameters to change to into the workspace; whether and why that is a change.
+    /// Puts the parameters to change to into the workspace. Returns whether this is a change, and its cause.
     fn propose(&mut self, cause: Cause) -> Proposal {
         if let Cause::Gain { minimum, .. } = cause {
             return self.propose_certain(minimum);
@@ -152,8 +152,8 @@ impl Switching {
         }
     }
 
-    /// Of the conservative update and the estimate, the one with the larger certain gain. Where it is clear that no policy's is
-    /// large enough, leaves a witness of that.
+    /// Of the conservative update and the estimate, the one with the larger certain gain. If no policy's gain can be
+    /// large enough, stores a witness of that.
     fn propose_certain(&mut self, minimum: f64) -> Proposal {
         let greedy = self.proposed_gain(Update::Estimate).map(|gain| gain.interval);
         let Some(greedy) = greedy.filter(|interval| interval.estimate > minimum) else {
@@ -180,7 +180,7 @@ impl Switching {
     }
 
     /// Whether the conservative update is not certain to gain `minimum`, by far more than rounding: found from the last one
-    /// in a fraction of the time. Where this cannot be said it is `false`.
+    /// in a fraction of the time. `false` if this is not known.
     fn is_cautious_uncertain(&mut self, minimum: f64) -> bool {
         let (Some(root), Update::Conservative(Solver::Exact)) = (self.watch.root(), self.plan.update) else {
             return false;
@@ -219,7 +219,7 @@ impl Switching {
         set.certify(&self.rule, next, contexts).ok()
     }
 
-    /// Adds what another policy learned. The rule in force stays; [`Policy::reconsider`] holds it against both.
+    /// Adds another policy's statistics. The rule in force stays; [`Policy::reconsider`] tests it with both.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.plan != other.plan || self.exploration != other.exploration {
             return Err(MergeError::Settings { what: "triggers, updates, certificates or exploration" });
@@ -233,7 +233,7 @@ impl Switching {
         Ok(())
     }
 
-    /// Begins to watch the rule anew, after much was learned at once.
+    /// Rebuilds the trigger's memory after a block was learned at once.
     fn look_afresh(&mut self) {
         if self.plan.trigger == Trigger::EveryRound {
             self.rule = Rule::new(self.learner.statistics().estimates());
@@ -252,7 +252,7 @@ impl Switching {
             && self.watch.is_sound(self.learner.statistics(), &self.population)
     }
 
-    /// Makes the buffers that a snapshot leaves out.
+    /// Rebuilds the buffers that a snapshot omits.
     pub(crate) fn revive(&mut self) {
         self.workspace = Workspace::sized(self.shape());
         #[cfg(feature = "serde")]
@@ -327,8 +327,8 @@ impl Policy for Switching {
         let watched = if self.stand_in.active { &self.stand_in.parameters } else { self.rule.parameters() };
         let played = Some(step.arm);
         let mut cause = self.watch.check(&round.set, &self.population, played, watched, &mut self.workspace);
-        // Where the stand-in fails, or decides a new context otherwise, the rule itself is at stake again. (On a supplied
-        // population the two decide alike for good.)
+        // If the stand-in becomes implausible or decides a new context differently, the rule itself is tested again. (On a
+        // supplied population the two always decide alike.)
         let differs = || recorded.is_some() && !self.stand_in.decides_as(&self.rule, context.values());
         if self.stand_in.active && (cause.is_some() || differs()) {
             self.stand_in.active = false;
@@ -371,7 +371,7 @@ impl Policy for Switching {
         self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
         let watched = self.rule.parameters();
         let cause = match self.plan.trigger {
-            // Being asked is the occasion that such a policy waits for.
+            // For such a policy the request itself is the trigger.
             Trigger::EveryRound | Trigger::Scheduled => Some(Cause::Scheduled),
             _ => self.watch.check(&self.learner.set(), &self.population, None, watched, &mut self.workspace),
         };

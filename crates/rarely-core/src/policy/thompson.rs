@@ -1,7 +1,7 @@
 //! Thompson sampling: the best arm under a draw of the parameters [agrawal-2013].
 //!
 //! `V` is block diagonal, so that at one context the arms' drawn means are independent, `N(sᵀθ̂_a, v²‖s‖²_{V_a⁻¹})`: one normal
-//! number an arm instead of a draw of `k·d` parameters, with the same distribution.
+//! number per arm instead of a draw of `k·d` parameters, with the same distribution.
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, FEW_ARMS, Shape};
@@ -45,7 +45,7 @@ impl Thompson {
         Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chance_of_being_largest(normals, arm) }
     }
 
-    /// Adds what another policy learned.
+    /// Adds another policy's statistics.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.scale != other.scale {
             return Err(MergeError::Settings { what: "posterior scales" });
@@ -175,7 +175,7 @@ fn chance_of_being_largest(normals: &[Normal], arm: usize) -> f64 {
                 step = step.min(normal.mean - x);
             }
         }
-        // However narrow the others are, go on.
+        // Advance even if the other distributions are very narrow.
         let step = step.max(1e-9 * own.deviation + 8.0 * f64::EPSILON * x.abs()).min(end - x);
         for (offset, weight) in NODES {
             for node in [x + (0.5 - offset) * step, x + (0.5 + offset) * step] {

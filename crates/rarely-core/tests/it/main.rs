@@ -1,19 +1,20 @@
-//! The behaviour of the core, in one binary.
+//! The behaviour of the core, in one binary. A module is named after the module of the crate that it tests.
 
-mod allocation;
-mod bad_input;
+mod cone;
+mod confidence;
 mod conformance;
-mod damaged;
-mod degenerate;
-mod formats;
-mod golden;
-mod laws;
-mod lazy;
-mod merging;
-mod oracle;
+mod error;
+mod gain;
+mod gradient;
 mod planar;
-mod review;
-mod sample;
+mod plausible;
+mod policy;
+mod population_bounds;
+mod settings;
+mod snapshot;
+mod statistics;
+mod test_vectors;
+mod trigger;
 
-mod support;
-mod triggers;
+mod conic;
+mod sample;

@@ -5,6 +5,8 @@ use rarely_core::{
     Shape, Statistics, Thresholds,
 };
 
+use crate::sample::{ThreeArmLog, three_arm_settings};
+
 const NOISE: f64 = 0.3;
 
 /// Two arms whose difference is `intercept + slope·x`, seen `rounds` times.
@@ -113,4 +115,59 @@ fn a_slope_that_is_just_not_significant_leaves_a_half_line() {
 fn there_is_no_threshold_without_two_context_variables() {
     let statistics = Statistics::new(0.1, &Parameters::zeros(Shape::new(2, 3).unwrap()));
     assert_eq!(confidence(1.0).set(&statistics).thresholds(0, 1), None);
+}
+
+/// The cuts of a score, point by point against the boundary test, over shapes that the data leave open and closed.
+#[test]
+fn cuts_are_the_numbers_whose_boundary_is_plausible() {
+    let mut shapes = [0; 5];
+    for seed in 0..60 {
+        let log = ThreeArmLog::draw([4, 12, 40, 400][seed % 4], 4, seed as u64);
+        let statistics = log.statistics(0.01);
+        let set = three_arm_settings(4).confidence().set(&statistics);
+        let mut rng = Rng::new(seed as u64, 2);
+        let estimates = statistics.estimates();
+        // Half of the directions are near the estimate's own, so that some cut of them is plausible.
+        let own = |at: usize| estimates.arm(0)[at] - estimates.arm(1)[at];
+        let direction: Vec<f64> = (0..4)
+            .map(|at| {
+                if at == 0 {
+                    0.0
+                } else if seed % 2 == 0 {
+                    own(at) + 0.01 * rng.normal()
+                } else {
+                    rng.normal()
+                }
+            })
+            .collect();
+        let cuts = set.cuts(0, 1, &direction);
+        shapes[match cuts {
+            Thresholds::Between { .. } => 0,
+            Thresholds::AtMost { .. } | Thresholds::AtLeast { .. } => 1,
+            Thresholds::Outside { .. } => 2,
+            Thresholds::Everything => 3,
+            Thresholds::Nothing => 4,
+        }] += 1;
+        let boundary = |cut: f64, sign: f64| {
+            let mut values = vec![0.0; 12];
+            values[..4].copy_from_slice(&direction);
+            values[0] = -cut;
+            for value in &mut values {
+                *value *= sign;
+            }
+            set.boundary(&Parameters::new(Shape::new(3, 4).unwrap(), values).unwrap(), 0, 1)
+        };
+        for step in -60..=60 {
+            let cut = f64::from(step).powi(3) * 1e-4;
+            let (first, second) = (boundary(cut, 1.0), boundary(cut, -1.0));
+            let clear = |distance: f64| (distance - set.radius()).abs() > 1e-6 * set.radius();
+            if clear(first.distance) && clear(second.distance) {
+                assert_eq!(cuts.contains(cut), first.plausible || second.plausible, "{seed}: {cuts:?} at {cut}");
+                let above = |above| set.oriented_cuts(0, 1, &direction, above).contains(cut);
+                assert_eq!(above(Above::First), first.plausible, "{seed}: {cuts:?} at {cut}");
+                assert_eq!(above(Above::Second), second.plausible, "{seed}: {cuts:?} at {cut}");
+            }
+        }
+    }
+    assert!(shapes[0] > 5 && shapes[3] > 5 && shapes[4] > 5, "{shapes:?}");
 }

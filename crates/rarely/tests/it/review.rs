@@ -10,15 +10,10 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, talk};
 
-/// The shared test vectors, or a note that they are not there.
+/// The test vectors of the repository.
 fn vectors() -> Vec<Value> {
-    let beside_project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/test-vectors.json");
-    let beside_data = std::env::var_os("RARELY_DATA").map(|data| Path::new(&data).join("../test-vectors.json"));
-    let found = std::iter::once(beside_project).chain(beside_data).find_map(|path| std::fs::read_to_string(path).ok());
-    let Some(text) = found else {
-        eprintln!("the test vectors are not on this machine: nothing to compare with");
-        return Vec::new();
-    };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/test-vectors.json");
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     serde_json::from_str(&text).expect("JSON")
 }
 

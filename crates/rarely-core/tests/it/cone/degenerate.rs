@@ -114,19 +114,6 @@ fn a_policy_just_outside_a_narrow_cone() {
     assert!(found > 1.0 - 1e-7, "{found}");
 }
 
-/// Where only one direction is ever observed, what is known across it is the penalty alone, however long the log.
-#[test]
-fn a_million_equal_contexts_leave_the_penalty_visible() {
-    let shape = Shape::new(2, 2).unwrap();
-    let mut statistics = Statistics::new(0.01, &Parameters::zeros(shape));
-    for _ in 0..1_000_000 {
-        statistics.observe(Context::new(&[1.0, 0.3]).unwrap(), Arm::new(0), 0.7).unwrap();
-    }
-    let across = [-0.3 / 1.09_f64.sqrt(), 1.0 / 1.09_f64.sqrt()];
-    let found = statistics.arm(0).width_squared(&across);
-    assert!((found * 0.01 - 1.0).abs() < 1e-5, "{found} instead of 100");
-}
-
 #[test]
 fn the_projected_gradient_of_a_single_difference_does_not_turn_round() {
     let case = case(2, &[-1.2, -0.9], 0.25, &[]);

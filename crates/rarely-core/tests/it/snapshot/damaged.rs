@@ -148,7 +148,7 @@ fn other_formats_are_named() {
             let Err(error) = restored(&*lived(algorithm), "/format", json!(found)) else { panic!("format {found}") };
             assert_eq!(error, RestoreError::Format { found, expected: SNAPSHOT_FORMAT });
             let message = error.to_string();
-            assert!(message.contains(&format!("format {found};")) && message.contains("reads format 1"), "{message}");
+            assert!(message.contains(&format!("format {found},")) && message.contains("reads format 1"), "{message}");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Numbers from an independent source: `shared/test-vectors.json`.
+//! Numbers from an independent program: `testdata/test-vectors.json` and `testdata/test-vectors-evidence.json`.
+
+use std::path::Path;
 
 use rarely_core::{
     Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets,
@@ -6,7 +8,12 @@ use rarely_core::{
 };
 use serde_json::Value;
 
-use crate::support::shared_file;
+/// The cases of a file in `testdata/`. It is part of the repository: where it is absent, the test fails.
+fn cases(name: &str) -> Vec<Value> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    serde_json::from_str(&text).expect("a list of cases")
+}
 
 fn numbers(value: &Value) -> Vec<f64> {
     match value {
@@ -91,15 +98,25 @@ fn check(case: &Value, at: usize) {
 
 #[test]
 fn every_test_vector() {
-    let Some(text) = shared_file("test-vectors.json") else {
-        println!("shared/test-vectors.json is not here: only the hand-worked case below is checked");
-        return;
-    };
-    let cases: Value = serde_json::from_str(&text).expect("JSON");
-    let cases = cases.as_array().expect("cases");
-    assert!(!cases.is_empty());
+    let cases = cases("test-vectors.json");
+    assert_eq!(cases.len(), 12);
     for (at, case) in cases.iter().enumerate() {
         check(case, at);
+    }
+}
+
+/// Sharp sets, planned looks and posterior probabilities (mathematics §§12–15): the file is complete; nothing computes them yet.
+#[test]
+fn the_evidence_vectors_have_their_sections() {
+    let cases = cases("test-vectors-evidence.json");
+    assert_eq!(cases.len(), 15);
+    for (at, case) in cases.iter().enumerate() {
+        for section in ["arms", "dimension", "penalty", "noise", "error_probability", "log", "rule", "people"] {
+            assert!(case.get(section).is_some(), "case {at} has no {section}");
+        }
+        for section in ["estimates", "marks", "pairs", "gain", "planned_pairs", "posterior_best_probabilities"] {
+            assert!(case["expected"].get(section).is_some(), "case {at} expects no {section}");
+        }
     }
 }
 

@@ -1,0 +1,5 @@
+//! Plausible boundaries and the exact conservative update.
+
+mod degenerate;
+mod laws;
+mod oracle;
