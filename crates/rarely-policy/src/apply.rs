@@ -1,4 +1,4 @@
-//! Another rule in a document's text; nothing else changes, comments included.
+//! Replaces the rule in a document's text and keeps everything else, comments included.
 
 use indexmap::IndexMap;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
@@ -11,7 +11,7 @@ use crate::rule::{Coefficient, LinearRule, ScoreRule, ThresholdRule, WrittenRule
 /// The text of a document with only its `[rule]` replaced.
 ///
 /// ```
-/// # let text = include_str!("../tests/it/issue.toml");
+/// # let text = include_str!("../tests/it/example.toml");
 /// use rarely_policy::{PolicyDocument, apply};
 /// let document = PolicyDocument::parse(text, "policy.toml")?;
 /// let rule = document.rule().with_numbers(&[131.0]);
@@ -22,7 +22,7 @@ use crate::rule::{Coefficient, LinearRule, ScoreRule, ThresholdRule, WrittenRule
 /// ```
 ///
 /// # Errors
-/// If the text is no policy document, or the rule does not fit it or lies outside the bounds of its plan.
+/// If the text is not a policy document, or the rule does not fit it or is outside the bounds of its plan.
 pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
     let document = PolicyDocument::parse(original, "the document")?;
     document.check_rule(rule)?;
@@ -36,7 +36,7 @@ pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
         Some(Item::Table(table)) if !table.is_implicit() && !table.is_dotted() => {
             table.clear();
             match (rule, body) {
-                // A line for each option: they would not fit on one.
+                // One line per option: they would not fit on one line.
                 (WrittenRule::Linear(_), body) => {
                     let mut lines = Table::from_iter(body);
                     lines.set_implicit(false);
@@ -47,7 +47,7 @@ pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
                 }
             }
         }
-        // Written in one line, by dotted keys, or by the headers of its parts only.
+        // An inline table, dotted keys, or only the headers of its parts.
         _ => {
             let mut outer = InlineTable::new();
             outer.insert(form, Value::InlineTable(body));
@@ -55,11 +55,11 @@ pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
         }
     }
     let text = tree.to_string();
-    // Line ends as they were.
+    // Keep the line endings.
     Ok(if original.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
 }
 
-/// Puts a rule that had no header of its own under one, at the end.
+/// Adds a `[rule]` table at the end for a rule that had no header.
 fn replace(tree: &mut DocumentMut, rule: InlineTable) {
     tree.remove("rule");
     let mut table = Table::from_iter(rule);

@@ -1,4 +1,4 @@
-//! The plan that was agreed beforehand: who signs a change, how often the rule is reviewed, how far it may move.
+//! The plan agreed in advance: who approves a change, how often the rule is reviewed, how far it may move.
 
 mod bounds;
 
@@ -13,23 +13,23 @@ use crate::duration;
 use crate::number::{plainly, written};
 use crate::rule::DocumentFault;
 
-/// The most days that may have to lie between two changes: a hundred years.
+/// The largest number of days that can be required between two changes: a hundred years.
 const MOST_DAYS: f64 = 36_525.0;
 
-/// The plan that was agreed beforehand. Learned sums do not depend on it.
+/// The plan agreed in advance. Learned sums do not depend on it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Control {
-    /// Whose signatures a change needs.
+    /// The signatures that a change needs.
     pub approval: Approval,
     /// Outcomes between two reviews.
     pub review_every: u64,
-    /// The time after which there is a review too, if there was any new outcome.
+    /// The time after which a review is due even with fewer outcomes, if there is a new one.
     pub review_after_ms: Option<u64>,
-    /// The days that must lie between two changes.
+    /// The days required between two changes.
     pub minimum_days_between_changes: f64,
-    /// How many changes there may be at most.
+    /// The largest number of changes.
     pub maximum_changes: Option<u64>,
-    /// The time after which a proposal that nobody signed no longer stands.
+    /// The time after which an unsigned proposal expires.
     pub proposal_expires_ms: u64,
     /// The time after which a decision without an outcome counts as unanswered.
     pub outcome_window_ms: Option<u64>,
@@ -40,46 +40,46 @@ pub struct Control {
 /// The range within which a number of the rule may move, ends included.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RuleBound {
-    /// The number's name, as [`crate::WrittenRule::named_numbers`] has it, or `cut` for every cut.
+    /// The number's name in [`crate::WrittenRule::named_numbers`], or `cut` for every cut.
     pub name: String,
-    /// The lowest that it may be.
+    /// The lowest allowed value.
     pub low: f64,
-    /// The highest.
+    /// The highest allowed value.
     pub high: f64,
 }
 
-/// Whose signatures a change needs.
+/// The signatures that a change needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
-    /// Nobody's.
+    /// None.
     Automatic,
     /// One person's.
     #[default]
     One,
-    /// Those of two people.
+    /// Two people's.
     Two,
 }
 
-/// The plan that was agreed beforehand.
+/// The plan agreed in advance.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Control")]
 pub(crate) struct TomlControl {
-    /// Whose signatures a change needs.
+    /// The signatures that a change needs.
     approval: Approval,
     /// Outcomes between two reviews; at least 1.
     #[schemars(range(min = 1))]
     review_every: u64,
-    /// The time after which there is a review too, if there was any new outcome: "7 days".
+    /// The time after which a review is due even with fewer outcomes, if there is a new one: "7 days".
     #[schemars(regex(pattern = duration::PATTERN))]
     review_after: Option<String>,
-    /// The days that must lie between two changes.
+    /// The days required between two changes.
     #[schemars(range(min = 0))]
     minimum_days_between_changes: f64,
-    /// How many changes there may be at most.
+    /// The largest number of changes.
     maximum_changes: Option<u64>,
-    /// The time after which a proposal that nobody signed no longer stands: "30 days".
+    /// The time after which an unsigned proposal expires: "30 days".
     #[schemars(regex(pattern = duration::PATTERN))]
     proposal_expires: String,
     /// The time after which a decision without an outcome counts as unanswered: "6 weeks".
@@ -107,7 +107,7 @@ impl Default for TomlControl {
 }
 
 impl TomlControl {
-    /// What can be said without the rule; [`crate::PolicyDocument::outside_bounds`] needs it.
+    /// The checks that do not need the rule. [`crate::PolicyDocument::check_bounds`] makes the others.
     pub(crate) fn check(&self) -> Result<Control, DocumentFault> {
         let path = |key: &str| keys(&["control", key]);
         let time = |key: &str, text: &String| {
@@ -115,15 +115,15 @@ impl TomlControl {
         };
         let optional = |key: &str, text: &Option<String>| text.as_ref().map(|text| time(key, text)).transpose();
         if self.review_every == 0 {
-            let remedy = "write at least 1: the number of outcomes between two reviews";
-            return Err(DocumentFault::new(path("review_every"), "reviews after every 0 outcomes", remedy));
+            let remedy = "write the number of outcomes between two reviews, at least 1";
+            return Err(DocumentFault::new(path("review_every"), "review_every is 0", remedy));
         }
         let days = self.minimum_days_between_changes;
         if !(0.0..=MOST_DAYS).contains(&days) {
             let remedy = format!("write a number of days from 0 to {MOST_DAYS}");
             return Err(DocumentFault::new(
                 path("minimum_days_between_changes"),
-                format!("found {}", plainly(days)),
+                format!("the number of days is {}", plainly(days)),
                 remedy,
             ));
         }
@@ -148,7 +148,7 @@ impl Control {
 }
 
 impl RuleBound {
-    /// Whether a number lies within.
+    /// Whether the bound contains a number.
     pub fn contains(&self, number: f64) -> bool {
         (self.low..=self.high).contains(&number)
     }

@@ -1,4 +1,4 @@
-//! The policy document: read, checked, and asked.
+//! The policy document, checked.
 
 pub(crate) mod check;
 mod compare;
@@ -21,7 +21,7 @@ pub use toml::{Better, Digits};
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///
 /// ```
-/// # let text = include_str!("../tests/it/issue.toml");
+/// # let text = include_str!("../tests/it/example.toml");
 /// let document = rarely_policy::PolicyDocument::parse(text, "policy.toml")?;
 /// assert_eq!(document.options(), ["watch", "treat"]);
 /// assert_eq!(document.coordinates(), ["intercept", "systolic", "diabetic = yes"]);
@@ -43,23 +43,23 @@ pub struct PolicyDocument {
     shape: Shape,
 }
 
-/// How it went: a column of numbers.
+/// The outcome: a column of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutcomeColumn {
     /// The column.
     pub column: String,
-    /// The lowest and the highest there can be.
+    /// The lowest and the highest possible value.
     pub range: Option<(f64, f64)>,
     /// Whether higher or lower is better.
     pub better: Better,
 }
 
-/// The assumptions from which it follows what the data allow, as they are written.
+/// The assumptions that turn data into evidence (`[evidence]`), as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvidenceSettings {
     /// `σ`; `None` is "bounded": half the outcome's range.
     pub noise: Option<f64>,
-    /// `L`; `None` is "auto": worked out from the outcome's range.
+    /// `L`; `None` is "auto": derived from the outcome's range.
     pub norm_bound: Option<f64>,
     /// `λ`.
     pub penalty: f64,
@@ -70,11 +70,11 @@ pub struct EvidenceSettings {
 /// When the rule may change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangeSettings {
-    /// The algorithm that says when and to what.
+    /// The algorithm that decides when the rule changes, and to what.
     pub algorithm: Algorithm,
-    /// The gain a decision that a change must bring.
+    /// The gain per decision that a change must bring.
     pub minimum_gain: f64,
-    /// How often options are drawn by lot, to learn.
+    /// How often options are drawn at random, to learn.
     pub explore: Exploration,
     /// `Δ` of the rs algorithms; `None` is the core's default.
     pub tolerance: Option<f64>,
@@ -95,19 +95,19 @@ impl PolicyDocument {
         &self.options
     }
 
-    /// The column of a log that says which option somebody got.
+    /// The column of a log that names the option a case got.
     pub fn option_column(&self) -> &str {
         &self.option_column
     }
 
-    /// The same document for a log that calls this column otherwise.
+    /// The same document for a log in which this column has another name.
     #[must_use]
     pub fn with_option_column(mut self, column: String) -> Self {
         self.option_column = column;
         self
     }
 
-    /// How it went.
+    /// The outcome.
     pub fn outcome(&self) -> &OutcomeColumn {
         &self.outcome
     }
@@ -122,17 +122,17 @@ impl PolicyDocument {
         self.intercept
     }
 
-    /// What is known of a person.
+    /// The features: what is known of a case when it is decided.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
-    /// The feature with this column, and its place.
+    /// The feature with this column, and its index.
     pub fn feature(&self, column: &str) -> Option<(usize, &Feature)> {
         self.features.iter().enumerate().find(|(_, feature)| feature.column == column)
     }
 
-    /// The assumptions, as they are written; [`PolicyDocument::noise`] and [`PolicyDocument::norm_bound`] are worked out.
+    /// The assumptions as written. [`PolicyDocument::noise`] and [`PolicyDocument::norm_bound`] derive those that are left to the range.
     pub fn evidence(&self) -> &EvidenceSettings {
         &self.evidence
     }
@@ -142,7 +142,7 @@ impl PolicyDocument {
         &self.change
     }
 
-    /// The plan that was agreed beforehand.
+    /// The plan agreed in advance.
     pub fn control(&self) -> &Control {
         &self.control
     }
@@ -152,7 +152,7 @@ impl PolicyDocument {
         &self.rule
     }
 
-    /// How many options and context coordinates there are.
+    /// The numbers of options and context coordinates.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -184,10 +184,10 @@ impl PolicyDocument {
         usize::from(self.intercept) + self.features[..feature].iter().map(Feature::coordinates).sum::<usize>()
     }
 
-    /// The core's settings that this document asks for, with its rule as the policy in force.
+    /// The core's settings for this document, with its rule as the policy in force.
     ///
     /// # Errors
-    /// None for a document that has been checked; the signature is the core's.
+    /// Never for a checked document; the signature follows the core's.
     pub fn settings(&self) -> Result<Settings, SettingsError> {
         let change = &self.change;
         let minimum_gain = rarely_core::MinimumGain::new(change.minimum_gain)?;
@@ -209,7 +209,7 @@ impl PolicyDocument {
             }))
     }
 
-    /// The same document with another rule; whether the plan allows it is for [`PolicyDocument::outside_bounds`] to say.
+    /// The same document with another rule. It does not check the plan: see [`PolicyDocument::outside_bounds`].
     ///
     /// # Errors
     /// [`RuleError`] if the rule does not fit the document.
@@ -218,7 +218,7 @@ impl PolicyDocument {
         Ok(Self { rule, ..self.clone() })
     }
 
-    /// Whether a rule fits the document: names that it has, cuts in order and in range, numbers that can be calculated with.
+    /// Checks that a rule fits the document: known names, cuts in order and in range, numbers within the limits.
     ///
     /// # Errors
     /// [`RuleError`] says what does not fit.

@@ -1,4 +1,4 @@
-//! A draft document from the columns of a file: everything is there, and what was guessed says so.
+//! Drafts a document from the columns of a file. The draft is complete and marks every guess.
 
 mod roles;
 
@@ -15,26 +15,26 @@ pub use roles::guess_roles;
 
 /// A column with more words than this is an identifier or free text, not a feature.
 const MOST_LEVELS: usize = 50;
-/// A sketch of a column keeps so many words, if there are more.
+/// The number of words that a sketch of a column keeps.
 const MOST_LISTED_WORDS: usize = 51;
 /// Options written as whole numbers are listed if there are at most this many.
 const MOST_NUMBERED_OPTIONS: f64 = 20.0;
 
-/// Outcomes beyond this would need a norm bound beyond what the core accepts; another unit helps.
+/// Outcomes beyond this would need a larger norm bound than the core accepts.
 const LARGEST_OUTCOME: f64 = 1e9;
 /// Outcomes that differ by less than this have less noise than the core accepts.
 const LEAST_OUTCOME: f64 = 1e-9;
 
-/// What is known of a column of a file.
+/// A column of a file, summarised.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSketch {
     /// Its name.
     pub name: String,
-    /// What stands in it.
+    /// Its values.
     pub kind: ColumnValues,
 }
 
-/// What stands in a column.
+/// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnValues {
     /// Numbers.
@@ -48,7 +48,7 @@ pub enum ColumnValues {
     Words(Vec<String>),
 }
 
-/// The text of a commented draft, which [`crate::PolicyDocument::parse`] accepts. "CHECK:" marks what was guessed.
+/// The text of a commented draft, which [`crate::PolicyDocument::parse`] accepts. "CHECK:" marks every guess.
 ///
 /// ```
 /// use rarely_policy::{ColumnValues, ColumnSketch, PolicyDocument, draft};
@@ -65,18 +65,18 @@ pub enum ColumnValues {
 pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, outcome_column: &str) -> String {
     let find = |name: &str| columns.iter().find(|column| column.name == name).map(|column| &column.kind);
     let mut text = String::from(
-        "# A draft from the columns of a file. Lines marked CHECK: were guessed; read every one of them before you use it.\n\n",
+        "# A draft from the columns of a file. Lines marked CHECK: are guesses; read each of them before you use the document.\n\n",
     );
     let name = if policy_name.trim().is_empty() { "policy" } else { policy_name };
-    line(&mut text, "What the policy is called.", &format!("policy = {}", quoted(name)));
+    line(&mut text, "The name of the policy.", &format!("policy = {}", quoted(name)));
     let (options, guess) = options(find(option_column));
     let listed = options.iter().map(|option| quoted(option)).collect::<Vec<_>>().join(", ");
-    let comment = format!("What may be chosen, in order. CHECK: {guess}");
+    let comment = format!("The options, in order. CHECK: {guess}");
     line(&mut text, &comment, &format!("options = [{listed}]"));
-    let comment = "The column of a log that says which option somebody got.";
+    let comment = "The column of a log that names the option a case got.";
     line(&mut text, comment, &format!("option_column = {}", quoted(option_column)));
     write_outcome(&mut text, outcome_column, find(outcome_column));
-    line(&mut text, "Every option has a constant besides its coefficients.", "intercept = true");
+    line(&mut text, "Every option has a constant in addition to its coefficients.", "intercept = true");
     let first_number = write_features(&mut text, columns, option_column, outcome_column);
     write_assumptions(&mut text);
     text.push_str("# The rule in force.\n[rule]\n");
@@ -117,8 +117,8 @@ fn options(column: Option<&ColumnValues>) -> (Vec<String>, &'static str) {
     };
     let guess = match options.len() {
         0 | 1 => "the file does not say; name all of them, and correct the rule below.",
-        MOST_LISTED_WORDS.. => "the file has more than fifty, of which these are the first: is this the right column?",
-        _ => "these are all that the file has; add those that were never tried, and put them in order.",
+        MOST_LISTED_WORDS.. => "the file has more than fifty, these are the first: is this the right column?",
+        _ => "these are the options in the file; add those that were never tried, and put them in order.",
     };
     options.truncate(MAX_ARMS);
     for name in ["first option", "second option"] {
@@ -136,12 +136,12 @@ fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnValues>) {
         _ => None,
     };
     let (range, guess) = match found {
-        Some(range) => (range, "the range is that of the file, rounded outward: give what is possible."),
-        None => ((0.0, 1.0), "the range of the file cannot be used: give the lowest and the highest possible."),
+        Some(range) => (range, "the range is that of the file, rounded outward; give the possible range."),
+        None => ((0.0, 1.0), "the range of the file cannot be used; give the lowest and the highest possible value."),
     };
     let better = if roles::sounds_bad(name) { "lower" } else { "higher" };
     let comment = format!(
-        "How it went: the column, the range of its values, and whether higher or lower is better. CHECK: {guess}"
+        "The outcome: its column, the range of its values, and whether higher or lower is better. CHECK: {guess}"
     );
     let (low, high) = (plainly(range.0), plainly(range.1));
     let key = format!("outcome = {{ column = {}, range = [{low}, {high}], better = \"{better}\" }}", quoted(name));
@@ -150,9 +150,9 @@ fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnValues>) {
 
 /// Writes the features, and returns the first that is a number.
 fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, outcome: &str) -> Option<String> {
-    text.push_str("\n# What is known of a person when the option is chosen: numbers have a range (and a unit, which is printed after them),\n");
+    text.push_str("\n# What is known of a case when the option is chosen: numbers have a range (and a unit, which is printed after them),\n");
     text.push_str(
-        "# words have levels, of which the first is the reference. CHECK: take out what is known only afterwards.\n",
+        "# words have levels, of which the first is the reference. CHECK: remove what is known only afterwards.\n",
     );
     let mut seen = HashSet::from([option, outcome, INTERCEPT]);
     let mut first_number = None;
@@ -164,19 +164,19 @@ fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, out
             let _ = writeln!(text, "# CHECK: the column {} is left out: {why}.", quoted(name));
         };
         if name.trim().is_empty() || !seen.insert(name.as_str()) {
-            left_out(text, "its name is missing, taken, or not possible");
+            left_out(text, "its name is missing, already used, or reserved");
             continue;
         }
         match kind {
             ColumnValues::Numbers { low, high } => match pretty_range(*low, *high) {
                 Some((low, high)) => {
                     let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
-                    text.push_str("# CHECK: what is it measured in? Write it here, as unit = \"kg\".\n");
-                    let comment = "CHECK: the range is that of the file, rounded outward: values outside are refused.";
+                    text.push_str("# CHECK: what is its unit? Write it here, for example unit = \"kg\".\n");
+                    let comment = "CHECK: the range is that of the file, rounded outward; values outside are rejected.";
                     line(text, comment, &format!("range = [{}, {}]", plainly(low), plainly(high)));
                     first_number = first_number.or_else(|| Some(name.clone()));
                 }
-                None => left_out(text, "its numbers are all alike, too large, or too close together"),
+                None => left_out(text, "its numbers are all equal, too large, or too close together"),
             },
             ColumnValues::Words(words) => match distinct(words) {
                 levels if levels.len() < 2 => left_out(text, "it is the same for everyone"),
@@ -193,27 +193,29 @@ fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, out
 }
 
 fn write_assumptions(text: &mut String) {
-    text.push_str("\n# The assumptions from which it follows what the data allow; whoever signs the document signs them.\n[evidence]\n");
+    text.push_str(
+        "\n# The assumptions that turn data into evidence; whoever signs the document signs them too.\n[evidence]\n",
+    );
     let comment = "How far outcomes scatter around their mean: a number, or \"bounded\", half the outcome's range, which always holds.";
     line(text, comment, "noise = \"bounded\"");
-    let comment = "A bound on the length of all true coefficients together: a number, or \"auto\", worked out from the outcome's range.";
+    let comment = "A bound on the length of all true coefficients together: a number, or \"auto\", derived from the outcome's range.";
     line(text, comment, "norm_bound = \"auto\"");
     line(text, "The penalty of the regression; 0.01 is usual.", "penalty = 0.01");
-    line(text, "The probability that the evidence misleads, ever.", "error_probability = 0.001");
+    line(text, "The probability that the evidence is ever misleading.", "error_probability = 0.001");
     text.push_str("\n# When the rule may change.\n[change]\n");
-    let comment = "When and to what: this one changes a boundary that the data rule out, by the least turn.";
+    let comment = "When the rule changes, and to what: this algorithm moves a boundary that the data rule out, by the smallest angle.";
     line(text, comment, "algorithm = \"boundary-conservative\"");
     line(
         text,
-        "The gain a case that a change must bring: for certain with the algorithm \"certified\", by its estimate with the others.",
+        "The gain per case that a change must bring: for certain with the algorithm \"certified\", by estimate with the others.",
         "minimum_gain = 0",
     );
-    let comment = "Options drawn by lot, to learn: \"none\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
+    let comment = "Options drawn at random, to learn: \"none\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
     line(text, comment, "explore = \"none\"");
     text.push('\n');
 }
 
-/// A range around two numbers whose ends a person would write; `None` if they make no range.
+/// A range around two numbers with round ends; `None` if they make no range.
 fn pretty_range(low: f64, high: f64) -> Option<(f64, f64)> {
     if !(low < high && high - low < f64::INFINITY) {
         return None;
@@ -225,19 +227,19 @@ fn pretty_range(low: f64, high: f64) -> Option<(f64, f64)> {
     let ratio = part / power;
     let step = power * [1.0, 2.0, 5.0].into_iter().find(|step| ratio <= *step).unwrap_or(10.0);
     let ends = (round((low / step).floor() * step, 12), round((high / step).ceil() * step, 12));
-    // Rounding must not cut the range short.
+    // Rounding must not shrink the range.
     let (low, high) = (ends.0.min(low), ends.1.max(high));
     range_problem(low, high).is_none().then_some((low, high))
 }
 
-/// Words without blanks around them, each once, in order.
+/// Words without spaces around them, each once, in order.
 fn distinct(words: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     let trimmed = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty());
     trimmed.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
 }
 
-/// A string of TOML on one line.
+/// A TOML string on one line.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! Times as people write them, in milliseconds.
+//! Durations as people write them, in milliseconds.
 
 use crate::names::{did_you_mean, shown};
 use crate::number::{self, plainly};
@@ -8,10 +8,10 @@ const UNITS: [(&str, u64); 5] =
     [("second", 1000), ("minute", 60_000), ("hour", 3_600_000), ("day", 86_400_000), ("week", 604_800_000)];
 /// A hundred years.
 const LONGEST_MS: f64 = 36_525.0 * 86_400_000.0;
-/// A time as text, for the JSON Schema.
+/// A duration as text, for the JSON Schema.
 pub(crate) const PATTERN: &str = r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s+(second|minute|hour|day|week)s?\s*$";
 
-/// The milliseconds of a time such as "7 days" or "1.5 hours"; `None` if it is none, not above 0, or above a hundred years.
+/// The milliseconds of a duration such as "7 days" or "1.5 hours"; `None` if the text is not one, or not in (0, 100 years].
 ///
 /// ```
 /// use rarely_policy::duration;
@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Option<u64> {
     explained(text).ok()
 }
 
-/// A time in the largest unit of which it is a whole number; in seconds if there is none.
+/// A duration in the largest unit of which it is a whole number; in seconds if there is none.
 ///
 /// ```
 /// use rarely_policy::duration;
@@ -46,14 +46,14 @@ pub(crate) fn explained(text: &str) -> Result<u64, (String, String)> {
     let Some(number) = number::read(amount) else { return Err(not_a_time(text)) };
     let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit.strip_suffix('s').unwrap_or(unit)) else {
         let plurals = ["seconds", "minutes", "hours", "days", "weeks"];
-        let problem = format!("{} is no unit of time here", shown(unit));
+        let problem = format!("unknown unit of time {}", shown(unit));
         return Err((problem, did_you_mean(unit, "the units are", plurals)));
     };
     let milliseconds = (number * *size as f64).round();
     if !(1.0..=LONGEST_MS).contains(&milliseconds) {
         let problem =
-            format!("the time {} is {}", shown(text), if number > 0.0 { "out of range" } else { "not above 0" });
-        return Err((problem, "write at least a millisecond and at most 100 years (36525 days)".to_owned()));
+            format!("the duration {} is {}", shown(text), if number > 0.0 { "out of range" } else { "not above 0" });
+        return Err((problem, "write at least 1 millisecond and at most 100 years (36525 days)".to_owned()));
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let milliseconds = milliseconds as u64;
@@ -61,6 +61,6 @@ pub(crate) fn explained(text: &str) -> Result<u64, (String, String)> {
 }
 
 fn not_a_time(text: &str) -> (String, String) {
-    let remedy = "write a number, a blank and seconds, minutes, hours, days or weeks, as in \"7 days\"";
-    (format!("{} is no time", shown(text)), remedy.to_owned())
+    let remedy = "write a number, a space and seconds, minutes, hours, days or weeks, as in \"7 days\"";
+    (format!("{} is not a duration", shown(text)), remedy.to_owned())
 }

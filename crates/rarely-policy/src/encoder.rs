@@ -1,4 +1,4 @@
-//! Records into contexts: ten million rows a minute, so nothing is allocated unless a value is wrong.
+//! Encodes records into contexts. This runs for every row of a log, so nothing is allocated unless a value is wrong.
 
 use rarely_core::{Arm, MAX_REWARD};
 
@@ -9,13 +9,13 @@ use crate::feature::FeatureKind;
 use crate::names::{did_you_mean, shown};
 use crate::number::{plainly, read};
 
-/// Up to this many names are looked through one by one; more are found by halving.
+/// Up to this many names are searched one by one, more by bisection.
 const FEW_NAMES: usize = 8;
 
 /// Turns the fields of a record into a context, an arm and a reward.
 ///
 /// ```
-/// # let text = include_str!("../tests/it/issue.toml");
+/// # let text = include_str!("../tests/it/example.toml");
 /// use rarely_policy::{PolicyDocument, FieldValue};
 /// let encoder = PolicyDocument::parse(text, "policy.toml")?.encoder();
 /// let mut context = encoder.blank();
@@ -78,12 +78,12 @@ impl Encoder {
         &self.columns
     }
 
-    /// The column that says which option somebody got.
+    /// The column of the option.
     pub fn option_column(&self) -> &str {
         &self.option_column
     }
 
-    /// The column that says how it went.
+    /// The column of the outcome.
     pub fn outcome_column(&self) -> &str {
         &self.outcome_column
     }
@@ -101,7 +101,7 @@ impl Encoder {
     /// Writes one feature's coordinates into a context.
     ///
     /// # Errors
-    /// [`ValueError`] says what was found and what is expected; the context is then as it was.
+    /// [`ValueError`] says what was found and what is expected; the context is unchanged.
     ///
     /// # Panics
     /// If there is no such feature, or the context is too short.
@@ -130,7 +130,7 @@ impl Encoder {
     /// The arm of an option.
     ///
     /// # Errors
-    /// [`ValueError`] names the options there are.
+    /// [`ValueError`] lists the options.
     #[inline]
     pub fn option(&self, value: FieldValue<'_>) -> Result<Arm, ValueError> {
         self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(value))
@@ -139,7 +139,7 @@ impl Encoder {
     /// The reward of an outcome: minus the outcome where lower is better.
     ///
     /// # Errors
-    /// [`ValueError`] if it is no number, or outside its range.
+    /// [`ValueError`] if it is not a number, or outside its range.
     #[inline]
     pub fn outcome(&self, value: FieldValue<'_>) -> Result<f64, ValueError> {
         let number = number(value).ok_or_else(|| not_number(&self.outcome_column, value))?;
@@ -192,9 +192,9 @@ impl Encoder {
 #[derive(Debug, Clone)]
 struct Names {
     all: Vec<String>,
-    /// What a name is as a number, for files that store words like "1" as numbers.
+    /// Each name as a number, for files that store words like "1" as numbers.
     numbers: Vec<Option<f64>>,
-    /// Places in the order of the names, if there are many.
+    /// Indices sorted by name, if there are many.
     sorted: Vec<usize>,
 }
 
@@ -221,7 +221,7 @@ impl Names {
         match value {
             FieldValue::Missing => None,
             FieldValue::Number(number) => self.numbers.iter().position(|known| *known == Some(number)),
-            // Blanks are rare: they are taken off only where the text as it stands is no name.
+            // Spaces are rare: trim only if the text itself is not a name.
             FieldValue::Text(text) => self.find_text(text).or_else(|| self.find_text(text.trim())),
         }
     }

@@ -1,8 +1,9 @@
-//! What can be wrong with a document, a rule or a value: what, where, the value found, what to do.
+//! What can be wrong with a document, a rule or a value: the problem, its place, the value found, what to do.
 
 use std::io;
 use std::path::PathBuf;
 
+use rarely_error::{Explain, Remedy};
 use thiserror::Error;
 
 use crate::number::plainly;
@@ -11,30 +12,30 @@ use crate::number::plainly;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// The operating system would not open or read the file.
-    #[error("{}: cannot be read; check the path and that you may read it", file.display())]
+    /// The file cannot be opened or read.
+    #[error("{} cannot be read", file.display())]
     Io {
         /// The file.
         file: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file is not text.
-    #[error("{}, line {line}: the file is not UTF-8 text; save it as UTF-8", file.display())]
+    #[error("{}, line {line}: the file is not UTF-8 text", file.display())]
     NotText {
         /// The file.
         file: PathBuf,
-        /// The line in which the first wrong byte stands.
+        /// The line of the first wrong byte, from 1.
         line: usize,
     },
-    /// Something in it is wrong.
+    /// A mistake in the text.
     #[error(transparent)]
     Wrong(#[from] Box<Mistake>),
 }
 
-/// Something wrong in a policy document, and its place.
+/// A mistake in a policy document, and its place.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("{file}, line {line}, column {column}: {problem}; {remedy}")]
+#[error("{file}, line {line}, column {column}: {problem}")]
 pub struct Mistake {
     /// The document's name.
     pub file: String,
@@ -42,7 +43,7 @@ pub struct Mistake {
     pub line: usize,
     /// Column, in characters from 1.
     pub column: usize,
-    /// What stands there, as a message shows it.
+    /// The text at this place, shortened and quoted for a message.
     pub found: String,
     /// What is wrong.
     pub problem: String,
@@ -52,7 +53,7 @@ pub struct Mistake {
 
 /// A rule that does not fit its document.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("{problem}; {remedy}")]
+#[error("{problem}")]
 pub struct RuleError {
     /// What is wrong.
     pub problem: String,
@@ -70,13 +71,10 @@ pub enum ApplyError {
     /// The rule does not fit it.
     #[error("the rule does not fit the document: {0}")]
     Rule(#[from] RuleError),
-    /// The plan that was agreed beforehand does not allow it.
-    #[error(
-        "the rule is outside what the document's plan allows: {}; agree on other bounds under [control] first",
-        reasons.join("; ")
-    )]
+    /// The document's plan does not allow it.
+    #[error("the document's plan does not allow the rule: {}", reasons.join("; "))]
     Bounds {
-        /// Why, in words.
+        /// The reasons, one sentence each.
         reasons: Vec<String>,
     },
 }
@@ -86,17 +84,15 @@ pub enum ApplyError {
 #[non_exhaustive]
 pub enum ValueError {
     /// Nothing where a value is needed.
-    #[error("{column} is empty, but {expected} is needed; fill it in, or leave the row out")]
+    #[error("{column} is empty, but must be {expected}")]
     Missing {
         /// The column.
         column: Box<str>,
         /// What is expected.
         expected: Box<str>,
     },
-    /// No finite number where a number is needed.
-    #[error(
-        "{column} is {found}, which is not a finite number; {expected} is needed: correct the value, or leave the row out"
-    )]
+    /// Something else where a finite number is needed.
+    #[error("{column} is {found}, but must be {expected}")]
     NotNumber {
         /// The column.
         column: Box<str>,
@@ -107,7 +103,7 @@ pub enum ValueError {
     },
     /// A number outside the range of its column.
     #[error(
-        "{} is {} the range {}–{}{} of {column}; correct the value or widen the range in the policy document",
+        "{column} is {}, {} its range {}–{}{}",
         plainly(*found), if found < low { "below" } else { "above" }, plainly(*low), plainly(*high), unit
     )]
     OutsideRange {
@@ -119,13 +115,11 @@ pub enum ValueError {
         low: f64,
         /// The highest allowed.
         high: f64,
-        /// The unit, after a blank, or nothing.
+        /// The unit with a space before it, or nothing.
         unit: Box<str>,
     },
     /// A number beyond what the core can calculate with.
-    #[error(
-        "{column} is {found:e}, beyond the limit of {limit:e}; correct the value, or express the column in a larger unit"
-    )]
+    #[error("{column} is {found:e}, beyond the limit of {limit:e}")]
     TooLarge {
         /// The column.
         column: Box<str>,
@@ -134,30 +128,75 @@ pub enum ValueError {
         /// The largest magnitude accepted.
         limit: f64,
     },
-    /// A word that is no level of its feature.
-    #[error("{column} is {found}, which is not one of its levels; {remedy}")]
+    /// Text that is not a level of its feature.
+    #[error("{column} is {found}, which is not one of its levels")]
     UnknownLevel {
         /// The column.
         column: Box<str>,
         /// What was found.
         found: Box<str>,
-        /// The nearest, and the levels there are.
+        /// The nearest level, and the list of levels.
         remedy: Box<str>,
     },
-    /// A word that is no option of the policy.
-    #[error("{column} is {found}, which is not an option of the policy; {remedy}")]
+    /// Text that is not an option of the policy.
+    #[error("{column} is {found}, which is not an option of the policy")]
     UnknownOption {
         /// The column.
         column: Box<str>,
         /// What was found.
         found: Box<str>,
-        /// The nearest, and the options there are.
+        /// The nearest option, and the list of options.
         remedy: Box<str>,
     },
-    /// A propensity that is no probability above 0.
-    #[error("the propensity is {found}; it is the probability with which the option was chosen, above 0 and at most 1")]
+    /// A propensity that is not a probability above 0.
+    #[error("the propensity is {found}, but must be above 0 and at most 1")]
     Propensity {
         /// What was found.
         found: Box<str>,
     },
+}
+
+impl Explain for DocumentError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Io { .. } => Some(Remedy::new("check the path and the permissions of the file")),
+            Self::NotText { .. } => Some(Remedy::new("save the file as UTF-8")),
+            Self::Wrong(mistake) => mistake.remedy(),
+        }
+    }
+}
+
+impl Explain for Mistake {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new(self.remedy.clone()))
+    }
+}
+
+impl Explain for RuleError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new(self.remedy.clone()))
+    }
+}
+
+impl Explain for ApplyError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Document(error) => error.remedy(),
+            Self::Rule(error) => error.remedy(),
+            Self::Bounds { .. } => Some(Remedy::new("agree on other bounds under [control] first")),
+        }
+    }
+}
+
+impl Explain for ValueError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::Missing { .. } => Remedy::new("fill it in, or leave the row out"),
+            Self::NotNumber { .. } => Remedy::new("correct the value, or leave the row out"),
+            Self::OutsideRange { .. } => Remedy::new("correct the value, or widen the range in the policy document"),
+            Self::TooLarge { .. } => Remedy::new("correct the value, or express the column in a larger unit"),
+            Self::UnknownLevel { remedy, .. } | Self::UnknownOption { remedy, .. } => Remedy::new(remedy.to_string()),
+            Self::Propensity { .. } => Remedy::new("give the probability with which the option was chosen"),
+        })
+    }
 }

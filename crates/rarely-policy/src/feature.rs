@@ -1,6 +1,6 @@
-//! What is known of a person: numbers with a unit and a range, and words from a list.
+//! Features: numbers with a unit and a range, and words from a list.
 
-/// One column of a record that a rule may look at.
+/// One column of a record that a rule may use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feature {
     /// Its column.
@@ -12,16 +12,16 @@ pub struct Feature {
 /// What a feature's values are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeatureKind {
-    /// Numbers in a range; inside, the range is `[0, 1]`.
+    /// Numbers in a range, which a context scales to `[0, 1]`.
     Numeric {
         /// The lowest.
         low: f64,
         /// The highest.
         high: f64,
-        /// What they are measured in.
+        /// The unit.
         unit: Option<String>,
     },
-    /// Words; inside, one coordinate for each but the first, 1 where the word is this one.
+    /// Words. A context has a coordinate for each but the first: 1 for this word, else 0.
     Levels(Vec<String>),
 }
 

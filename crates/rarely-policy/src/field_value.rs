@@ -1,12 +1,12 @@
-//! One field of a record, as a file or a request holds it.
+//! The value of one field of a record.
 
-/// One field of a record, as a file or a request holds it.
+/// The value of one field of a record, from a file or a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FieldValue<'a> {
-    /// Nothing: an empty field, a null, a key that is not there.
+    /// An empty field, a null, or an absent key.
     Missing,
     /// A number.
     Number(f64),
-    /// Words; a number in a text file is words until somebody asks for the number.
+    /// Text. A number in a text file is text until the number is needed.
     Text(&'a str),
 }

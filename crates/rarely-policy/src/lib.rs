@@ -28,13 +28,13 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `field_value`, `feature` | one field of a record; what is known of a person |
-//! | `document` | the document: as written, where its parts stand, checked, its assumptions worked out, compared, back in raw units |
-//! | `control` | the plan that was agreed beforehand: signatures, reviews, how far the rule may move |
-//! | `encoder` | records into contexts, arms and rewards |
-//! | `rule` | the three forms of a rule: checked, into parameters and back, in words |
-//! | `apply`, `draft`, `schema` | a rule put into the text; a draft from a file's columns; the JSON Schema |
-//! | `number`, `duration`, `names`, `error` | numbers and times read and shown; the name that was meant; what can be wrong |
+//! | `field_value`, `feature` | one field of a record; the columns a rule may use |
+//! | `document` | the document: parsed, located, checked, its assumptions derived, compared, back in raw units |
+//! | `control` | the plan agreed in advance: signatures, reviews, how far the rule may move |
+//! | `encoder` | encodes records into contexts, arms and rewards |
+//! | `rule` | the three forms of a rule: checked, converted to parameters and back, in words |
+//! | `apply`, `draft`, `schema` | replaces the rule in the text; drafts a document from a file's columns; the JSON Schema |
+//! | `number`, `duration`, `names`, `error` | numbers and durations as text; suggestions for misspelt names; errors |
 #![deny(missing_docs)]
 
 mod apply;

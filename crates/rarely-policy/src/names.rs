@@ -1,13 +1,13 @@
-//! Names: shown in messages, and the nearest one to a misspelt one.
+//! Names in messages, and suggestions for misspelt ones.
 
-/// Longest piece of a wrong field that a message repeats.
+/// The most characters of a wrong field that a message repeats.
 const SHOWN_CHARACTERS: usize = 40;
-/// Most names that a message lists.
+/// The most names that a message lists.
 const LISTED: usize = 12;
 /// Names that share this many characters at the start are alike.
 const LONG_START: usize = 5;
 
-/// Text as a message shows it: in quotation marks, control characters written out, and not longer than a line.
+/// Text for a message: quoted, with control characters escaped, and shortened.
 pub(crate) fn shown(text: &str) -> String {
     if text.chars().count() <= SHOWN_CHARACTERS {
         return format!("{text:?}");
@@ -16,7 +16,7 @@ pub(crate) fn shown(text: &str) -> String {
     format!("{start:?}…")
 }
 
-/// The name that was probably meant.
+/// The known name that is most similar, if any is similar enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.trim().to_lowercase();
     let allowed = (name.chars().count() / 3).max(1);
@@ -33,11 +33,11 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// What to do about an unknown name: the nearest one, or the list.
+/// The remedy for an unknown name: the most similar one, and the list.
 pub(crate) fn did_you_mean<'a>(name: &str, what: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
-        Some(meant) => format!("did you mean {}? {what}: {}", shown(meant), list(known)),
-        None => format!("{what}: {}", list(known)),
+        Some(meant) => format!("did you mean {}? {what} {}", shown(meant), list(known)),
+        None => format!("{what} {}", list(known)),
     }
 }
 

@@ -1,20 +1,20 @@
-//! Numbers: read from text, shown to people, and brought back to the few digits somebody wrote.
+//! Numbers: read from text, shown to people, and rounded back to the digits that were written.
 
 /// Powers of ten that `f64` holds exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
-/// Digits of a number that fits into 64 bits whatever they are.
+/// The most digits of which every number fits into 64 bits.
 const MOST_DIGITS: usize = 19;
 /// 2⁵³: `f64` holds every whole number up to it.
 const LARGEST_EXACT: u64 = 1 << 53;
 /// Significant digits of a number in words.
 const SHOWN_DIGITS: usize = 6;
 
-/// The number a field holds, blanks around it allowed; `None` if it is none, NaN or infinite.
+/// The number in a text, which may have spaces around it; `None` if it is not a number, NaN or infinite.
 ///
-/// Plain decimals take a short way: where the digits are a whole number up to 2⁵³ (any 15 digits are), one multiplication or
+/// Plain decimals take a fast path: where the digits are a whole number up to 2⁵³ (any 15 digits are), one multiplication or
 /// division by an exact power of ten rounds once, hence correctly. Everything else goes to the standard library.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub fn read(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// A number as a person would write it: at most six significant digits, no zeros at the end.
+/// A number for people: at most six significant digits, no trailing zeros.
 ///
 /// ```
 /// assert_eq!(rarely_policy::number::short(131.250_000_1), "131.25");
@@ -51,7 +51,7 @@ pub(crate) fn plainly(value: f64) -> String {
     }
 }
 
-/// A number of a rule in words: all its digits, since the words must say what the rule does, and a minus that is one.
+/// A number of a rule for people: all its digits, because the words must say what the rule does, and a true minus sign.
 pub(crate) fn written(value: f64) -> String {
     let text = plainly(value);
     match text.strip_prefix('-') {
@@ -60,24 +60,24 @@ pub(crate) fn written(value: f64) -> String {
     }
 }
 
-/// A number that is whole, and small enough that all whole numbers around it are exact, as one.
+/// A whole number as `i64`, if it is small enough to be exact.
 #[allow(clippy::cast_possible_truncation)]
 pub(crate) fn whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 1e15).then_some(value as i64)
 }
 
-/// The number rounded to so many significant digits.
+/// The number rounded to some significant digits.
 ///
 /// ```
 /// assert_eq!(rarely_policy::number::round(131.4567, 3), 131.0);
 /// assert_eq!(rarely_policy::number::round(-0.00276, 2), -0.0028);
 /// ```
 pub fn round(value: f64, digits: usize) -> f64 {
-    // The detour through text rounds correctly at every size.
+    // Formatting rounds correctly at every magnitude.
     format!("{value:.*e}", digits.max(1) - 1).parse().unwrap_or(value)
 }
 
-/// The shortest decimal that is no further from `value` than `hair`.
+/// The shortest decimal within `hair` of `value`.
 pub(crate) fn snap(value: f64, hair: f64) -> f64 {
     if value.abs() <= hair {
         return 0.0;
@@ -85,7 +85,7 @@ pub(crate) fn snap(value: f64, hair: f64) -> f64 {
     (1..=17).map(|digits| round(value, digits)).find(|rounded| (rounded - value).abs() <= hair).unwrap_or(value)
 }
 
-/// A plain decimal of few digits; `None` means that the long way must decide.
+/// A plain decimal of few digits; `None` if the standard library must parse it.
 #[inline]
 fn plain(text: &[u8]) -> Option<f64> {
     let (&first, &last) = (text.first()?, text.last()?);

@@ -1,4 +1,4 @@
-//! The rule in force, in the form and the units of its owner.
+//! A rule in the form and the units of its owner.
 
 mod check;
 mod from_parameters;
@@ -24,9 +24,9 @@ pub(crate) use numbers::cut_name;
 /// The key of a linear rule's constant.
 pub(crate) const INTERCEPT: &str = "intercept";
 
-/// The rule in force: one of three forms.
+/// A rule as its owner writes it, in one of three forms.
 ///
-/// As JSON it is what the document's `[rule]` says: `{"threshold": {"feature": "systolic", "cuts": [140], "options":
+/// As JSON it is the content of the document's `[rule]`: `{"threshold": {"feature": "systolic", "cuts": [140], "options":
 /// ["watch", "treat"]}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -36,7 +36,7 @@ pub enum WrittenRule {
     Threshold(ThresholdRule),
     /// A weighted sum decides: the options in order of the sum, with a cut between each two.
     Score(ScoreRule),
-    /// Every option has a score of its own; the highest wins, ties go to the option named first in the document.
+    /// Every option has a score; the highest wins, ties go to the option named first in the document.
     Linear(LinearRule),
 }
 
@@ -47,7 +47,7 @@ pub enum WrittenRule {
 pub struct ThresholdRule {
     /// The column of the number.
     pub feature: String,
-    /// Where one option passes to the next, ascending; none if everyone gets the same.
+    /// The values from which the next option applies, ascending; none if everyone gets the same option.
     #[serde(serialize_with = "number_format::list")]
     pub cuts: Vec<f64>,
     /// The options, from the lowest values to the highest: one more than there are cuts.
@@ -60,9 +60,9 @@ pub struct ThresholdRule {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Score")]
 pub struct ScoreRule {
-    /// What each feature adds to the sum; one that is not named adds nothing.
+    /// What each feature adds to the sum; a feature that is not named adds nothing.
     pub coefficients: IndexMap<String, Coefficient>,
-    /// Where one option passes to the next, ascending; none if everyone gets the same.
+    /// The values from which the next option applies, ascending; none if everyone gets the same option.
     #[serde(serialize_with = "number_format::list")]
     pub cuts: Vec<f64>,
     /// The options, from the lowest sums to the highest: one more than there are cuts.
@@ -70,7 +70,7 @@ pub struct ScoreRule {
     pub options: Vec<String>,
 }
 
-/// For every option its `intercept` and coefficients; what is not named is 0.
+/// For every option its `intercept` and coefficients; those not named are 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Linear")]
@@ -79,12 +79,12 @@ pub struct LinearRule {
     pub scores: IndexMap<String, IndexMap<String, Coefficient>>,
 }
 
-/// What a feature adds: so much for each unit of a number, or so much for each word.
+/// What a feature adds: per unit of a number, or per level.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Coefficient {
-    /// For each unit.
+    /// Per unit.
     Slope(f64),
-    /// For a person with this level, compared with the first.
+    /// Per level, compared with the first.
     Levels(IndexMap<String, f64>),
 }
 

@@ -1,11 +1,11 @@
-//! A JSON Schema of policy documents, for editors.
+//! The JSON Schema of policy documents, for editors.
 
 use rarely_core::Algorithm;
 use serde_json::{Value, json};
 
 use crate::document::toml::TomlDocument;
 
-/// The JSON Schema of a policy document. What it cannot say (cuts in order, names that are there) [`crate::PolicyDocument::parse`] does.
+/// The JSON Schema of a policy document. It cannot express everything (ascending cuts, known names) that [`crate::PolicyDocument::parse`] checks.
 ///
 /// ```
 /// let schema = rarely_policy::schema();
@@ -13,7 +13,7 @@ use crate::document::toml::TomlDocument;
 /// ```
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(TomlDocument).to_value();
-    // The core's table knows the names; a list written down here would fall behind it.
+    // Names from the core's table, so that the list is always complete.
     let algorithms: Vec<&str> =
         Algorithm::all().filter(|algorithm| algorithm.is_switching()).map(Algorithm::name).collect();
     if let Some(algorithm) = schema.pointer_mut("/$defs/Change/properties/algorithm") {
@@ -23,7 +23,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// TOML has no null: what is optional is left out.
+/// Removes nulls: TOML has none, and leaves optional keys out.
 fn without_null(schema: &mut Value) {
     match schema {
         Value::Object(parts) => {

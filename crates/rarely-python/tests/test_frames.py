@@ -117,7 +117,7 @@ def test_damaged_words_are_an_error() -> None:
 
 def test_what_is_missing_is_missing() -> None:
     holes = [None if row == 7 else float(row) for row in range(ROWS)]
-    expected = "the frame, row 7 (from 0), column `x`: x is empty, but a number is needed"
+    expected = "the frame, row 7 (from 0), column `x`: x is empty, but must be a number"
     plain = table().to_pydict()
     for frame in (
         table(x=pa.array(holes)),
@@ -162,7 +162,7 @@ def test_what_is_missing_is_missing() -> None:
         (lambda: pd.concat([table().to_pandas()] * 2, axis=1), "both named"),
         (lambda: table().slice(0, 0), "the frame: there is no row"),
         (lambda: {key: [] for key in table().to_pydict()}, "the frame: there is no row"),
-        (lambda: table(x=pa.array([150] * ROWS)), "the frame, row 0 (from 0), column `x`: 150 is above the range 0–100 of x"),
+        (lambda: table(x=pa.array([150] * ROWS)), "the frame, row 0 (from 0), column `x`: x is 150, above its range 0–100"),
         (lambda: table(given=pa.array(["yess"] * ROWS)), "the frame, row 0 (from 0), column `given`: given is \"yess\", which is not an option"),
         (lambda: [{"x": 1}, 3], "the frame, row 1 (from 0): it is not a dict"),
         (lambda: "nowhere.csv", "nowhere.csv: cannot be read"),

@@ -92,7 +92,7 @@ def test_lengths_must_agree() -> None:
     X, plays, rewards = log(10)
     with pytest.raises(errors.ObserveError, match="10 contexts, 9 decisions and 10 rewards"):
         learned().observe(X, plays[:9], rewards)
-    with pytest.raises(errors.ContextError, match="4 variables, the policy 3"):
+    with pytest.raises(errors.ContextError, match="4 variables, but the policy has 3"):
         learned().observe(np.ones((2, 4)), [0, 1], [1.0, 2.0])
 
 
@@ -256,10 +256,10 @@ def test_scikit_learn() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"arms": 1}, "between 2 and 256"),
+        ({"arms": 1}, "from 2 to 256"),
         ({"noise": -1.0}, "noise"),
         ({"algorithm": "linucbb"}, "linucb"),
-        ({"explore": "much"}, "equipoise"),
+        ({"explore": "much"}, "way to explore"),
         ({"sets": "each"}, "joint"),
         ({"deployed": [1.0]}, "9 are needed"),
         ({"algorithm": "clucb"}, "baseline"),

@@ -127,7 +127,7 @@ def test_a_wrong_document_has_a_line_and_a_column(tmp_path: Path) -> None:
     path.write_text(wrong)
     with pytest.raises(DocumentError, match=r"wrong.toml, line 8, column \d+: "):
         rarely.review(path, table())
-    with pytest.raises(DocumentError, match="nowhere.toml: cannot be read; check the path"):
+    with pytest.raises(DocumentError, match="nowhere.toml cannot be read"):
         rarely.review("nowhere.toml", table())
     with pytest.raises(TypeError, match="a policy document is of type int"):
         rarely.review(7, table())

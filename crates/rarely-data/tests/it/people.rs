@@ -23,8 +23,7 @@ fn bad_rows_are_rejected_as_in_a_log() {
     let (people, folder) = read(content, 0, 10);
     assert_eq!(
         message(people, &folder),
-        "people.csv, line 3, column 2 (systolic): 15 is below the range 80–220 mmHg of systolic; correct the value or widen the range in \
-         the policy document"
+        "people.csv, line 3, column 2 (systolic): systolic is 15, below its range 80–220 mmHg"
     );
     let people = read(content, 2, 10).0.expect("few enough");
     assert_eq!((people.contexts.len(), people.rejected.len(), people.rejected_count), (4, 2, 2));

@@ -18,7 +18,7 @@ pub(super) fn check(written: &IndexMap<String, Vec<f64>>) -> Result<Vec<RuleBoun
     for (name, range) in written {
         let place = keys(&["control", "bounds", name]);
         let &[low, high] = range.as_slice() else {
-            let problem = format!("bounds of {}", count(range.len(), "number"));
+            let problem = format!("the bounds have {}", count(range.len(), "number"));
             return Err(DocumentFault::new(
                 place,
                 problem,
@@ -30,7 +30,7 @@ pub(super) fn check(written: &IndexMap<String, Vec<f64>>) -> Result<Vec<RuleBoun
             return Err(DocumentFault::new([place, vec![PathStep::At(at)]].concat(), problem, "write a finite number"));
         }
         if low > high {
-            let problem = format!("the bounds [{}, {}] descend", plainly(low), plainly(high));
+            let problem = format!("the bounds [{}, {}] are in descending order", plainly(low), plainly(high));
             return Err(DocumentFault::new(place, problem, "write the lowest value first and the highest second"));
         }
         bounds.push(RuleBound { name: name.clone(), low, high });
@@ -39,13 +39,13 @@ pub(super) fn check(written: &IndexMap<String, Vec<f64>>) -> Result<Vec<RuleBoun
 }
 
 impl PolicyDocument {
-    /// Why a rule is outside the bounds of the plan, in words; nothing if it is within.
+    /// The reasons why a rule is outside the bounds of the plan; empty if it is within.
     ///
-    /// Bounds are about the numbers of the rule in force: a rule of another form, of another feature, or with other options beside a
+    /// Bounds refer to the numbers of the rule in force: a rule of another form, on another feature, or with other options next to a
     /// bounded cut is outside. A coefficient that a score or a linear rule does not name is 0.
     ///
     /// ```
-    /// # let text = include_str!("../../tests/it/issue.toml");
+    /// # let text = include_str!("../../tests/it/example.toml");
     /// let text = format!("{text}\n[control]\nbounds = {{ \"cut 1\" = [120, 160] }}\n");
     /// let document = rarely_policy::PolicyDocument::parse(&text, "policy.toml")?;
     /// let rule = document.rule().with_numbers(&[172.0]);
@@ -56,7 +56,7 @@ impl PolicyDocument {
         self.control().bounds.iter().flat_map(|bound| self.outside(bound, rule)).collect()
     }
 
-    /// Whether every bound is about a number that the rule in force has or could have, within which it lies.
+    /// Checks that every bound names a number that the rule in force has or could have, and that the number is within it.
     pub(crate) fn check_bounds(&self) -> Result<(), DocumentFault> {
         let known = self.bounded_names();
         for bound in &self.control().bounds {
@@ -78,7 +78,7 @@ impl PolicyDocument {
         Ok(())
     }
 
-    /// What the bounds of this document can be about.
+    /// The names that bounds of this document can use.
     fn bounded_names(&self) -> Vec<String> {
         let rule = self.rule();
         let mut names: Vec<String> = rule.named_numbers().into_iter().map(|(name, _)| name).collect();
@@ -124,7 +124,7 @@ impl PolicyDocument {
             .collect()
     }
 
-    /// Why a bounded cut is not the one that the plan is about: it is not there, or between other options.
+    /// The reason why a cut is not the one that the plan bounds: it is missing, or between other options.
     fn other_options(&self, bound: &RuleBound, rule: &WrittenRule) -> Option<String> {
         let (mine, theirs) = (self.rule().options(), rule.options());
         for at in 0..self.rule().cuts().len() {
@@ -137,7 +137,7 @@ impl PolicyDocument {
                 None => return Some(format!("the plan bounds {name}, which the proposed rule does not have")),
                 Some(found) if found != planned => {
                     return Some(format!(
-                        "the plan bounds {name}, from {} to {}, but there the proposed rule passes from {} to {}",
+                        "the plan bounds {name} between {} and {}, but in the proposed rule it is between {} and {}",
                         planned[0], planned[1], found[0], found[1]
                     ));
                 }
@@ -148,7 +148,7 @@ impl PolicyDocument {
     }
 }
 
-/// What a rule's numbers are about.
+/// The form of a rule, and its feature if there is one.
 fn kind(rule: &WrittenRule) -> String {
     match rule {
         WrittenRule::Threshold(ThresholdRule { feature, .. }) => format!("a threshold on {feature}"),
@@ -161,7 +161,7 @@ fn is_cut(bound: &RuleBound, rule: &WrittenRule) -> bool {
     bound.name == EVERY_CUT || (0..rule.cuts().len()).any(|at| bound.name == cut_name(at))
 }
 
-/// The numbers of a rule that a bound is about, by name; a coefficient that is not named is 0.
+/// The numbers of a rule to which a bound applies, by name; a coefficient that is not named is 0.
 fn bounded<'a>(
     bound: &'a RuleBound,
     rule: &WrittenRule,

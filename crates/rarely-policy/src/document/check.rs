@@ -1,4 +1,4 @@
-//! What the types alone cannot say: numbers in order and in range, names that are there and differ.
+//! The checks that types cannot make: numbers in order and in range, names that exist and differ.
 
 use std::collections::HashSet;
 
@@ -6,6 +6,7 @@ use rarely_core::{
     Algorithm, ErrorProbability, Exploration, MAX_ARMS, MAX_DIMENSION, MAX_REWARD, MinimumGain, Noise, NormBound,
     Penalty, SettingsError, Shape, Share,
 };
+use rarely_error::Explain as _;
 
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlFeature, TomlOutcome};
@@ -17,15 +18,15 @@ use crate::rule::{DocumentFault, INTERCEPT};
 
 /// Largest magnitude of an end of a feature's range.
 const MAX_RANGE_END: f64 = 1e12;
-/// Smallest width of a range beside its ends; below, `f64` no longer tells enough values in it apart.
+/// Smallest width of a range relative to its ends; below it, `f64` cannot distinguish enough values.
 const LEAST_WIDTH: f64 = 1e-9;
-/// Ends below this count as this large.
+/// Ends below this count as this.
 const LEAST_SIZE: f64 = 1e-3;
 
 impl PolicyDocument {
     pub(crate) fn check(written: TomlDocument) -> Result<Self, DocumentFault> {
         if written.policy.trim().is_empty() {
-            return Err(DocumentFault::new(keys(&["policy"]), "the policy has no name", "give it one"));
+            return Err(DocumentFault::new(keys(&["policy"]), "the policy has no name", "name it"));
         }
         check_options(&written.options)?;
         check_column(&written.option_column, keys(&["option_column"]))?;
@@ -67,16 +68,12 @@ fn check_options(options: &[String]) -> Result<(), DocumentFault> {
     if !(2..=MAX_ARMS).contains(&options.len()) {
         let verb = if options.len() == 1 { "is" } else { "are" };
         let problem = format!("there {verb} {}", count(options.len(), "option"));
-        return Err(DocumentFault::new(
-            path,
-            problem,
-            format!("a policy chooses between 2 and {MAX_ARMS}; name them here"),
-        ));
+        return Err(DocumentFault::new(path, problem, format!("name 2 to {MAX_ARMS} options")));
     }
     check_names(options, "option", &path)
 }
 
-/// Names must be there, differ, and be found again after blanks around them are taken off.
+/// Names must not be empty, must differ, and must not have spaces around them.
 fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), DocumentFault> {
     let mut seen = HashSet::new();
     for (at, name) in names.iter().enumerate() {
@@ -85,8 +82,8 @@ fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), Document
             return Err(DocumentFault::new(place, format!("{} {what} without a name", article(what)), "name it"));
         }
         if name.trim() != name {
-            let problem = format!("the {what} {} has blanks around it", shown(name));
-            return Err(DocumentFault::new(place, problem, "take them off: blanks in the data are taken off too"));
+            let problem = format!("the {what} {} has spaces around it", shown(name));
+            return Err(DocumentFault::new(place, problem, "remove them: spaces in the data are removed too"));
         }
         if !seen.insert(name) {
             return Err(DocumentFault::new(
@@ -105,7 +102,11 @@ fn article(noun: &str) -> &'static str {
 
 fn check_column(name: &str, path: Path) -> Result<(), DocumentFault> {
     if name.trim().is_empty() {
-        return Err(DocumentFault::new(path, "a column without a name", "name the column as the data do"));
+        return Err(DocumentFault::new(
+            path,
+            "a column without a name",
+            "use the name that the column has in the data",
+        ));
     }
     Ok(())
 }
@@ -119,7 +120,7 @@ fn check_outcome(written: &TomlOutcome) -> Result<OutcomeColumn, DocumentFault> 
 
 fn check_range(range: &[f64], limit: f64, path: &Path) -> Result<(f64, f64), DocumentFault> {
     let &[low, high] = range else {
-        let problem = format!("a range of {}", count(range.len(), "number"));
+        let problem = format!("the range has {}", count(range.len(), "number"));
         return Err(DocumentFault::new(
             path.clone(),
             problem,
@@ -146,9 +147,9 @@ pub(crate) fn range_problem(low: f64, high: f64) -> Option<(&'static str, &'stat
     if !(size <= MAX_RANGE_END) {
         Some(("is too large", "use a larger unit"))
     } else if low >= high {
-        Some(("does not ascend", "write the lowest value first and the highest second"))
+        Some(("is not in ascending order", "write the lowest value first and the highest second"))
     } else if high - low < LEAST_WIDTH * size.max(LEAST_SIZE) {
-        Some(("is too narrow for its numbers to be told apart", "use a smaller unit, or measure from a nearer zero"))
+        Some(("is too narrow to distinguish its numbers", "use a smaller unit, or subtract a constant from the column"))
     } else {
         None
     }
@@ -157,7 +158,7 @@ pub(crate) fn range_problem(low: f64, high: f64) -> Option<(&'static str, &'stat
 fn check_features(written: &TomlDocument) -> Result<Vec<Feature>, DocumentFault> {
     let mut features: Vec<Feature> = Vec::new();
     let clash = |column: &str, path: Path, role: &str| {
-        let remedy = "every column has one role: name another column, or leave one of them out";
+        let remedy = "give every column one role: name another column, or remove one of the two";
         DocumentFault::new(path, format!("the column {} is also {role}", shown(column)), remedy)
     };
     if written.option_column == written.outcome.column {
@@ -169,7 +170,7 @@ fn check_features(written: &TomlDocument) -> Result<Vec<Feature>, DocumentFault>
         let column = &feature.column;
         check_column(column, place("column"))?;
         if column == INTERCEPT {
-            let remedy = "rename the column, here and in the data: a rule's constant is called that";
+            let remedy = "rename the column here and in the data: \"intercept\" is the name of a rule's constant";
             return Err(DocumentFault::new(place("column"), "a feature called \"intercept\"", remedy));
         }
         let roles = [(&written.outcome.column, "the outcome"), (&written.option_column, "the option column")];
@@ -196,13 +197,13 @@ fn check_feature(written: &TomlFeature, path: &Path) -> Result<Feature, Document
         (None, Some(levels)) => {
             if levels.len() < 2 {
                 let problem = format!("{} has {}", shown(&column), count(levels.len(), "level"));
-                let remedy = "name at least two, or leave the feature out: it is the same for everyone";
+                let remedy = "name at least two levels, or remove the feature";
                 return Err(DocumentFault::new(place("levels"), problem, remedy));
             }
             check_names(levels, "level", &place("levels"))?;
             if written.unit.is_some() {
-                let problem = format!("{} has levels, so it can have no unit", shown(&column));
-                return Err(DocumentFault::new(place("unit"), problem, "leave the unit out"));
+                let problem = format!("{} has levels, so it cannot have a unit", shown(&column));
+                return Err(DocumentFault::new(place("unit"), problem, "remove the unit"));
             }
             FeatureKind::Levels(levels.clone())
         }
@@ -211,7 +212,7 @@ fn check_feature(written: &TomlFeature, path: &Path) -> Result<Feature, Document
             return Err(DocumentFault::new(
                 place("levels"),
                 problem,
-                "numbers have a range, words have levels: keep one",
+                "keep one: numbers have a range, words have levels",
             ));
         }
         (None, None) => {
@@ -231,8 +232,7 @@ fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<Evi
             ("norm_bound", "auto", written.norm_bound.number, "a bound on the length of all coefficients together"),
         ];
         if let Some((key, word, _, meaning)) = unresolved.into_iter().find(|(_, _, number, _)| number.is_none()) {
-            let problem =
-                format!("{key} = \"{word}\" (which is also the default) needs the outcome's range, which is not given");
+            let problem = format!("{key} = \"{word}\" (the default) needs the outcome's range, which is missing");
             let remedy = format!("add range = [lowest, highest] to the outcome, or give {key}, {meaning}, as a number");
             return Err(DocumentFault::new(keys(&["outcome"]), problem, remedy));
         }
@@ -256,15 +256,14 @@ fn check_change(written: &TomlChange) -> Result<ChangeSettings, DocumentFault> {
     let algorithm = match written.algorithm.parse::<Algorithm>() {
         Ok(algorithm) if algorithm.is_switching() => algorithm,
         Ok(algorithm) => {
-            let problem = format!("the algorithm {algorithm} holds no rule");
-            let remedy =
-                format!("choose one that holds a rule and switches it: {}", switching().collect::<Vec<_>>().join(", "));
+            let problem = format!("the algorithm {algorithm} does not hold a rule");
+            let remedy = format!("choose one of {}", switching().collect::<Vec<_>>().join(", "));
             return Err(DocumentFault::new(path("algorithm"), problem, remedy));
         }
         Err(_) => {
             let known: Vec<&str> = switching().collect();
-            let problem = format!("no algorithm is called {}", shown(&written.algorithm));
-            let remedy = did_you_mean(&written.algorithm, "those that hold a rule and switch it are", known);
+            let problem = format!("unknown algorithm {}", shown(&written.algorithm));
+            let remedy = did_you_mean(&written.algorithm, "the algorithms that hold a rule are", known);
             return Err(DocumentFault::new(path("algorithm"), problem, remedy));
         }
     };
@@ -279,15 +278,10 @@ fn check_change(written: &TomlChange) -> Result<ChangeSettings, DocumentFault> {
     Ok(ChangeSettings { algorithm, minimum_gain, explore, tolerance, excluded_share, digits })
 }
 
-/// What the core says of a number, at its place in the document.
+/// The core's error about a number, at its place in the document.
 fn in_range<T>(result: Result<T, SettingsError>, path: Path) -> Result<T, DocumentFault> {
-    result.map_err(|error| match &error {
-        SettingsError::OutOfRange { remedy, .. } => {
-            let told = error.to_string();
-            let problem =
-                told.strip_suffix(remedy).map_or(told.as_str(), |problem| problem.trim_end_matches([':', ' ']));
-            DocumentFault::new(path, problem, *remedy)
-        }
-        other => DocumentFault::new(path, other.to_string(), "write one of these"),
+    result.map_err(|error| {
+        let remedy = error.remedy().map_or_else(|| "correct the number".to_owned(), |remedy| remedy.to_string());
+        DocumentFault::new(path, error.to_string(), remedy)
     })
 }

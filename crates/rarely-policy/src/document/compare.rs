@@ -1,4 +1,4 @@
-//! Two documents side by side: what learned sums depend on, and what changed.
+//! Compares two documents: what learned sums depend on, and what changed.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -12,14 +12,14 @@ use crate::number::plainly;
 use crate::rule;
 
 impl PolicyDocument {
-    /// A digest, in hexadecimal, of what learned sums depend on: options, outcome, features, intercept and penalty. The rule, the
-    /// other assumptions and when to change may differ: the same sums serve all of them.
+    /// A digest, in hexadecimal, of everything that learned sums depend on: options, outcome, features, intercept and penalty. The rule, the
+    /// other assumptions and `[change]` may differ: they share the same sums.
     pub fn fingerprint(&self) -> String {
         let parts: Vec<Value> = self.parts().into_iter().map(|(_, value)| value).collect();
         rarely_core::Digest(Sha256::digest(Value::Array(parts).to_string()).into()).to_string()
     }
 
-    /// The first part on which learned sums depend and in which the other document differs from this one, in words.
+    /// The first difference from the other document on which learned sums depend, in words.
     pub fn differs(&self, other: &Self) -> Option<String> {
         let pairs = self.parts().into_iter().zip(other.parts());
         let (part, _) = pairs.into_iter().find(|((_, mine), (_, theirs))| mine != theirs)?;
@@ -35,7 +35,7 @@ impl PolicyDocument {
         lines.into_iter().next().or_else(|| Some(part.0.to_owned()))
     }
 
-    /// What changed from this document to another, in words, the rule first; nothing if they say the same.
+    /// The changes from this document to another, in words, the rule first; empty if there are none.
     pub fn difference(&self, new: &Self) -> Vec<String> {
         let mut lines = rule::difference((self, &self.rule), (new, &new.rule));
         lines.extend(changed("policy", &self.policy, &new.policy));

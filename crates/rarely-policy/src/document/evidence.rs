@@ -1,4 +1,4 @@
-//! The assumptions, worked out.
+//! The assumptions that are derived from the outcome's range.
 
 use crate::document::PolicyDocument;
 use crate::number::short;
@@ -13,7 +13,7 @@ impl PolicyDocument {
         }
     }
 
-    /// `L`: as written, or what [`PolicyDocument::norm_bound_reason`] explains.
+    /// `L`: as written, or derived as [`PolicyDocument::norm_bound_reason`] explains.
     pub fn norm_bound(&self) -> f64 {
         match (self.evidence.norm_bound, self.outcome.range) {
             (Some(bound), _) => bound,
@@ -22,7 +22,7 @@ impl PolicyDocument {
         }
     }
 
-    /// Where the norm bound comes from, in a sentence.
+    /// The origin of the norm bound, in a sentence.
     pub fn norm_bound_reason(&self) -> String {
         let Some((low, high)) = self.outcome.range.filter(|_| self.evidence.norm_bound.is_none()) else {
             return "as written in the policy document".to_owned();

@@ -1,4 +1,4 @@
-//! Where in the text something stands.
+//! Finds the place of a value in the text.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) fn keys(names: &[&str]) -> Path {
     names.iter().map(|name| PathStep::In((*name).to_owned())).collect()
 }
 
-/// The bytes at which a path ends; as far as it leads, if it leads beyond what is there.
+/// The bytes of the value at a path, or of its nearest ancestor that exists.
 pub(crate) fn span(text: &str, path: &[PathStep]) -> Range<usize> {
     let Ok(tree) = Tree::parse(text) else { return 0..0 };
     let mut place = Place::Table(tree.as_table());
@@ -60,7 +60,7 @@ impl<'a> Place<'a> {
         match step {
             PathStep::In(name) => {
                 let (key, item) = self.table()?.get_key_value(name)?;
-                // A table that is only implied by its parts has no place of its own.
+                // A table that is only implied by its parts has no span.
                 Some((Place::Item(item), item.span().or_else(|| key.span())))
             }
             PathStep::Key(name) => Some((Place::End, self.table()?.get_key_value(name)?.0.span())),

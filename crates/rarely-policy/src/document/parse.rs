@@ -1,4 +1,4 @@
-//! From text to a checked document; every error with its place.
+//! Parses text into a checked document; every error has its place.
 
 use std::fs;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use crate::names::{did_you_mean, shown};
 use crate::rule::DocumentFault;
 
 impl PolicyDocument {
-    /// Reads a document from its text; `file` is what errors call it.
+    /// Parses a document. Errors name it `file`.
     ///
     /// # Errors
-    /// [`DocumentError::Wrong`] with file, line, column, the value found and what to do.
+    /// [`DocumentError::Wrong`] with file, line, column, the text found and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, DocumentError> {
         let written: TomlDocument = toml_edit::de::from_str(text).map_err(|error| {
             let (problem, remedy) = explained(error.message());
@@ -50,38 +50,38 @@ fn mistake(text: &str, file: &str, range: Range<usize>, problem: String, remedy:
     Box::new(Mistake { file: file.to_owned(), line, column, found, problem, remedy }).into()
 }
 
-/// What the parser says, in our words: the problem and what to do.
+/// The parser's message as a problem and what to do.
 fn explained(message: &str) -> (String, String) {
     let quoted = || message.split('`').skip(1).step_by(2);
     let known = || quoted().skip(1).collect::<Vec<_>>();
     if let Some(field) = message.strip_prefix("unknown field").and_then(|_| quoted().next()) {
-        return (format!("there is no key {} here", shown(field)), did_you_mean(field, "the keys are", known()));
+        return (format!("unknown key {}", shown(field)), did_you_mean(field, "the keys are", known()));
     }
     if let Some(word) = message.strip_prefix("unknown variant").and_then(|_| quoted().next()) {
-        let problem = format!("{} is not one of the words that may stand here", shown(word));
-        return (problem, did_you_mean(word, "they are", known()));
+        let problem = format!("unknown value {}", shown(word));
+        return (problem, did_you_mean(word, "the values are", known()));
     }
     if let Some(field) = message.strip_prefix("missing field").and_then(|_| quoted().next()) {
         return (format!("the key {} is missing", shown(field)), format!("add {}", example(field)));
     }
     if message.starts_with("wanted exactly 1 element") {
-        let remedy = "write one of threshold, score and linear";
+        let remedy = "write one of threshold, score or linear";
         return ("the rule needs exactly one form".to_owned(), remedy.to_owned());
     }
     if message == "wanted string or table" {
-        return ("found no text".to_owned(), format!("write {}", wanted("a string")));
+        return ("expected text".to_owned(), format!("write {}", wanted("a string")));
     }
     match message.split_once(", expected ") {
         Some((problem, expected)) if expected != "nothing" => (found(problem), format!("write {}", wanted(expected))),
-        Some((problem, _)) => (problem.to_owned(), "correct it there".to_owned()),
+        Some((problem, _)) => (problem.to_owned(), "correct it".to_owned()),
         None if message.starts_with("duplicate key") => {
-            ("the key stands here a second time".to_owned(), "keep one of the two".to_owned())
+            ("duplicate key".to_owned(), "remove one of the two".to_owned())
         }
-        None => (message.trim_end().replace('\n', "; "), "correct it there".to_owned()),
+        None => (message.trim_end().replace('\n', "; "), "correct it".to_owned()),
     }
 }
 
-/// How a key is written.
+/// An example of a key.
 fn example(key: &str) -> &str {
     match key {
         "policy" => "policy = \"name\"",

@@ -7,7 +7,7 @@ use crate::feature::FeatureKind;
 use crate::number::{short, snap};
 use crate::rule::INTERCEPT;
 
-/// What a few roundings can do to a number, beside the size of the terms.
+/// The effect of a few roundings on a number, relative to the size of its terms.
 pub(crate) const ROUNDING: f64 = 1e-14;
 
 impl PolicyDocument {
@@ -41,7 +41,7 @@ impl PolicyDocument {
 
     /// Each option's coefficients in the units of the document: `intercept`, a feature's column, `column = level`.
     ///
-    /// Rewards, not outcomes: where lower outcomes are better, [`PolicyDocument::outcome_sign`] turns them round.
+    /// Rewards, not outcomes: where lower outcomes are better, [`PolicyDocument::outcome_sign`] reverses them.
     ///
     /// # Panics
     /// If the parameters are of another shape.

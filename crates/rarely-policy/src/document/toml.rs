@@ -1,4 +1,4 @@
-//! The document exactly as it is written; what is here is also what the JSON Schema says.
+//! The document as TOML has it. The JSON Schema is derived from these types, descriptions included.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use crate::control::TomlControl;
 use crate::rule::WrittenRule;
 
-/// A policy document: what may be chosen, what is known of a person, what is assumed, and the rule in force.
+/// A policy document: the options, the features of a case, the assumptions, and the rule in force.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Policy document of rarely")]
@@ -19,32 +19,32 @@ pub(crate) struct TomlDocument {
     /// The options the policy chooses between, in order; 2 to 256 different names.
     #[schemars(length(min = 2, max = 256), extend("uniqueItems" = true))]
     pub(crate) options: Vec<String>,
-    /// The column of a log that says which option somebody got.
+    /// The column of a log that names the option a case got.
     #[serde(default = "option_column")]
     #[schemars(length(min = 1))]
     pub(crate) option_column: String,
-    /// How it went.
+    /// The outcome.
     pub(crate) outcome: TomlOutcome,
-    /// Whether every option has a constant besides its coefficients; thresholds and scores need it.
+    /// Whether every option has a constant in addition to its coefficients; thresholds and scores need it.
     #[serde(default = "yes")]
     pub(crate) intercept: bool,
-    /// What is known of a person when the option is chosen.
+    /// What is known of a case when the option is chosen.
     #[serde(default)]
     pub(crate) features: Vec<TomlFeature>,
-    /// The assumptions from which it follows what the data allow; whoever signs the document signs them.
+    /// The assumptions that turn data into evidence; whoever signs the document signs them too.
     #[serde(default)]
     pub(crate) evidence: TomlEvidence,
     /// When the rule may change.
     #[serde(default)]
     pub(crate) change: TomlChange,
-    /// The plan that was agreed beforehand: who signs a change, how often the rule is reviewed, how far it may move.
+    /// The plan agreed in advance: who approves a change, how often the rule is reviewed, how far it may move.
     #[serde(default)]
     pub(crate) control: TomlControl,
     /// The rule in force, in one of three forms.
     pub(crate) rule: WrittenRule,
 }
 
-/// How it went: a column of numbers.
+/// The outcome: a column of numbers.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Outcome")]
@@ -52,7 +52,7 @@ pub(crate) struct TomlOutcome {
     /// The column.
     #[schemars(length(min = 1))]
     pub(crate) column: String,
-    /// The lowest and the highest outcome there can be; values outside are refused.
+    /// The lowest and the highest possible outcome; values outside are rejected.
     #[schemars(length(min = 2, max = 2))]
     pub(crate) range: Option<Vec<f64>>,
     /// Whether higher or lower outcomes are better.
@@ -71,7 +71,7 @@ pub enum Better {
     Lower,
 }
 
-/// One column that is known of a person: numbers with a range, or words from a list of levels.
+/// One column of a case: numbers with a range, or words from a list of levels.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["range"] }, { "required": ["levels"] }]))]
@@ -80,9 +80,9 @@ pub(crate) struct TomlFeature {
     /// The column.
     #[schemars(length(min = 1))]
     pub(crate) column: String,
-    /// What its numbers are measured in; it is printed after them.
+    /// The unit of its numbers, printed after them.
     pub(crate) unit: Option<String>,
-    /// The lowest and the highest number there can be; values outside are refused.
+    /// The lowest and the highest possible number; values outside are rejected.
     #[schemars(length(min = 2, max = 2))]
     pub(crate) range: Option<Vec<f64>>,
     /// Its words, at least two; the first is the reference, with which the others are compared.
@@ -90,7 +90,7 @@ pub(crate) struct TomlFeature {
     pub(crate) levels: Option<Vec<String>>,
 }
 
-/// The assumptions from which it follows what the data allow.
+/// The assumptions that turn data into evidence.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Evidence")]
@@ -98,12 +98,12 @@ pub(crate) struct TomlEvidence {
     /// How far outcomes scatter around their mean: their standard deviation if they are normal, or "bounded", half the
     /// outcome's range, which always holds.
     pub(crate) noise: NumberOr<Bounded>,
-    /// A bound on the length of all true coefficients together, in scaled units, or "auto": worked out from the outcome's
+    /// A bound on the length of all true coefficients together, in scaled units, or "auto": derived from the outcome's
     /// range.
     pub(crate) norm_bound: NumberOr<Auto>,
     /// The penalty of the ridge regression; 0.01 is usual.
     pub(crate) penalty: f64,
-    /// The probability that the evidence misleads, ever; strictly between 0 and 1.
+    /// The probability that the evidence is ever misleading; strictly between 0 and 1.
     pub(crate) error_probability: f64,
 }
 
@@ -118,17 +118,17 @@ impl Default for TomlEvidence {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Change")]
 pub(crate) struct TomlChange {
-    /// The algorithm that says when and to what; any that holds a rule and switches it.
+    /// The algorithm that decides when the rule changes, and to what; any that holds a rule.
     pub(crate) algorithm: String,
-    /// The gain a case that a change must bring: for certain with the algorithm `certified`, by its estimate with the others.
+    /// The gain per case that a change must bring: for certain with the algorithm `certified`, by estimate with the others.
     pub(crate) minimum_gain: f64,
-    /// "none", "equipoise:0.05", "pilot:10", or both joined by a plus: how often options are drawn by lot, to learn.
+    /// "none", "equipoise:0.05", "pilot:10", or both joined by a plus: how often options are drawn at random, to learn.
     pub(crate) explore: String,
     /// Of the rs algorithms: how near in angle a plausible rule must be for the rule to stay; 0 to 1.
     pub(crate) tolerance: Option<f64>,
     /// Of the population algorithms: the share of people who may get an option that the data rule out; 0 to 1.
     pub(crate) excluded_share: Option<f64>,
-    /// Whether a proposal is rounded to the fewest digits that are justified, or keeps all digits of the algorithm's.
+    /// Whether a proposal is rounded to the fewest digits that are justified, or keeps all digits.
     pub(crate) digits: Digits,
 }
 
@@ -165,7 +165,7 @@ impl Default for TomlChange {
     }
 }
 
-/// A word that may stand in place of a number.
+/// A word that can replace a number.
 pub(crate) trait Word {
     const TEXT: &'static str;
 }
@@ -186,7 +186,7 @@ impl Word for Auto {
     const TEXT: &'static str = "auto";
 }
 
-/// A number, or the one word that says how to work it out.
+/// A number, or the one word that says how to derive it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct NumberOr<W> {
     pub(crate) number: Option<f64>,

@@ -54,8 +54,8 @@ const BAD_NAMES: [&str; 12] = [
     "delay",
 ];
 
-/// The columns that probably hold the option and the outcome: by their names, else the only one with few words and the last of
-/// numbers.
+/// The columns that probably hold the option and the outcome: by name, or else the only column with few words and the last column
+/// of numbers.
 pub fn guess_roles(columns: &[ColumnSketch]) -> (Option<&str>, Option<&str>) {
     let options = || columns.iter().filter(|column| may_be_option(&column.kind));
     let option = by_name(&options(), &OPTION_NAMES).or_else(|| {

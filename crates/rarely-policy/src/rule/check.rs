@@ -1,4 +1,4 @@
-//! Whether a rule fits its document.
+//! Checks that a rule fits its document.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::names::{count, did_you_mean, list, shown};
 use crate::number::plainly;
 use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
-/// Something wrong, and the path to it.
+/// A mistake before its place in the text is known: the path to it, the problem, and what to do.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DocumentFault {
     pub(crate) path: Path,
@@ -36,8 +36,12 @@ impl WrittenRule {
         let parameters = self.parameters(document);
         match parameters.values().iter().find(|value| !(value.abs() <= MAX_PARAMETER)) {
             Some(value) => {
-                let problem = format!("the rule makes a parameter of {value:e}, beyond {MAX_PARAMETER:e}");
-                Err(DocumentFault::new(keys(&["rule"]), problem, "write smaller numbers, or scale all of them alike"))
+                let problem = format!("the rule has a parameter of {value:e}, beyond the limit {MAX_PARAMETER:e}");
+                Err(DocumentFault::new(
+                    keys(&["rule"]),
+                    problem,
+                    "write smaller numbers, or scale all of them by one factor",
+                ))
             }
             None => Ok(()),
         }
@@ -51,7 +55,7 @@ impl ThresholdRule {
             return Err(unknown_feature(document, &self.feature, path("feature")));
         };
         let Some((low, high)) = feature.range() else {
-            let problem = format!("{} has levels, so it can have no threshold", shown(&self.feature));
+            let problem = format!("{} has levels, so it cannot have a threshold", shown(&self.feature));
             return Err(DocumentFault::new(path("feature"), problem, "use a numeric feature, or the score form"));
         };
         check_cuts(document, "threshold", &self.cuts, &self.options)?;
@@ -74,8 +78,7 @@ impl ScoreRule {
         check_cuts(document, "score", &self.cuts, &self.options)?;
         let all_zero = self.coefficients.values().flat_map(Coefficient::numbers).all(|number| number == 0.0);
         if all_zero && !self.cuts.is_empty() {
-            let remedy =
-                "give some feature a coefficient; or leave the cuts empty and name one option, which everyone gets";
+            let remedy = "give a feature a coefficient, or remove the cuts and name one option for everyone";
             return Err(DocumentFault::new(
                 path,
                 "every coefficient is 0, so the score is the same for everyone",
@@ -100,7 +103,7 @@ impl LinearRule {
         }
         if let Some(missing) = options().find(|option| !self.scores.contains_key(*option)) {
             let problem = format!("the option {} has no score", shown(missing));
-            return Err(DocumentFault::new(path, problem, format!("give every option one: {}", list(options()))));
+            return Err(DocumentFault::new(path, problem, format!("give every option a score: {}", list(options()))));
         }
         if document.has_intercept() {
             return Ok(());
@@ -137,7 +140,7 @@ fn check_cuts(document: &PolicyDocument, form: &str, cuts: &[f64], options: &[St
     let path = |key: &str| keys(&["rule", form, key]);
     let at = |key: &str, index: usize| [path(key), vec![PathStep::At(index)]].concat();
     if !document.has_intercept() {
-        let problem = format!("a {form} needs an intercept, and the document says intercept = false");
+        let problem = format!("a {form} needs an intercept, but the document has intercept = false");
         return Err(DocumentFault::new(
             keys(&["intercept"]),
             problem,
@@ -148,7 +151,7 @@ fn check_cuts(document: &PolicyDocument, form: &str, cuts: &[f64], options: &[St
         check_number(*cut, at("cuts", index))?;
         if index > 0 && *cut <= cuts[index - 1] {
             let problem =
-                format!("the cut {} does not lie above the cut {} before it", plainly(*cut), plainly(cuts[index - 1]));
+                format!("the cut {} is not above the previous cut {}", plainly(*cut), plainly(cuts[index - 1]));
             return Err(DocumentFault::new(at("cuts", index), problem, "write the cuts in ascending order, each once"));
         }
     }
@@ -158,17 +161,17 @@ fn check_cuts(document: &PolicyDocument, form: &str, cuts: &[f64], options: &[St
             return Err(unknown_option(document, option, at("options", index)));
         }
         if !seen.insert(option) {
-            let problem = format!("the option {} stands twice in the rule", shown(option));
+            let problem = format!("the option {} is in the rule twice", shown(option));
             return Err(DocumentFault::new(
                 at("options", index),
                 problem,
-                "name each option once; an option has one interval",
+                "name each option once: it has one interval",
             ));
         }
     }
     if options.len() != cuts.len() + 1 {
         let problem = format!("{} for {}", count(options.len(), "option"), count(cuts.len(), "cut"));
-        return Err(DocumentFault::new(path("options"), problem, "there is one option more than there are cuts"));
+        return Err(DocumentFault::new(path("options"), problem, "name one option more than there are cuts"));
     }
     Ok(())
 }
@@ -206,11 +209,11 @@ fn check_coefficient(feature: &Feature, coefficient: &Coefficient, path: &Path) 
     match (&feature.kind, coefficient) {
         (FeatureKind::Numeric { .. }, Coefficient::Slope(number)) => check_number(*number, path.clone()),
         (FeatureKind::Numeric { .. }, Coefficient::Levels(_)) => {
-            let problem = format!("{} is numeric, but has coefficients by level", shown(&feature.column));
+            let problem = format!("{} is numeric, but has a coefficient for each level", shown(&feature.column));
             Err(DocumentFault::new(path.clone(), problem, "write one number: what one unit adds"))
         }
         (FeatureKind::Levels(levels), Coefficient::Slope(_)) => {
-            let problem = format!("{} has levels, but one coefficient for all of them", shown(&feature.column));
+            let problem = format!("{} has levels, but only one coefficient", shown(&feature.column));
             let remedy = format!("write a number for a level: {} = {{ {} = 15 }}", feature.column, levels[1]);
             Err(DocumentFault::new(path.clone(), problem, remedy))
         }
@@ -240,16 +243,16 @@ fn check_number(number: f64, path: Path) -> Result<(), DocumentFault> {
         return Ok(());
     }
     let remedy = format!("write a finite number of at most {MAX_PARAMETER:e} in magnitude");
-    Err(DocumentFault::new(path, format!("found {}", plainly(number)), remedy))
+    Err(DocumentFault::new(path, format!("the number is {}", plainly(number)), remedy))
 }
 
 fn unknown_feature(document: &PolicyDocument, name: &str, path: Path) -> DocumentFault {
     let columns = document.features().iter().map(|feature| feature.column.as_str());
     let remedy = did_you_mean(name, "the features are", columns);
-    DocumentFault::new(path, format!("the document has no feature {}", shown(name)), remedy)
+    DocumentFault::new(path, format!("unknown feature {}", shown(name)), remedy)
 }
 
 fn unknown_option(document: &PolicyDocument, name: &str, path: Path) -> DocumentFault {
     let remedy = did_you_mean(name, "the options are", document.options().iter().map(String::as_str));
-    DocumentFault::new(path, format!("the document has no option {}", shown(name)), remedy)
+    DocumentFault::new(path, format!("unknown option {}", shown(name)), remedy)
 }

@@ -1,4 +1,4 @@
-//! Parameters back into a rule, in the form its owner uses.
+//! Turns parameters back into a rule, in the owner's form.
 
 mod lines;
 mod play;
@@ -14,21 +14,21 @@ use crate::feature::FeatureKind;
 use crate::rule::ladder::{HAIR, ScaledSum};
 use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
-/// Coefficients that differ by less than this, beside the largest difference, are the same.
+/// Coefficients that differ by less than this, relative to the largest difference, are equal.
 const SAME: f64 = 1e-9;
 
 impl WrittenRule {
-    /// The rule in the form of `like` that decides as the parameters do; `None` if that form cannot say it.
+    /// The rule in the form of `like` that decides like the parameters; `None` if that form cannot express it.
     ///
     /// - linear: always;
     /// - threshold: if one number alone tells the options apart;
     /// - score: if one weighted sum tells them apart, as it does whenever only two options are played. The first coefficient of
     ///   `like` that is still there keeps its value, so that old and new can be compared.
     ///
-    /// Options that are played for nobody within the features' ranges vanish from a threshold and from a score.
+    /// Options that are never played within the features' ranges are not part of a threshold or a score.
     ///
     /// # Panics
-    /// If the parameters are of another shape than the document, or `like` is a score of what the document does not have.
+    /// If the parameters have another shape than the document, or `like` does not fit the document.
     pub fn from_parameters(document: &PolicyDocument, parameters: &Parameters, like: &Self) -> Option<Self> {
         assert_eq!(parameters.shape(), document.shape(), "parameters of this document");
         let rule = match like {
@@ -120,7 +120,7 @@ fn reference<'a>(document: &'a PolicyDocument, like: &'a ScoreRule) -> impl Iter
     })
 }
 
-/// Raw slopes as a document writes them: those that the old rule names in its order, then the others that are not 0.
+/// Raw slopes as a document writes them: those of the old rule in its order, then the others that are not 0.
 fn coefficients(
     document: &PolicyDocument,
     slopes: &[f64],

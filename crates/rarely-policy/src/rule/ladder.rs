@@ -7,10 +7,10 @@ use crate::document::PolicyDocument;
 use crate::feature::FeatureKind;
 use crate::rule::{Coefficient, INTERCEPT};
 
-/// How far, beside the size of the terms of a score, a cut is lowered inside.
+/// How far a cut is lowered internally, relative to the size of the terms of a score.
 ///
-/// People's values often equal a cut exactly, and get the upper option. Sums of rounded numbers do not know "equal", so the cut
-/// is lowered by more than rounding can be: with the most features there can be, 4096 · 2⁻⁵³ = 4.5e-13.
+/// Values often equal a cut exactly, and get the upper option. Rounded sums cannot be compared for equality, so the cut
+/// is lowered by more than the largest rounding: with 4096 features, 4096 · 2⁻⁵³ = 4.5e-13.
 pub(crate) const HAIR: f64 = 1e-12;
 
 /// A threshold or a score in context coordinates: at `s` it plays `options[i]`, where `i` is the number of cuts that are
@@ -57,7 +57,7 @@ impl Ladder {
     /// are never played.
     ///
     /// # Panics
-    /// If there is not one step for each cut, or an option is none of the shape's.
+    /// If there is not one step for each cut, or an option is outside the shape.
     pub fn parameters(&self, shape: Shape, steps: &[f64]) -> Parameters {
         assert_eq!(steps.len(), self.cuts.len(), "one step for each cut");
         let dimension = shape.dimension();

@@ -1,4 +1,4 @@
-//! Numbers of a rule as JSON and TOML write them: whole ones without a point.
+//! Serialises the numbers of a rule: whole numbers without a decimal point.
 
 use std::fmt;
 
@@ -80,7 +80,7 @@ impl JsonSchema for Coefficient {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "What a feature adds: so much for each unit of a number, or so much for each word.",
+            "description": "What a feature adds: per unit of a number, or per level.",
             "anyOf": [{ "type": "number" }, { "type": "object", "additionalProperties": { "type": "number" } }]
         })
     }

@@ -1,4 +1,4 @@
-//! The numbers of a rule in a fixed order, so that they can be rounded.
+//! The numbers of a rule in a fixed order, to name, round and replace them.
 
 use indexmap::IndexMap;
 
@@ -17,7 +17,7 @@ impl WrittenRule {
     /// linear rule's `treat: intercept`, `treat: systolic`, `treat: diabetic = yes`.
     ///
     /// ```
-    /// # let text = include_str!("../../tests/it/issue.toml");
+    /// # let text = include_str!("../../tests/it/example.toml");
     /// let document = rarely_policy::PolicyDocument::parse(text, "policy.toml")?;
     /// assert_eq!(document.rule().named_numbers(), [("cut 1".to_owned(), 140.0)]);
     /// # Ok::<(), rarely_policy::DocumentError>(())
@@ -44,8 +44,8 @@ impl WrittenRule {
         }
     }
 
-    /// The same rule with other numbers, in the order of [`WrittenRule::numbers`]. Whether they fit a document is for
-    /// [`crate::PolicyDocument::check_rule`] to say: rounding may make two cuts one.
+    /// The same rule with other numbers, in the order of [`WrittenRule::numbers`]. It does not check that they
+    /// fit a document ([`crate::PolicyDocument::check_rule`] does): rounding may make two cuts equal.
     ///
     /// # Panics
     /// If there are not as many numbers as the rule has.
@@ -83,12 +83,12 @@ impl Coefficient {
     }
 }
 
-/// The name of a cut, by its place from 0.
+/// The name of a cut, by its index from 0.
 pub(crate) fn cut_name(at: usize) -> String {
     format!("cut {}", at + 1)
 }
 
-/// Coefficients by `feature` or `feature = level`, after what the names start with.
+/// Coefficients by `feature` or `feature = level`, with a prefix.
 pub(super) fn named_coefficients(start: &str, coefficients: &IndexMap<String, Coefficient>) -> Vec<(String, f64)> {
     let mut named = Vec::new();
     for (name, coefficient) in coefficients {

@@ -1,4 +1,4 @@
-//! Rules in words, and what changed between two.
+//! Rules in words, and the changes between two rules.
 
 use indexmap::IndexMap;
 
@@ -39,7 +39,7 @@ impl LinearRule {
     }
 }
 
-/// What changed between two rules, in words; nothing if they say the same.
+/// The changes between two rules, in words; empty if there are none.
 pub fn difference(old: (&PolicyDocument, &WrittenRule), new: (&PolicyDocument, &WrittenRule)) -> Vec<String> {
     if old.1 == new.1 {
         return Vec::new();

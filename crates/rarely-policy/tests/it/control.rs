@@ -5,7 +5,7 @@ use rarely_policy::{
     Approval, Control, Digits, DocumentError, PolicyDocument, RuleBound, WrittenRule, apply, duration, schema,
 };
 
-use crate::support::{ISSUE, RULES, SHORTEST, issue};
+use crate::support::{EXAMPLE, RULES, SHORTEST, example, explained};
 
 /// All that a plan can say.
 const PLAN: &str = r#"
@@ -22,15 +22,15 @@ bounds = { "cut 1" = [120, 160] }      # mmHg
 
 const DAY: u64 = 86_400_000;
 
-/// The issue's document with this plan.
+/// The example document with this plan.
 fn planned(plan: &str) -> PolicyDocument {
-    let text = format!("{ISSUE}\n{plan}");
+    let text = format!("{EXAMPLE}\n{plan}");
     PolicyDocument::parse(&text, "policy.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The issue's document with another rule and these bounds.
+/// The example document with another rule and these bounds.
 fn bounded(rule: &str, bounds: &str) -> Result<PolicyDocument, DocumentError> {
-    let text = apply(ISSUE, &serde_json::from_str(rule).unwrap()).unwrap();
+    let text = apply(EXAMPLE, &serde_json::from_str(rule).unwrap()).unwrap();
     PolicyDocument::parse(&format!("{text}\n[control]\nbounds = {{ {bounds} }}\n"), "policy.toml")
 }
 
@@ -65,11 +65,11 @@ fn what_is_not_planned_has_a_default() {
         outcome_window_ms: None,
         bounds: Vec::new(),
     };
-    assert_eq!(*issue().control(), expected);
+    assert_eq!(*example().control(), expected);
     assert_eq!(*planned("[control]\n").control(), expected);
     assert_eq!(*PolicyDocument::parse(SHORTEST, "short.toml").unwrap().control(), expected);
-    assert_eq!(issue().change().digits, Digits::Fewest);
-    assert_eq!(issue().outside_bounds(&rule(RULES[3])), Vec::<String>::new());
+    assert_eq!(example().change().digits, Digits::Fewest);
+    assert_eq!(example().outside_bounds(&rule(RULES[3])), Vec::<String>::new());
 }
 
 #[test]
@@ -83,12 +83,12 @@ fn names_of_approvals() {
 
 #[test]
 fn sums_do_not_depend_on_it_and_differences_name_it() {
-    let (old, new) = (issue(), planned(PLAN));
+    let (old, new) = (example(), planned(PLAN));
     assert_eq!(new.fingerprint(), old.fingerprint());
     assert_eq!(old.differs(&new), None);
     assert!(new.difference(&new).is_empty());
     let digits =
-        PolicyDocument::parse(&ISSUE.replace("minimum_gain = 0.0", "digits = \"all\""), "policy.toml").unwrap();
+        PolicyDocument::parse(&EXAMPLE.replace("minimum_gain = 0.0", "digits = \"all\""), "policy.toml").unwrap();
     assert_eq!(digits.change().digits, Digits::All);
     let told = [old.difference(&new), new.difference(&old), old.difference(&digits)].map(|lines| lines.join("\n"));
     insta::assert_snapshot!(told.join("\n\n"));
@@ -96,7 +96,7 @@ fn sums_do_not_depend_on_it_and_differences_name_it() {
 
 #[test]
 fn a_rule_put_into_the_text_leaves_it_alone() {
-    let (before, after) = ISSUE.split_once("[rule]").unwrap();
+    let (before, after) = EXAMPLE.split_once("[rule]").unwrap();
     let text = format!("{before}{}\n[rule]{after}", PLAN.trim_start());
     let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     let moved = document.rule().with_numbers(&[131.5]);
@@ -105,8 +105,8 @@ fn a_rule_put_into_the_text_leaves_it_alone() {
     assert_eq!(PolicyDocument::parse(&applied, "policy.toml").unwrap(), document.with_rule(moved).unwrap());
     let beyond = apply(&text, &document.rule().with_numbers(&[172.0])).unwrap_err();
     assert_eq!(
-        beyond.to_string(),
-        "the rule is outside what the document's plan allows: cut 1 would be 172, outside the agreed 120 to 160; agree on other \
+        explained(&beyond),
+        "the document's plan does not allow the rule: cut 1 would be 172, outside the agreed 120 to 160\n  help: agree on other \
          bounds under [control] first"
     );
 }
@@ -125,7 +125,7 @@ fn bounds_of_a_threshold() {
     assert_eq!(threshold("[]", "[\"treat\"]"), "the plan bounds cut 1, which the proposed rule does not have");
     assert_eq!(
         threshold("[140]", "[\"treat\", \"watch\"]"),
-        "the plan bounds cut 1, from watch to treat, but there the proposed rule passes from treat to watch"
+        "the plan bounds cut 1 between watch and treat, but in the proposed rule it is between treat and watch"
     );
     assert_eq!(told(RULES[2]), "the plan bounds cut 1 of a threshold on systolic, but the proposed rule is a score");
     assert_eq!(told(RULES[3]), "the plan bounds cut 1, which the proposed rule does not have");
@@ -133,7 +133,7 @@ fn bounds_of_a_threshold() {
 
 #[test]
 fn bounds_of_scores_and_of_every_cut() {
-    let text = ISSUE.replace("[\"watch\", \"treat\"]  ", "[\"watch\", \"treat\", \"refer\"]  ").replace(
+    let text = EXAMPLE.replace("[\"watch\", \"treat\"]  ", "[\"watch\", \"treat\", \"refer\"]  ").replace(
         "threshold = { feature = \"systolic\", cuts = [140], options = [\"watch\", \"treat\"] }",
         "score = { coefficients = { systolic = 1 }, cuts = [140, 180], options = [\"watch\", \"treat\", \"refer\"] }",
     );
@@ -188,10 +188,10 @@ fn numbers_have_names_in_their_order() {
 
 #[test]
 fn plans_that_are_wrong() {
-    let told = |plan: &str| match PolicyDocument::parse(&format!("{ISSUE}\n{plan}\n"), "policy.toml") {
+    let told = |plan: &str| match PolicyDocument::parse(&format!("{EXAMPLE}\n{plan}\n"), "policy.toml") {
         Ok(_) => panic!("accepted: {plan}"),
-        Err(DocumentError::Wrong(mistake)) => format!("{plan}\n  {mistake}\n  found {}", mistake.found),
-        Err(error) => error.to_string(),
+        Err(DocumentError::Wrong(mistake)) => format!("{plan}\n  {}\n  found {}", explained(&*mistake), mistake.found),
+        Err(error) => explained(&error),
     };
     let mut lines = vec![told("[control]\naproval = \"one\"")];
     for line in [
@@ -224,8 +224,8 @@ fn plans_that_are_wrong() {
     ] {
         lines.push(told(&format!("[control]\n{line}")));
     }
-    let digits = ISSUE.replace("minimum_gain = 0.0", "digits = \"al\"");
-    lines.push(PolicyDocument::parse(&digits, "policy.toml").unwrap_err().to_string());
+    let digits = EXAMPLE.replace("minimum_gain = 0.0", "digits = \"al\"");
+    lines.push(explained(&PolicyDocument::parse(&digits, "policy.toml").unwrap_err()));
     insta::assert_snapshot!(lines.join("\n"));
 }
 
@@ -233,7 +233,7 @@ fn plans_that_are_wrong() {
 fn the_schema_knows_it() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let valid = |plan: &str| {
-        let json: serde_json::Value = toml_edit::de::from_str(&format!("{ISSUE}\n{plan}")).unwrap();
+        let json: serde_json::Value = toml_edit::de::from_str(&format!("{EXAMPLE}\n{plan}")).unwrap();
         validator.is_valid(&json)
     };
     assert!(valid(PLAN) && valid("[control]") && valid("[control]\nreview_after = \"1.5 hours\""));

@@ -1,12 +1,12 @@
-//! Laws by property tests, messages by snapshots, and the example.
+//! The behaviour of policy documents, in one binary. A module is named after the module of the crate that it tests.
 
-mod applied;
+mod apply;
 mod control;
-mod documents;
-mod drafts;
-mod encoding;
-mod laws;
-mod mistakes;
-mod rules;
-mod schemas;
+mod document;
+mod draft;
+mod encoder;
+mod number;
+mod rule;
+mod schema;
+
 mod support;

@@ -1,11 +1,12 @@
 //! Documents and people for the tests.
 
 use proptest::prelude::*;
-use rarely_core::{Context, Parameters, Rule as LinearRule};
+use rarely_core::{Context, Parameters, Rule};
+use rarely_error::Explain;
 use rarely_policy::{FeatureKind, PolicyDocument, WrittenRule};
 
-/// The document of the issue.
-pub(crate) const ISSUE: &str = include_str!("issue.toml");
+/// The example document.
+pub(crate) const EXAMPLE: &str = include_str!("example.toml");
 
 /// As little as a document can say.
 pub(crate) const SHORTEST: &str = r#"
@@ -15,7 +16,7 @@ outcome = { column = "y", range = [-3, 1] }
 rule = { score = { coefficients = {}, cuts = [], options = ["b"] } }
 "#;
 
-/// Rules for the issue's document, as JSON.
+/// Rules for the example document, as JSON.
 pub(crate) const RULES: [&str; 4] = [
     r#"{"threshold": {"feature": "systolic", "cuts": [131.5], "options": ["treat", "watch"]}}"#,
     r#"{"threshold": {"feature": "systolic", "cuts": [], "options": ["treat"]}}"#,
@@ -23,9 +24,9 @@ pub(crate) const RULES: [&str; 4] = [
     r#"{"linear": {"watch": {"intercept": 0.3, "systolic": 1e-20}, "treat": {"diabetic": {"yes": -1}}}}"#,
 ];
 
-/// The document of the issue, read.
-pub(crate) fn issue() -> PolicyDocument {
-    PolicyDocument::parse(ISSUE, "policy.toml").expect("the issue's example")
+/// The document of the example, read.
+pub(crate) fn example() -> PolicyDocument {
+    PolicyDocument::parse(EXAMPLE, "policy.toml").expect("the example")
 }
 
 /// A document with these features and this rule.
@@ -37,9 +38,17 @@ pub(crate) fn document(options: &[&str], intercept: bool, features: &str, rule: 
     PolicyDocument::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// An error as a front end prints it.
+pub(crate) fn explained(error: &impl Explain) -> String {
+    match error.remedy() {
+        Some(remedy) => format!("{error}\n  help: {remedy}"),
+        None => error.to_string(),
+    }
+}
+
 /// The option that parameters play.
 pub(crate) fn plays(document: &PolicyDocument, parameters: &Parameters, context: &[f64]) -> String {
-    let arm = LinearRule::new(parameters.clone()).choose(Context::new(context).expect("a context")).expect("a shape");
+    let arm = Rule::new(parameters.clone()).choose(Context::new(context).expect("a context")).expect("a shape");
     document.options()[arm.index()].clone()
 }
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::program::Place;
 
-pub(crate) const DOCUMENT: &str = include_str!("../../../rarely-policy/tests/it/issue.toml");
+pub(crate) const DOCUMENT: &str = include_str!("../../../rarely-policy/tests/it/example.toml");
 
 /// A running server; it is stopped at the end.
 pub(crate) struct Server {

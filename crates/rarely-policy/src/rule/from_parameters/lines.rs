@@ -1,4 +1,4 @@
-//! Options that one weighted sum tells apart: lines over it, and their upper envelope.
+//! Options that one weighted sum distinguishes: lines over it, and their upper envelope.
 
 use indexmap::IndexMap;
 use rarely_core::Parameters;
@@ -45,7 +45,7 @@ impl Lines {
             direction.fill(0.0);
         }
         let size = largest(&direction);
-        // Scaled first, so that no square overflows or vanishes.
+        // Scale first, so that no square overflows or underflows.
         let unit: Vec<f64> = direction.iter().map(|value| if size > 0.0 { value / size } else { 0.0 }).collect();
         let squared: f64 = unit.iter().map(|value| value * value).sum();
         let mut lines = Vec::new();
@@ -74,7 +74,7 @@ impl Lines {
         self.lines.iter().fold(first, |best, line| if line.height > best.height { *line } else { best }).arm
     }
 
-    /// Forgets all coordinates but one; `None` if another matters too.
+    /// Keeps one coordinate only; `None` if another matters too.
     pub(super) fn keep_only(&mut self, at: usize) -> Option<()> {
         let size = self.direction[at].abs();
         let mut others = self.direction.iter_mut().enumerate().filter(|(place, _)| *place != at);
@@ -87,7 +87,7 @@ impl Lines {
             .then_some(())
     }
 
-    /// Measures the direction in other units; a negative factor turns it round.
+    /// Scales the direction; a negative factor reverses it.
     pub(super) fn rescale(&mut self, factor: f64) {
         self.direction.iter_mut().for_each(|value| *value *= factor);
         self.lines.iter_mut().for_each(|line| line.slope /= factor);
@@ -101,7 +101,7 @@ impl Lines {
     ) -> (Vec<f64>, Vec<usize>) {
         let scaled = ScaledSum::of(document, coefficients);
         let (low, high) = play::reach(document, &self.direction);
-        // A cut at the very edge was lowered beyond it.
+        // A cut at the lower edge was lowered beyond it.
         let low = low - 4.0 * HAIR * scaled.size;
         let value = |line: &Line, u: f64| line.slope * u + line.height;
         let mut current = self.lines[0];
@@ -115,7 +115,7 @@ impl Lines {
         while let Some((u, next)) = self.next(&current, low, high) {
             let cut = raised(u, &scaled);
             if cuts.last().is_some_and(|&last| cut <= last) {
-                // Nobody is between the two cuts.
+                // No case is between the two cuts.
                 arms.pop();
             } else {
                 cuts.push(cut);

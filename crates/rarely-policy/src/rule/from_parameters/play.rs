@@ -1,4 +1,4 @@
-//! Which options are played for anybody within the features' ranges.
+//! Finds the options that are played somewhere within the features' ranges.
 
 use rarely_core::Parameters;
 
@@ -13,7 +13,7 @@ const SECTION: f64 = 0.618_033_988_749_894_9;
 
 /// The options in play if there are one or two; `None` if there are more.
 ///
-/// An option `c` is never played beside `a` and `b` just if some mixture `w·a + (1−w)·b` is nowhere below `c` (minimax, over
+/// An option `c` is never played beside `a` and `b` if and only if some mixture `w·a + (1−w)·b` is nowhere below `c` (minimax, over
 /// the convex hull of the contexts): the best mixture is sought, and its lowest point looked up feature by feature.
 pub(super) fn at_most_two(document: &PolicyDocument, parameters: &Parameters) -> Option<Vec<usize>> {
     let arms = parameters.shape().arms();
@@ -31,13 +31,13 @@ pub(super) fn at_most_two(document: &PolicyDocument, parameters: &Parameters) ->
     covered.then_some(pair)
 }
 
-/// The lowest and the highest of `direction·s` over the contexts there can be.
+/// The lowest and the highest of `direction·s` over all possible contexts.
 pub(super) fn reach(document: &PolicyDocument, direction: &[f64]) -> (f64, f64) {
     let negative: Vec<f64> = direction.iter().map(|value| -value).collect();
     (lowest(document, direction).0, -lowest(document, &negative).0)
 }
 
-/// The lowest of `vector·s` over the contexts there can be, and where it is.
+/// The lowest of `vector·s` over all possible contexts, and where it is.
 fn lowest(document: &PolicyDocument, vector: &[f64]) -> (f64, Vec<f64>) {
     let mut context = vec![0.0; vector.len()];
     let mut value = 0.0;

@@ -1,12 +1,12 @@
-//! Laws.
+//! Laws: rules survive the way into parameters and back, and decide alike.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use rarely_core::Parameters;
-use rarely_policy::{DocumentError, FieldValue, PolicyDocument, WrittenRule, number};
+use rarely_policy::{FieldValue, PolicyDocument, WrittenRule, number};
 
-use crate::support::{ISSUE, decimal, document, lead, person, plays};
+use crate::support::{decimal, document, lead, person, plays};
 
 const OPTIONS: [&str; 4] = ["a", "b", "c", "d"];
 const FEATURES: &str = "[[features]]\ncolumn = \"x\"\nrange = [-20, 180]\n[[features]]\ncolumn = \"y\"\nrange = [0.5, 3]\n\
@@ -32,25 +32,6 @@ fn people() -> impl Strategy<Value = Vec<[f64; 3]>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
-
-    #[test]
-    fn the_short_way_to_a_number_agrees_with_the_long_one(text in "[-+]?[0-9]{0,17}\\.?[0-9]{0,17}([eE][-+]?[0-9]{1,3})?") {
-        let long = text.parse::<f64>().ok().filter(|value| value.is_finite());
-        prop_assert_eq!(number::read(&text).map(f64::to_bits), long.map(f64::to_bits));
-    }
-
-    #[test]
-    fn any_text_is_a_number_just_if_the_standard_library_says_so(text in "[-+0-9.eE_ infNa]{0,8}") {
-        let long = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-        prop_assert_eq!(number::read(&text).map(f64::to_bits), long.map(f64::to_bits));
-    }
-
-    #[test]
-    fn numbers_survive_being_written(value in any::<f64>().prop_filter("finite", |value| value.is_finite())) {
-        let text = format!("{value} ");
-        prop_assert_eq!(number::read(&text).map(f64::to_bits), Some(value.to_bits()));
-        prop_assert_eq!(number::read(&format!("{value:e}")).map(f64::to_bits), Some(value.to_bits()));
-    }
 
     #[test]
     fn thresholds_return(cuts in prop::collection::btree_set(-20_000_000_000_i64..=180_000_000_000, 0..4), turn in 0..4_usize) {
@@ -194,35 +175,4 @@ proptest! {
         }
     }
 
-    #[test]
-    fn values_come_back_from_their_coordinates(value in decimal(9)) {
-        let document = document(&OPTIONS, true, "[[features]]\ncolumn = \"x\"\nrange = [-12000, 17000]", "score = { coefficients = {}, cuts = [], options = [\"a\"] }");
-        let mut context = document.encoder().blank();
-        document.encoder().feature(0, FieldValue::Number(value), &mut context).unwrap();
-        prop_assert_eq!(document.raw_value(0, context[1]), Some(value));
-    }
-
-    /// Damaged documents are refused or read, and every complaint has a place in the text.
-    #[test]
-    fn nothing_that_is_written_makes_the_parser_panic(
-        (start, length) in (0.0..1.0_f64, 0..40_usize),
-        piece in prop_oneof![any::<String>(), "[\\[\\]{}=,.\"\n0-9a-z#-]{0,12}", Just("nan".to_owned()), Just("[rule.linear]".to_owned())],
-    ) {
-        let characters: Vec<char> = ISSUE.chars().collect();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let start = (start * characters.len() as f64) as usize;
-        let end = (start + length).min(characters.len());
-        let text: String = characters[..start].iter().copied().chain(piece.chars()).chain(characters[end..].iter().copied()).collect();
-        match PolicyDocument::parse(&text, "policy.toml") {
-            Ok(document) => {
-                document.settings().unwrap().build().unwrap();
-                prop_assert!(!document.rule().words(&document).is_empty());
-            }
-            Err(DocumentError::Wrong(mistake)) => {
-                prop_assert!(mistake.line >= 1 && mistake.column >= 1 && mistake.line <= text.matches('\n').count() + 1);
-                prop_assert!(!mistake.problem.is_empty() && !mistake.remedy.is_empty());
-            }
-            Err(error) => return Err(TestCaseError::fail(error.to_string())),
-        }
-    }
 }

@@ -1,20 +1,21 @@
 //! What documents and values that are wrong are told.
 
+use proptest::prelude::*;
 use rarely_policy::{DocumentError, Encoder, FieldValue, PolicyDocument};
 
-use crate::support::{ISSUE, issue};
+use crate::support::{EXAMPLE, example, explained};
 
-/// What the issue's example is told with one piece of it replaced.
+/// What the example is told with one piece of it replaced.
 fn told(old: &str, new: &str) -> String {
-    assert_eq!(ISSUE.matches(old).count(), 1, "{old}");
-    told_of(&ISSUE.replace(old, new))
+    assert_eq!(EXAMPLE.matches(old).count(), 1, "{old}");
+    told_of(&EXAMPLE.replace(old, new))
 }
 
 fn told_of(text: &str) -> String {
     match PolicyDocument::parse(text, "policy.toml") {
         Ok(_) => panic!("accepted:\n{text}"),
-        Err(DocumentError::Wrong(mistake)) => format!("{mistake}\n  found {}", mistake.found),
-        Err(error) => error.to_string(),
+        Err(DocumentError::Wrong(mistake)) => format!("{}\n  found {}", explained(&*mistake), mistake.found),
+        Err(error) => explained(&error),
     }
 }
 
@@ -114,8 +115,8 @@ fn assumptions() {
 
 #[test]
 fn a_word_that_needs_the_range() {
-    let text = ISSUE.replace(", range = [0.0, 1.0] }", " }").replace("norm_bound = 5.0", "norm_bound = \"auto\"");
-    let noise = ISSUE.replace(", range = [0.0, 1.0] }", " }").replace("noise = 0.1", "");
+    let text = EXAMPLE.replace(", range = [0.0, 1.0] }", " }").replace("norm_bound = 5.0", "norm_bound = \"auto\"");
+    let noise = EXAMPLE.replace(", range = [0.0, 1.0] }", " }").replace("noise = 0.1", "");
     insta::assert_snapshot!([told_of(&text), told_of(&noise)].join("\n"));
 }
 
@@ -157,7 +158,7 @@ fn thresholds_and_scores() {
 
 #[test]
 fn without_an_intercept() {
-    let text = ISSUE.replace("intercept = true", "intercept = false");
+    let text = EXAMPLE.replace("intercept = true", "intercept = false");
     let linear = text.replace(THRESHOLD, "linear = { watch = {}, treat = { systolic = 1 } }");
     insta::assert_snapshot!([told_of(&text), told_of(&linear)].join("\n"));
     let balanced = text.replace(THRESHOLD, "linear = { watch = {}, treat = { intercept = -80, systolic = 1 } }");
@@ -167,21 +168,19 @@ fn without_an_intercept() {
 #[test]
 fn files() {
     let folder = std::env::temp_dir();
-    let missing = PolicyDocument::read(&folder.join("no such policy.toml")).unwrap_err().to_string();
-    assert!(
-        missing.ends_with("no such policy.toml: cannot be read; check the path and that you may read it"),
-        "{missing}"
-    );
+    let missing = explained(&PolicyDocument::read(&folder.join("no such policy.toml")).unwrap_err());
+    let expected = "no such policy.toml cannot be read\n  help: check the path and the permissions of the file";
+    assert!(missing.ends_with(expected), "{missing}");
     let path = folder.join(format!("rarely-policy-not-text-{}.toml", std::process::id()));
     std::fs::write(&path, b"policy = \"a\"\noptions = [\"\xff\"]\n").unwrap();
-    let told = PolicyDocument::read(&path).unwrap_err().to_string();
+    let told = explained(&PolicyDocument::read(&path).unwrap_err());
     std::fs::remove_file(&path).unwrap();
-    assert!(told.ends_with(", line 2: the file is not UTF-8 text; save it as UTF-8"), "{told}");
+    assert!(told.ends_with(", line 2: the file is not UTF-8 text\n  help: save the file as UTF-8"), "{told}");
 }
 
 #[test]
 fn values() {
-    let encoder = issue().encoder();
+    let encoder = example().encoder();
     let mut context = encoder.blank();
     let mut told = Vec::new();
     for value in [
@@ -197,7 +196,7 @@ fn values() {
         FieldValue::Number(240.5),
         FieldValue::Text("79.9"),
     ] {
-        told.push(encoder.feature(0, value, &mut context).unwrap_err().to_string());
+        told.push(explained(&encoder.feature(0, value, &mut context).unwrap_err()));
     }
     for value in [
         FieldValue::Missing,
@@ -206,19 +205,47 @@ fn values() {
         FieldValue::Text("unknown"),
         FieldValue::Number(1.0),
     ] {
-        told.push(encoder.feature(1, value, &mut context).unwrap_err().to_string());
+        told.push(explained(&encoder.feature(1, value, &mut context).unwrap_err()));
     }
     for value in
         [FieldValue::Text(" "), FieldValue::Text("traet"), FieldValue::Text("surgery"), FieldValue::Number(0.5)]
     {
-        told.push(encoder.option(value).unwrap_err().to_string());
+        told.push(explained(&encoder.option(value).unwrap_err()));
     }
     for value in [FieldValue::Missing, FieldValue::Text("good"), FieldValue::Number(1.5)] {
-        told.push(encoder.outcome(value).unwrap_err().to_string());
+        told.push(explained(&encoder.outcome(value).unwrap_err()));
     }
     for value in [FieldValue::Missing, FieldValue::Text("0"), FieldValue::Number(1.5), FieldValue::Text("x")] {
-        told.push(Encoder::propensity(value).unwrap_err().to_string());
+        told.push(explained(&Encoder::propensity(value).unwrap_err()));
     }
     assert_eq!(context, encoder.blank(), "a wrong value changes nothing");
     insta::assert_snapshot!(told.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Damaged documents are refused or read, and every complaint has a place in the text.
+    #[test]
+    fn nothing_that_is_written_makes_the_parser_panic(
+        (start, length) in (0.0..1.0_f64, 0..40_usize),
+        piece in prop_oneof![any::<String>(), "[\\[\\]{}=,.\"\n0-9a-z#-]{0,12}", Just("nan".to_owned()), Just("[rule.linear]".to_owned())],
+    ) {
+        let characters: Vec<char> = EXAMPLE.chars().collect();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let start = (start * characters.len() as f64) as usize;
+        let end = (start + length).min(characters.len());
+        let text: String = characters[..start].iter().copied().chain(piece.chars()).chain(characters[end..].iter().copied()).collect();
+        match PolicyDocument::parse(&text, "policy.toml") {
+            Ok(document) => {
+                document.settings().unwrap().build().unwrap();
+                prop_assert!(!document.rule().words(&document).is_empty());
+            }
+            Err(DocumentError::Wrong(mistake)) => {
+                prop_assert!(mistake.line >= 1 && mistake.column >= 1 && mistake.line <= text.matches('\n').count() + 1);
+                prop_assert!(!mistake.problem.is_empty() && !mistake.remedy.is_empty());
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        }
+    }
 }

@@ -1,16 +1,18 @@
 //! Rules into parameters and back, by example.
 
+mod laws;
+
 use rarely_policy::{FieldValue, WrittenRule, difference};
 
-use crate::support::{document, issue, json, plays};
+use crate::support::{document, example, json, plays};
 
 const SYSTOLIC: &str = "[[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]";
 const TWO: &str = "[[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]\n\
                    [[features]]\ncolumn = \"diabetic\"\nlevels = [\"no\", \"yes\"]";
 
 #[test]
-fn the_issue_s_rule_is_the_same_after_a_round_trip() {
-    let document = issue();
+fn the_example_s_rule_is_the_same_after_a_round_trip() {
+    let document = example();
     let rule = document.rule();
     let parameters = rule.parameters(&document);
     assert_eq!(WrittenRule::from_parameters(&document, &parameters, rule).as_ref(), Some(rule));
@@ -123,7 +125,7 @@ fn everyone_gets_it() {
 
 #[test]
 fn changes_of_a_threshold_and_of_a_form() {
-    let old = issue();
+    let old = example();
     let new = old.with_rule(old.rule().with_numbers(&[131.0])).unwrap();
     assert_eq!(difference((&old, old.rule()), (&new, new.rule())), ["treat from 131 mmHg, was 140"]);
     let score = document(

@@ -2,19 +2,19 @@
 
 use rarely_policy::{apply, schema};
 
-use crate::support::{ISSUE, RULES, SHORTEST};
+use crate::support::{EXAMPLE, RULES, SHORTEST};
 
 #[test]
 fn the_schema_accepts_what_the_parser_accepts() {
     let schema = schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let json = |text: &str| -> serde_json::Value { toml_edit::de::from_str(text).unwrap() };
-    for text in [ISSUE, SHORTEST] {
+    for text in [EXAMPLE, SHORTEST] {
         let errors: Vec<String> = validator.iter_errors(&json(text)).map(|error| error.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());
     }
     for rule in RULES {
-        let text = apply(ISSUE, &serde_json::from_str(rule).unwrap()).unwrap();
+        let text = apply(EXAMPLE, &serde_json::from_str(rule).unwrap()).unwrap();
         assert!(validator.is_valid(&json(&text)), "{text}");
     }
     for (from, to) in [
@@ -33,7 +33,7 @@ fn the_schema_accepts_what_the_parser_accepts() {
         ("cuts = [140]", "cuts = 140"),
         ("# linear = { watch = {...}, treat = {...} }", "linear = { watch = {}, treat = {} }"),
     ] {
-        assert!(!validator.is_valid(&json(&ISSUE.replace(from, to))), "{to}");
+        assert!(!validator.is_valid(&json(&EXAMPLE.replace(from, to))), "{to}");
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&schema).unwrap());
 }

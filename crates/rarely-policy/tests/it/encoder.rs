@@ -1,13 +1,14 @@
 //! Records into contexts and back.
 
+use proptest::prelude::*;
 use rarely_core::Arm;
 use rarely_policy::{Encoder, FieldValue, PolicyDocument};
 
-use crate::support::{ISSUE, document, issue};
+use crate::support::{EXAMPLE, decimal, document, example, explained};
 
 #[test]
-fn the_issue_s_columns() {
-    let document = issue();
+fn the_example_s_columns() {
+    let document = example();
     let encoder = document.encoder();
     assert_eq!(encoder.feature_columns(), ["systolic", "diabetic"]);
     assert_eq!(document.coordinates(), ["intercept", "systolic", "diabetic = yes"]);
@@ -37,7 +38,7 @@ fn the_issue_s_columns() {
 
 #[test]
 fn lower_outcomes_are_turned_round() {
-    let text = ISSUE.replace("range = [0.0, 1.0] }", "range = [0.0, 1.0], better = \"lower\" }");
+    let text = EXAMPLE.replace("range = [0.0, 1.0] }", "range = [0.0, 1.0], better = \"lower\" }");
     let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     assert_eq!(document.outcome_sign(), -1.0);
     assert_eq!(document.encoder().outcome(FieldValue::Number(0.25)), Ok(-0.25));
@@ -69,19 +70,19 @@ fn numbers_may_be_words_and_words_numbers() {
 
 #[test]
 fn an_outcome_without_a_range_has_the_core_s_limit() {
-    let text = ISSUE.replace(", range = [0.0, 1.0] }", " }");
+    let text = EXAMPLE.replace(", range = [0.0, 1.0] }", " }");
     let encoder = PolicyDocument::parse(&text, "policy.toml").unwrap().encoder();
     assert_eq!(encoder.outcome(FieldValue::Text("-1e12")), Ok(-1e12));
-    let told = encoder.outcome(FieldValue::Text("2e12")).unwrap_err().to_string();
+    let told = explained(&encoder.outcome(FieldValue::Text("2e12")).unwrap_err());
     assert_eq!(
         told,
-        "wellbeing is 2e12, beyond the limit of 1e12; correct the value, or express the column in a larger unit"
+        "wellbeing is 2e12, beyond the limit of 1e12\n  help: correct the value, or express the column in a larger unit"
     );
 }
 
 #[test]
 fn nothing_is_allocated_for_good_values() {
-    let encoder = issue().encoder();
+    let encoder = example().encoder();
     let mut context = encoder.blank();
     let counted = allocation_counter::measure(|| {
         encoder.feature(0, FieldValue::Text("150.25"), &mut context).unwrap();
@@ -92,4 +93,16 @@ fn nothing_is_allocated_for_good_values() {
         Encoder::propensity(FieldValue::Text("0.5")).unwrap();
     });
     assert_eq!(counted.count_total, 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn values_come_back_from_their_coordinates(value in decimal(9)) {
+        let document = document(&["a", "b", "c", "d"], true, "[[features]]\ncolumn = \"x\"\nrange = [-12000, 17000]", "score = { coefficients = {}, cuts = [], options = [\"a\"] }");
+        let mut context = document.encoder().blank();
+        document.encoder().feature(0, FieldValue::Number(value), &mut context).unwrap();
+        prop_assert_eq!(document.raw_value(0, context[1]), Some(value));
+    }
 }

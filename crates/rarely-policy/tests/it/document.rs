@@ -1,16 +1,18 @@
 //! Documents: defaults, what is worked out, comparison.
 
+mod mistakes;
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use rarely_core::{Algorithm, Shape};
 use rarely_policy::PolicyDocument;
 
-use crate::support::{ISSUE, SHORTEST, document, issue};
+use crate::support::{EXAMPLE, SHORTEST, document, example};
 
 #[test]
-fn the_issue_s_example() {
-    let document = issue();
+fn the_example_s_example() {
+    let document = example();
     assert_eq!(document.shape(), Shape::new(2, 3).unwrap());
     assert_eq!((document.noise(), document.norm_bound()), (0.1, 5.0));
     assert_eq!(document.norm_bound_reason(), "as written in the policy document");
@@ -32,7 +34,7 @@ fn what_is_not_written_has_a_default() {
 
 #[test]
 fn the_norm_bound_says_where_it_comes_from() {
-    let text = ISSUE.replace("norm_bound = 5.0", "").replace("\"no\", \"yes\"", "\"no\", \"yes\", \"unknown\"");
+    let text = EXAMPLE.replace("norm_bound = 5.0", "").replace("\"no\", \"yes\"", "\"no\", \"yes\", \"unknown\"");
     let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
     assert_eq!(document.norm_bound(), 6.0_f64.sqrt());
     insta::assert_snapshot!(document.norm_bound_reason());
@@ -91,7 +93,7 @@ proptest! {
 
 #[test]
 fn fingerprints_are_of_what_sums_depend_on() {
-    let old = issue();
+    let old = example();
     assert_eq!(old.fingerprint().len(), 64);
     for (from, to) in [
         ("cuts = [140]", "cuts = [131]"),
@@ -99,7 +101,7 @@ fn fingerprints_are_of_what_sums_depend_on() {
         ("\"none\" ", "\"pilot:6\" "),
         ("hypertension", "h"),
     ] {
-        let other = PolicyDocument::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
+        let other = PolicyDocument::parse(&EXAMPLE.replace(from, to), "policy.toml").unwrap();
         assert_eq!(other.fingerprint(), old.fingerprint(), "{to}");
         assert_eq!(old.differs(&other), None);
         assert_eq!(old.difference(&other).len(), 1, "{to}");
@@ -118,7 +120,7 @@ fn fingerprints_are_of_what_sums_depend_on() {
         ("levels = [\"no\", \"yes\"]", "range = [0, 1]"),
         ("penalty = 0.01 ", "penalty = 0.1 "),
     ] {
-        let other = PolicyDocument::parse(&ISSUE.replace(from, to), "policy.toml").unwrap();
+        let other = PolicyDocument::parse(&EXAMPLE.replace(from, to), "policy.toml").unwrap();
         assert_ne!(other.fingerprint(), old.fingerprint(), "{to}");
         told.push(old.differs(&other).unwrap());
     }
@@ -127,8 +129,8 @@ fn fingerprints_are_of_what_sums_depend_on() {
 
 #[test]
 fn what_changed_between_two_documents() {
-    let old = issue();
-    let mut text = ISSUE.to_owned();
+    let old = example();
+    let mut text = EXAMPLE.to_owned();
     for (from, to) in [
         ("cuts = [140]", "cuts = [131.25]"),
         ("noise = 0.1", "noise = \"bounded\""),
