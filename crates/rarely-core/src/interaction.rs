@@ -1,7 +1,7 @@
 //! The interaction of a policy with a world: one round of it.
 //!
-//! Simulations, tests and the review's look ahead all play their rounds with [`step`], so that a policy decides and learns in
-//! exactly one way.
+//! Simulations, tests and the review's forecasts all play their rounds with [`step`], so a policy decides and learns in exactly one
+//! way.
 
 use crate::arm::Shape;
 use crate::change::Change;
@@ -10,6 +10,7 @@ use crate::decision::Decision;
 use crate::error::{DecideError, ObserveError};
 use crate::policy::Policy;
 use crate::rng::Rng;
+use rarely_error::{Explain, Remedy};
 
 /// Where contexts and rewards come from. A world never learns what the policy did: every policy meets the same contexts and noise.
 pub trait World {
@@ -45,6 +46,15 @@ pub enum StepError {
     /// The policy cannot learn from the outcome.
     #[error(transparent)]
     Observe(#[from] ObserveError),
+}
+
+impl Explain for StepError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Decide(error) => error.remedy(),
+            Self::Observe(error) => error.remedy(),
+        }
+    }
 }
 
 /// Plays one round: the world's next context, the policy's decision, and what the policy learns from the outcome.

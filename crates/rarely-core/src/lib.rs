@@ -109,4 +109,4 @@ pub use rng::Rng;
 pub use rule::Rule;
 pub use settings::{Certificates, Settings, Tuning};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
-pub use statistics::{Digest, Hex, Statistics};
+pub use statistics::{Digest, Statistics};

@@ -269,28 +269,20 @@ fn check_conditioning(arm: usize, squares: f64, penalty: f64) -> Result<(), Obse
     if ratio > MAX_INFORMATION_RATIO { Err(ObserveError::IllConditioned { arm, ratio }) } else { Ok(()) }
 }
 
-/// A fingerprint of [`Statistics`].
+/// A SHA-256 digest, of [`Statistics`] or of anything else. It prints as 64 hexadecimal digits, or as fewer: `{:.16}`.
+///
+/// ```
+/// let digest = rarely_core::Digest([171; 32]);
+/// assert_eq!(format!("{digest:.4}"), "abab");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Digest(pub [u8; 32]);
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Hex(&self.0))
-    }
-}
-
-/// Bytes that print as hexadecimal digits.
-///
-/// ```
-/// assert_eq!(rarely_core::Hex(&[0, 171]).to_string(), "00ab");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hex<'a>(pub &'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits.take(f.precision().unwrap_or(64)).try_for_each(|digit| write!(f, "{digit:x}"))
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Wri
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rarely_core::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -144,12 +145,7 @@ fn append_to(path: &Path) -> io::Result<File> {
 /// The digest of everything that a result depends on.
 pub(crate) fn key(description: &Value) -> String {
     let hash = Sha256::digest(format!("{} {description}", env!("CARGO_PKG_VERSION")).as_bytes());
-    hex(&hash[..16])
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
+    format!("{:.32}", Digest(hash.into()))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use rarely_core::{Rng, Round, SettingsError, Shape, World};
+use rarely_core::{Digest, Rng, Round, SettingsError, Shape, World};
 use rarely_data::Counterfactuals;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Environment, JudgedSample, SimulatedWorld, Stream, stream};
-use crate::journal::hex;
 
 /// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
 #[derive(Debug, Clone)]
@@ -65,7 +64,7 @@ impl Table {
                 hash.update(value.to_le_bytes());
             }
         }
-        let digest = hex(&hash.finalize()[..8]);
+        let digest = format!("{:.16}", Digest(hash.finalize().into()));
         Ok(Self { shape, realisations: realisations.into_iter().map(Arc::new).collect(), digest })
     }
 
