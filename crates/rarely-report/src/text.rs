@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use rarely_output::TextTable;
 use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
-use rarely_review::findings::{CheckFinding, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding};
+use rarely_review::findings::{
+    AssumptionFinding, CheckFinding, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding,
+};
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
 pub fn text(findings: &Findings, width: Option<u16>) -> String {
@@ -24,7 +26,7 @@ pub fn text(findings: &Findings, width: Option<u16>) -> String {
     }
     section(&mut text, "What the data cannot say", gaps(&findings.gaps));
     section(&mut text, "Are straight lines good enough?", findings.checks.iter().flat_map(check));
-    section(&mut text, "Assumptions", findings.assumptions.iter().map(|assumption| assumption.line()));
+    section(&mut text, "Assumptions", findings.assumptions.iter().map(AssumptionFinding::line));
     text
 }
 

@@ -54,7 +54,7 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
             )
         },
         AssumptionFinding {
-            origin: evidence.norm_bound.is_none().then(|| document.norm_bound_reason().to_owned()),
+            origin: evidence.norm_bound.is_none().then(|| document.norm_bound_reason()),
             ..assumption(
                 "norm bound",
                 setting(document.norm_bound()),

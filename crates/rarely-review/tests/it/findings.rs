@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Interval, Rng, Thresholds};
 use rarely_policy::PolicyDocument;
-use rarely_review::findings::{CertificateFinding, Findings, cause_clause, numbers};
+use rarely_review::findings::{AssumptionFinding, CertificateFinding, Findings, cause_clause, numbers};
 use rarely_review::{CertifiedBy, EvidenceBase, Review, Tally, Verdict, review};
 
 const CLINIC: &str = "policy = \"clinic\"\noptions = [\"watch\", \"treat\"]\noutcome = { column = \"wellbeing\", range = [-1.0, 2.0] }\n\
@@ -77,7 +77,7 @@ fn sentences(findings: &Findings) -> Vec<String> {
     all.extend(findings.gaps.forecast.iter().map(|forecast| forecast.sentence.clone()));
     all.extend(findings.checks.iter().map(|check| check.sentence.clone()));
     all.extend(findings.checks.iter().filter_map(|check| check.warning.clone()));
-    all.extend(findings.assumptions.iter().map(|assumption| assumption.explanation()));
+    all.extend(findings.assumptions.iter().map(AssumptionFinding::explanation));
     if let Some(proposal) = &findings.proposal {
         all.extend([&proposal.sentence, &proposal.exact.sentence, &proposal.impact.sentence].map(Clone::clone));
         all.extend(proposal.form_sentence.clone());
