@@ -32,9 +32,12 @@ pub enum ReviewError {
 impl Explain for ReviewError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
+            Self::Settings(error) => error.remedy(),
+            Self::Context(error) => error.remedy(),
+            Self::Observe(error) => error.remedy(),
+            Self::Rule(error) => error.remedy(),
             Self::Tally(error) => error.remedy(),
             Self::Empty => Some(Remedy::new("provide at least one case with an outcome")),
-            Self::Settings(_) | Self::Context(_) | Self::Observe(_) | Self::Rule(_) => None,
         }
     }
 }

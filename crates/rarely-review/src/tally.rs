@@ -90,7 +90,7 @@ impl Explain for TallyError {
             Self::Document => Some(Remedy::new("review the logs again with this document")),
             Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
             Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
-            Self::Sums(_) => None,
+            Self::Sums(error) => error.remedy(),
         }
     }
 }
