@@ -86,7 +86,7 @@ mod verdict {
     use rarely_review::Verdict;
     use serde::{Deserialize as _, Deserializer, Serializer, de::IntoDeserializer as _};
 
-    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
     pub(super) fn serialize<S: Serializer>(verdict: &Option<Verdict>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(verdict.map_or("", Verdict::name))
     }

@@ -89,7 +89,7 @@ impl LogOptions {
                 Ok(false) => break,
                 Err(error) => {
                     bar.finish_and_clear();
-                    return Err(self.with_remedy(error));
+                    return Err(self.with_remedy(&error));
                 }
             }
             rows += 1;
@@ -118,9 +118,9 @@ impl LogOptions {
 
 impl LogOptions {
     /// Says how to tolerate bad rows, if the error is about one.
-    fn with_remedy(&self, error: DataError) -> Failure {
-        let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
-        let failure = Failure::of(&error);
+    fn with_remedy(&self, error: &DataError) -> Failure {
+        let about_a_row = matches!(error, DataError::Cases(CasesError::Rejected(_)));
+        let failure = Failure::of(error);
         if about_a_row && self.reject_limit == 0 {
             failure.help("to leave bad rows out, and have them listed and counted, give --reject-limit ROWS")
         } else {

@@ -89,10 +89,10 @@ impl PolicyDocument {
                     lines.extend(changed(&format!("unit of {name}"), &unit(old), &unit(feature)));
                 }
                 (FeatureKind::Levels(_), FeatureKind::Numeric { .. }) => {
-                    lines.push(format!("{name} is a number, was words"))
+                    lines.push(format!("{name} is a number, was words"));
                 }
                 (FeatureKind::Numeric { .. }, FeatureKind::Levels(_)) => {
-                    lines.push(format!("{name} is words, was a number"))
+                    lines.push(format!("{name} is words, was a number"));
                 }
             }
         }

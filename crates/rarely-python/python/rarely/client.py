@@ -40,12 +40,8 @@ EVENTS = 1_000  # per request
 IDLE_SECONDS = 5.0  # after which an idle connection is not used again: the service closes it after ten
 FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # limits of the waits in seconds; each is twice the one before
 PATIENCE = 60.0  # a longer Retry-After raises the error instead of waiting
-PASSING = (
-    429,
-    502,
-    503,
-    504,
-)  # worth sending again: too many requests, or a service or proxy that is temporarily unavailable
+# Worth sending again: too many requests, or a service or proxy that is temporarily unavailable.
+PASSING = (429, 502, 503, 504)
 NOTHING_DONE = (429, 503)  # of these, the statuses that say that nothing was done
 
 _CHECK_URL = "check that a `rarely` service is at this address"

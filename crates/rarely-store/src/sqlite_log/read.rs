@@ -225,7 +225,10 @@ fn immutable_uri(path: &Path) -> String {
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(byte)),
-            _ => uri.push_str(&format!("%{}", Hex(&[byte]))),
+            _ => {
+                uri.push('%');
+                uri.push_str(&Hex(&[byte]).to_string());
+            }
         }
     }
     uri.push_str("?immutable=1");
