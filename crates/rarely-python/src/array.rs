@@ -65,7 +65,7 @@ impl<'py> GivenContexts<'py> {
     /// The rows as a block. A single row is a block of one.
     pub(crate) fn block(&self, py: Python<'_>, dimension: usize) -> PyResult<Contexts<'_>> {
         let rows = self.rows(py, dimension)?;
-        py.detach(|| Contexts::new(rows.values, dimension)).map_err(|error| error::CONTEXT.of(py, &error))
+        py.detach(|| Contexts::new(rows.values, dimension)).map_err(|error| error::CONTEXT.explain(py, &error))
     }
 
     /// The same, unchecked: to be checked part by part.
@@ -76,7 +76,7 @@ impl<'py> GivenContexts<'py> {
         };
         let mismatch = ContextError::DimensionMismatch { expected: dimension, found: width };
         if width != dimension {
-            return Err(error::CONTEXT.of(py, &mismatch));
+            return Err(error::CONTEXT.explain(py, &mismatch));
         }
         Ok(ContextRows { values, dimension })
     }
@@ -133,7 +133,7 @@ impl<'a> RowRange<'a> {
 
 /// One context, checked.
 pub(crate) fn one<'a>(py: Python<'_>, line: &'a NumberLine<'_, f64>) -> PyResult<Context<'a>> {
-    Context::new(line.values()).map_err(|error| error::CONTEXT.of(py, &error))
+    Context::new(line.values()).map_err(|error| error::CONTEXT.explain(py, &error))
 }
 
 /// A line of whole numbers, for arms.

@@ -114,7 +114,7 @@ impl PyDocument {
                 )));
             }
         };
-        read.map_err(|error| error::DOCUMENT.of(object.py(), &error))
+        read.map_err(|error| error::DOCUMENT.explain(object.py(), &error))
     }
 
     /// The same, with the log's own name of the option column.

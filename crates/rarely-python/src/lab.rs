@@ -149,7 +149,7 @@ fn chosen(py: Python<'_>, names: &[String]) -> PyResult<Vec<Algorithm>> {
     }
     let mut chosen = Vec::new();
     for name in names {
-        let algorithm = name.parse().map_err(|error| error::SETTINGS.of(py, &error))?;
+        let algorithm = name.parse().map_err(|error| error::SETTINGS.explain(py, &error))?;
         if !chosen.contains(&algorithm) {
             chosen.push(algorithm);
         }
@@ -185,7 +185,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
     };
     Ok(Assumptions {
         profile,
-        explore: explore.map_err(|error| error::SETTINGS.of(py, &error))?,
+        explore: explore.map_err(|error| error::SETTINGS.explain(py, &error))?,
         penalty: number("penalty")?,
         declared_noise: number("declared_noise")?,
         norm_bound,

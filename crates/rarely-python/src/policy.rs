@@ -205,7 +205,7 @@ impl PyPolicy {
                 let context = array::one(py, &line)?;
                 let mut guard = self.lock(py);
                 let PolicyState { policy, rng, .. } = &mut *guard;
-                let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.of(py, &error))?;
+                let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.explain(py, &error))?;
                 let (arm, propensity) = (decision.arm.index(), decision.propensity);
                 if reasons {
                     (arm, propensity, blocks::name(decision.reason)).into_pyobject(py)
@@ -288,7 +288,7 @@ impl PyPolicy {
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         let state = &*guard;
-        let arms = py.detach(|| state.predicted(contexts)).map_err(|error| error::CONTEXT.of(py, &error))?;
+        let arms = py.detach(|| state.predicted(contexts)).map_err(|error| error::CONTEXT.explain(py, &error))?;
         Ok(match people {
             GivenContexts::One(_) => arms[0].index().into_pyobject(py)?.into_any(),
             GivenContexts::Many(_) => PyArray1::from_iter(py, arms.iter().map(|arm| blocks::whole(*arm))).into_any(),
@@ -325,7 +325,7 @@ impl PyPolicy {
             Some(rule) => learner.set().excluded_share(&Rule::new(rule.clone()), contexts).map_err(Into::into),
             None => blocks::excluded(learner, contexts, &state.predicted(contexts)?),
         });
-        share.map_err(|error: rarely_core::DecideError| error::CONTEXT.of(py, &error))
+        share.map_err(|error: rarely_core::DecideError| error::CONTEXT.explain(py, &error))
     }
 
     /// What the data say about the boundary between each pair of arms of the rule in force.
@@ -367,13 +367,13 @@ impl PyPolicy {
         // Locked one after the other: no thread holds two locks.
         let mine = self.lock(py).copied();
         let contexts = blocks::people(py, &mine, people.as_ref())?;
-        let wrong = |error: rarely_core::DecideError| error::CONTEXT.of(py, &error);
+        let wrong = |error: rarely_core::DecideError| error::CONTEXT.explain(py, &error);
         let after = if let Ok(other) = other.cast::<Self>() {
             other.get().lock(py).predicted(contexts).map_err(wrong)?
         } else if let Ok(GivenContexts::Many(array)) = GivenContexts::take(other) {
             drop(array);
             let values = array::flat(other, "the parameters", self.shape.dimension())?;
-            let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.of(py, &error))?;
+            let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.explain(py, &error))?;
             Rule::new(rule).choose_many(contexts).map_err(|error| wrong(error.into()))?
         } else {
             let arms = array::arms(other)?;
@@ -488,8 +488,8 @@ impl PyPolicy {
         let theirs = other.get().lock(py).policy.snapshot();
         let mut state = slf.get().lock(py).copied();
         let mut merged = state.policy.snapshot();
-        py.detach(|| merged.merge(&theirs)).map_err(|error| error::MERGE.of(py, &error))?;
-        state.policy = merged.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+        py.detach(|| merged.merge(&theirs)).map_err(|error| error::MERGE.explain(py, &error))?;
+        state.policy = merged.restore().map_err(|error| error::RESTORE.explain(py, &error))?;
         saved::into_class(&slf.get_type(), state)
     }
 
@@ -588,7 +588,7 @@ impl PyPolicy {
 /// The exception for an outcome that was refused.
 fn refusal(py: Python<'_>, refused: &ObserveError) -> PyErr {
     let family = if matches!(refused, ObserveError::Context(_)) { &error::CONTEXT } else { &error::OBSERVE };
-    family.of(py, refused)
+    family.explain(py, refused)
 }
 
 fn no_policy(class: &Bound<'_, PyType>) -> PyErr {

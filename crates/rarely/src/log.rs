@@ -44,7 +44,7 @@ pub(crate) struct PopulationOptions {
 impl LogOptions {
     /// The policy document, with the log's own name of the option column.
     pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Failure> {
-        let document = PolicyDocument::read(path).or_fail()?;
+        let document = PolicyDocument::read(path)?;
         Ok(match &self.option_column {
             Some(column) => document.with_option_column(column.clone()),
             None => document,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
 use rarely_lab::{NormBound, Source};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::TableFormat;
 
 /// Seed, threads and output.
@@ -82,7 +82,7 @@ impl FromStr for Algorithms {
         }
         let mut chosen = Vec::new();
         for name in text.split(',') {
-            let algorithm = Algorithm::from_str(name.trim()).map_err(|error| error.to_string())?;
+            let algorithm: Algorithm = parse(name.trim())?;
             if !chosen.contains(&algorithm) {
                 chosen.push(algorithm);
             }
@@ -125,7 +125,7 @@ pub(crate) struct AssumptionOptions {
     profile: ProfileName,
     /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
     /// algorithm's own]
-    #[arg(long)]
+    #[arg(long, value_parser = parse::<Exploration>)]
     explore: Option<Exploration>,
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]

@@ -130,16 +130,16 @@ fn check(path: &Path) -> Result<ExitCode, Failure> {
             ))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error @ DocumentError::Io { .. }) => Err(error).or_fail(),
+        Err(error @ DocumentError::Io { .. }) => Err(error.into()),
         Err(error) => {
-            say(&Failure::of(&error).to_string());
+            say(&Failure::from(error).to_string());
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
 fn show(path: &Path, format: OutputFormat) -> Result<(), Failure> {
-    let document = PolicyDocument::read(path).or_fail()?;
+    let document = PolicyDocument::read(path)?;
     match format {
         OutputFormat::Json => print_json(&serde_json::json!({
             "policy": document.policy(),
@@ -159,14 +159,14 @@ fn show(path: &Path, format: OutputFormat) -> Result<(), Failure> {
 }
 
 fn diff(old: &Path, new: &Path, population: &PopulationOptions) -> Result<(), Failure> {
-    let (before, after) = (PolicyDocument::read(old).or_fail()?, PolicyDocument::read(new).or_fail()?);
+    let (before, after) = (PolicyDocument::read(old)?, PolicyDocument::read(new)?);
     let mut lines = before.difference(&after);
     if !population.population.is_empty() {
         let decide = |document: &PolicyDocument| -> Result<Vec<String>, Failure> {
             let people = population.read(document)?.unwrap_or_default();
-            let contexts = rarely_core::Contexts::new(&people, document.shape().dimension()).or_fail()?;
+            let contexts = rarely_core::Contexts::new(&people, document.shape().dimension())?;
             let rule = rarely_core::Rule::new(document.rule().parameters(document));
-            let arms = rule.choose_many(contexts).or_fail()?;
+            let arms = rule.choose_many(contexts)?;
             Ok(arms.into_iter().map(|arm| document.options()[arm.index()].clone()).collect())
         };
         let (first, second) = (decide(&before)?, decide(&after)?);

@@ -113,8 +113,9 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
         say(&format!("there is no change to apply; {} was not written", path.display()));
         return Ok(());
     };
-    let original = fs::read_to_string(&arguments.policy).or_fail()?;
-    let text = rarely_policy::apply(&original, &proposal.rule).or_fail()?;
+    let original = fs::read_to_string(&arguments.policy)
+        .or_fail_with(|| format!("{}: cannot be read", arguments.policy.display()))?;
+    let text = rarely_policy::apply(&original, &proposal.rule)?;
     state::write_new(path, text.as_bytes())?;
     say(&format!("the document with the proposed rule is in {}", path.display()));
     Ok(())

@@ -48,7 +48,7 @@ pub(super) fn decide<'py>(
                 }
                 Ok(())
             });
-            decided.map_err(|error: DecideError| error::CONTEXT.of(py, &error))?;
+            decided.map_err(|error: DecideError| error::CONTEXT.explain(py, &error))?;
             said.into_iter().try_for_each(|reason| words.append(name(reason)))?;
             py.check_signals()?;
         }
@@ -99,7 +99,7 @@ impl<'a> OutcomeBlock<'a> {
         let once = once && state.policy.algorithm().is_switching();
         let mut learned = self.learn_in_stretches(py, state, once);
         if let (Err(_), Some(before)) = (&learned, before) {
-            state.policy = before.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+            state.policy = before.restore().map_err(|error| error::RESTORE.explain(py, &error))?;
         }
         if let (Ok(changes), true) = (&mut learned, once)
             && let Change::Switched(evidence) = py.detach(|| state.policy.reconsider())
@@ -154,7 +154,7 @@ pub(super) fn people<'a>(
         people.block(py, dimension)?
     } else {
         let seen = state.policy.population().map_or(&[][..], |population| population.values());
-        Contexts::new(seen, dimension).map_err(|error| error::CONTEXT.of(py, &error))?
+        Contexts::new(seen, dimension).map_err(|error| error::CONTEXT.explain(py, &error))?
     };
     if contexts.is_empty() {
         return Err(error::CONTEXT.with_help(py, "there are no people to judge on", "give rows of contexts as X"));
@@ -208,7 +208,7 @@ fn in_stretches<T: Clone + Send>(
             let contexts = Contexts::new(values, dimension)?;
             contexts.iter().zip(room.chunks_mut(width)).try_for_each(|(context, row)| fill(context, row))
         });
-        filled.map_err(|error| error::CONTEXT.of(py, &error))?;
+        filled.map_err(|error| error::CONTEXT.explain(py, &error))?;
         py.check_signals()?;
     }
     Ok(all)

@@ -82,7 +82,7 @@ impl Params {
                 return Err(error::SETTINGS.with_help(py, message, "use \"joint\" or \"per-arm\""));
             }
         };
-        self.settings(sets).and_then(Settings::build).map_err(|error| error::SETTINGS.of(py, &error))
+        self.settings(sets).and_then(Settings::build).map_err(|error| error::SETTINGS.explain(py, &error))
     }
 
     fn settings(&self, sets: Sets) -> Result<Settings, SettingsError> {

@@ -45,7 +45,7 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PolicyState> {
     })?;
     let saved: Saved =
         serde_json::from_slice(body).map_err(|error| says(format!("the bytes of the policy are damaged: {error}")))?;
-    let policy = saved.policy.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+    let policy = saved.policy.restore().map_err(|error| error::RESTORE.explain(py, &error))?;
     let params = saved.params;
     check(py, &params, &*policy).map_err(|error| {
         says(format!("the bytes of the policy are damaged, its settings and its state disagree: {}", error.value(py)))
@@ -56,9 +56,9 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PolicyState> {
 /// Checks that a policy with these settings could have reached this state.
 fn check(py: Python<'_>, params: &Params, policy: &dyn Policy) -> PyResult<()> {
     let mut fresh = params.build(py)?.snapshot();
-    fresh.merge(&policy.snapshot()).map_err(|error| error::RESTORE.of(py, &error))?;
+    fresh.merge(&policy.snapshot()).map_err(|error| error::RESTORE.explain(py, &error))?;
     for state in [fresh, policy.snapshot()] {
-        state.restore().map_err(|error| error::RESTORE.of(py, &error))?;
+        state.restore().map_err(|error| error::RESTORE.explain(py, &error))?;
     }
     Ok(())
 }

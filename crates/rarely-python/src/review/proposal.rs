@@ -61,7 +61,7 @@ impl PyProposal {
     #[getter]
     fn document(&self, py: Python<'_>) -> PyResult<String> {
         let applied = rarely_policy::apply(self.document.text(), &self.found.rule.rule);
-        applied.map_err(|error| error::DOCUMENT.of(py, &error))
+        applied.map_err(|error| error::DOCUMENT.explain(py, &error))
     }
 
     /// Why the rule in force has to change.
