@@ -46,11 +46,14 @@ impl Failure {
         self
     }
 
-    /// Adds an error and what it came from.
+    /// Adds an error and what it came from. What a message has already said is not repeated.
     pub(crate) fn caused_by(mut self, error: &dyn Error) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {
-            self.causes.push(error.to_string());
+            let text = error.to_string();
+            if !self.what.contains(&text) && !self.causes.iter().any(|before| before.contains(&text)) {
+                self.causes.push(text);
+            }
             cause = error.source();
         }
         self
