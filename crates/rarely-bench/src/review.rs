@@ -17,7 +17,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use rarely_core::{Context, Parameters, Rng, Statistics};
-use rarely_data::{Case, Cases, Columns, Log};
+use rarely_data::{Cases, Columns, LogReader, LoggedCase};
 use rarely_policy::{FieldValue, PolicyDocument};
 use rarely_review::Tally;
 
@@ -106,7 +106,7 @@ fn once(file: &Path, what: &str) {
 fn parse(file: &Path) -> f64 {
     let mut wanted: Vec<String> = names().collect();
     wanted.extend(["outcome".to_owned(), "given".to_owned()]);
-    let mut log = Log::open(file, &wanted).expect("a log");
+    let mut log = LogReader::open(file, &wanted).expect("a log");
     let mut sum = 0.0;
     while let Some(record) = log.next().expect("a row") {
         for wanted in 0..=FEATURES {
@@ -118,11 +118,11 @@ fn parse(file: &Path) -> f64 {
     sum
 }
 
-fn read_cases(file: &Path, mut take: impl FnMut(&Case)) -> f64 {
+fn read_cases(file: &Path, mut take: impl FnMut(&LoggedCase)) -> f64 {
     let document = document();
     let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
     let mut cases = Cases::open(&document, &columns, &[file.to_owned()], 0).expect("cases");
-    let mut case = Case::new(&document);
+    let mut case = LoggedCase::new(&document);
     let mut sum = 0.0;
     while cases.next(&mut case).expect("a case") {
         sum += case.reward;

@@ -1,9 +1,9 @@
-//! Prints the log of a worked example.
+//! Prints the log of an example.
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
-    match rarely_data::Worked::named(&name) {
-        Some(example) => print!("{}", example.log()),
-        None => eprintln!("name a worked example: clinical or pricing"),
+    match rarely_data::ExampleLog::named(&name) {
+        Some(example) => print!("{}", example.csv()),
+        None => eprintln!("name an example: clinical or pricing"),
     }
 }

@@ -4,7 +4,7 @@ mod error;
 mod order;
 mod people;
 mod rejections;
-mod sources;
+mod sequence;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use rarely_core::Arm;
 use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, ValueError};
 
 use self::order::{Order, OutOfOrder};
-use self::sources::Sources;
-use crate::log::{Fields, Values};
-use crate::{DataError, LogError, Record, Rejection, Table};
+use self::sequence::LogSequence;
+use crate::log::{RowFields, Values};
+use crate::{DataError, LogError, LogRow, MemoryTable, Rejection};
 
 pub use error::CasesError;
-pub use people::{People, people_of_table, read_people};
+pub use people::{TargetPeople, people_of_table, read_people};
 
 /// Which columns to read besides the features and the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Columns {
 
 /// One past case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct LoggedCase {
     /// What was known, encoded.
     pub context: Vec<f64>,
     /// The option that was chosen.
@@ -48,7 +48,7 @@ pub struct Case {
     pub row_in_file: u64,
 }
 
-impl Case {
+impl LoggedCase {
     /// A case to read into.
     pub fn new(document: &PolicyDocument) -> Self {
         let context = document.encoder().blank();
@@ -63,7 +63,7 @@ impl Case {
 /// # let folder = std::env::temp_dir().join(format!("rarely-data-cases-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("log.csv");
-/// use rarely_data::{Case, Cases, Columns};
+/// use rarely_data::{LoggedCase, Cases, Columns};
 /// let document = rarely_policy::PolicyDocument::parse(r#"
 ///     policy = "screening"
 ///     options = ["wait", "invite"]
@@ -77,7 +77,7 @@ impl Case {
 /// std::fs::write(&path, "age,given,benefit\n50,wait,0.25\n65,invite,1\n")?;
 /// let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
 /// let mut cases = Cases::open(&document, &columns, &[path], 0)?;
-/// let mut case = Case::new(&document);
+/// let mut case = LoggedCase::new(&document);
 /// while cases.next(&mut case)? {}
 /// assert_eq!((case.context, case.arm.index(), case.reward), (vec![1.0, 0.5], 1, 1.0));
 /// # std::fs::remove_dir_all(&folder)?;
@@ -85,7 +85,7 @@ impl Case {
 /// ```
 pub struct Cases {
     encoding: Encoding,
-    sources: Sources,
+    sources: LogSequence,
     order: Order,
     accepted: u64,
 }
@@ -102,7 +102,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, Sources::of_files(paths, wanted, reject_limit)?))
+        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?))
     }
 
     /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
@@ -112,14 +112,14 @@ impl Cases {
     pub fn of_table(
         document: &PolicyDocument,
         columns: &Columns,
-        table: Arc<dyn Table>,
+        table: Arc<dyn MemoryTable>,
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, Sources::of_table(table, wanted, reject_limit)?))
+        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?))
     }
 
-    fn new(encoding: Encoding, sources: Sources) -> Self {
+    fn new(encoding: Encoding, sources: LogSequence) -> Self {
         Self { encoding, sources, order: Order::default(), accepted: 0 }
     }
 
@@ -128,7 +128,7 @@ impl Cases {
     /// # Errors
     /// A [`DataError`] if a file cannot be read on, if rows go back in time, if more rows than allowed are bad (with none allowed,
     /// what is wrong with the first), or if there is no row at all.
-    pub fn next(&mut self, case: &mut Case) -> Result<bool, DataError> {
+    pub fn next(&mut self, case: &mut LoggedCase) -> Result<bool, DataError> {
         while self.sources.advance()? {
             let Some(log) = &mut self.sources.log else { continue };
             let record = match log.next() {
@@ -152,7 +152,7 @@ impl Cases {
                 match self.order.next(&record, wanted, self.sources.current, time) {
                     Ok(()) => {}
                     Err(OutOfOrder::Row(problem)) => {
-                        self.sources.rejections.add(Rejection { place: record.place(wanted), problem })?;
+                        self.sources.rejections.add(Rejection { location: record.location(wanted), problem })?;
                         continue;
                     }
                     Err(OutOfOrder::Rows(error)) => return Err(error.into()),
@@ -226,23 +226,23 @@ impl Encoding {
     }
 
     /// Writes a record's features into a context.
-    fn read_context(&self, record: &Record<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    fn read_context(&self, record: &LogRow<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
         match record.fields() {
-            Fields::Csv(fields) => self.context(&fields, context),
-            Fields::Parquet(fields) => self.context(&fields, context),
-            Fields::Ndjson(fields) => self.context(&fields, context),
-            Fields::Table(fields) => self.context(&fields, context),
+            RowFields::Csv(fields) => self.context(&fields, context),
+            RowFields::Parquet(fields) => self.context(&fields, context),
+            RowFields::Ndjson(fields) => self.context(&fields, context),
+            RowFields::Table(fields) => self.context(&fields, context),
         }
     }
 
     /// Writes a record into a case.
-    fn read_case(&self, record: &Record<'_>, case: &mut Case) -> Result<(), Box<Rejection>> {
+    fn read_case(&self, record: &LogRow<'_>, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
         case.row_in_file = record.row();
         match record.fields() {
-            Fields::Csv(fields) => self.case(&fields, case),
-            Fields::Parquet(fields) => self.case(&fields, case),
-            Fields::Ndjson(fields) => self.case(&fields, case),
-            Fields::Table(fields) => self.case(&fields, case),
+            RowFields::Csv(fields) => self.case(&fields, case),
+            RowFields::Parquet(fields) => self.case(&fields, case),
+            RowFields::Ndjson(fields) => self.case(&fields, case),
+            RowFields::Table(fields) => self.case(&fields, case),
         }
     }
 
@@ -269,7 +269,7 @@ impl Encoding {
     }
 
     #[inline]
-    fn case(&self, fields: &impl Values, case: &mut Case) -> Result<(), Box<Rejection>> {
+    fn case(&self, fields: &impl Values, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
         self.context(fields, &mut case.context)?;
         let (outcome, option) = (self.features.len(), self.features.len() + 1);
         let reward = self.encoder.outcome(numeric(fields, outcome));
@@ -293,5 +293,5 @@ fn numeric(fields: &impl Values, wanted: usize) -> FieldValue<'_> {
 
 #[cold]
 fn rejection(fields: &impl Values, wanted: usize, problem: ValueError) -> Box<Rejection> {
-    Box::new(Rejection { place: fields.place(wanted), problem: problem.into() })
+    Box::new(Rejection { location: fields.location(wanted), problem: problem.into() })
 }

@@ -1,51 +1,64 @@
-//! What can be wrong with a data set: what, where, and what to do.
+//! What can be wrong with a data set, where, and what to do about it.
 
 use std::io;
 use std::path::PathBuf;
 
+use rarely_error::{Explain, Remedy};
 use thiserror::Error;
 
-use crate::{CasesError, FileError, Place, ihdp};
+use crate::{CasesError, FileError, Location, ihdp};
+
+/// The kinds of files in which the outcome of every arm is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CounterfactualFormat {
+    /// A CSV file with a header and a column `outcome:<arm>` for every arm.
+    Table,
+    /// A CSV file of the IHDP data: no header, 30 numbers in every row.
+    IhdpFile,
+    /// A NumPy archive of the IHDP data.
+    IhdpArchive,
+}
 
 /// Why a data set could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// No path to IHDP data.
-    #[error("no path to the IHDP data was given.\n{}", ihdp::HOW_TO_GET)]
+    #[error("no path to the IHDP data was given")]
     NoPath,
     /// A path to IHDP data that leads nowhere.
-    #[error("{}: there is no such file or folder.\n{}", path.display(), ihdp::HOW_TO_GET)]
+    #[error("{}: no such file or folder", path.display())]
     NotThere {
         /// The path given.
         path: PathBuf,
     },
     /// A folder without IHDP data.
-    #[error("{}: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file.\n{}", folder.display(), ihdp::HOW_TO_GET)]
+    #[error("{}: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file", folder.display())]
     NothingFound {
         /// The folder given.
         folder: PathBuf,
     },
     /// A file whose name says that it belongs to the set, but not as which realisation.
-    #[error("{}: its name should be ihdp_npci_ with a number and .csv, so that realisations can be put in order; rename it, move it away, or give the files one by one", file.display())]
+    #[error("{}: its name should be ihdp_npci_ with a number and .csv, so that realisations can be put in order", file.display())]
     NotNumbered {
         /// The file.
         file: PathBuf,
     },
     /// A file that is neither CSV nor npz.
-    #[error("{}: the name ends in neither .csv nor .npz; IHDP data are read from CSV files and NumPy archives only", file.display())]
+    #[error("{}: the name ends in neither .csv nor .npz", file.display())]
     UnknownKind {
         /// The file.
         file: PathBuf,
     },
     /// The same file twice, by itself or as a part of its folder.
-    #[error("{}: the file is given twice, and its realisations would count twice; name it once", file.display())]
+    #[error("{}: the file is given twice, and its realisations would count twice", file.display())]
     GivenTwice {
         /// The file.
         file: PathBuf,
     },
     /// The operating system would not open or read a file.
-    #[error("{}: cannot be read; check the path and that you may read it", file.display())]
+    #[error("{}: cannot be read", file.display())]
     Io {
         /// The file or folder.
         file: PathBuf,
@@ -54,65 +67,59 @@ pub enum DataError {
     },
 
     /// A value that is no number, or none that can be calculated with.
-    #[error("{place}: found {found}, which is not a finite number; {remedy}")]
+    #[error("{location}: found {found}, which is not a finite number")]
     NotFinite {
         /// Where.
-        place: Place,
+        location: Location,
         /// What stands there.
         found: String,
-        /// What to do.
-        remedy: &'static str,
+        /// The kind of file.
+        format: CounterfactualFormat,
     },
     /// A number beyond what the core accepts.
-    #[error(
-        "{place}: found {found:e}, beyond the limit of {limit:e}; express the column in a larger unit, or correct the value"
-    )]
+    #[error("{location}: found {found:e}, beyond the limit of {limit:e}")]
     TooLarge {
         /// Where.
-        place: Place,
+        location: Location,
         /// What stands there.
         found: f64,
         /// The largest magnitude accepted.
         limit: f64,
     },
     /// A treatment that is neither 0 nor 1.
-    #[error(
-        "{place}: found {found}, but a treatment is 0 or 1; check that the order of the columns is the original one"
-    )]
+    #[error("{location}: found {found}, but a treatment is 0 or 1")]
     Treatment {
         /// Where.
-        place: Place,
+        location: Location,
         /// What stands there.
         found: f64,
     },
     /// A row that ends too early.
-    #[error("{place}: this column is missing: the row has {found} of {expected} columns; {remedy}")]
+    #[error("{location}: this column is missing: the row has {found} of {expected} columns")]
     MissingColumn {
-        /// The first place that is not there.
-        place: Place,
+        /// The first location that is not there.
+        location: Location,
         /// Columns of the row.
         found: usize,
         /// Columns it should have.
         expected: usize,
-        /// What to do.
-        remedy: &'static str,
+        /// The kind of file.
+        format: CounterfactualFormat,
     },
     /// A row that goes on too long.
-    #[error(
-        "{place}: this column is one too many: the row has {found} columns where {expected} are expected; {remedy}"
-    )]
+    #[error("{location}: this column is one too many: the row has {found} columns where {expected} are expected")]
     ExtraColumn {
-        /// The first place that should not be there.
-        place: Place,
+        /// The first location that should not be there.
+        location: Location,
         /// Columns of the row.
         found: usize,
         /// Columns it should have.
         expected: usize,
-        /// What to do.
-        remedy: &'static str,
+        /// The kind of file.
+        format: CounterfactualFormat,
     },
     /// A realisation of IHDP with another number of children.
-    #[error("{}: {found} rows, but a realisation has {expected} children; the file is incomplete or was changed: get it again, unchanged", file.display())]
+    #[error("{}: {found} rows, but a realisation has {expected} children", file.display())]
     Rows {
         /// The file.
         file: PathBuf,
@@ -123,7 +130,7 @@ pub enum DataError {
     },
 
     /// An archive that cannot be opened or unpacked.
-    #[error("{}: not a readable NumPy archive ({problem}); it is damaged or incomplete: get it again", file.display())]
+    #[error("{}: not a readable NumPy archive ({problem})", file.display())]
     Archive {
         /// The file.
         file: PathBuf,
@@ -131,7 +138,7 @@ pub enum DataError {
         problem: String,
     },
     /// An array that cannot be unpacked.
-    #[error("{}, array {array}: cannot be read ({problem}); the archive is damaged or incomplete: get it again", file.display())]
+    #[error("{}, array {array}: cannot be read ({problem})", file.display())]
     Array {
         /// The file.
         file: PathBuf,
@@ -141,7 +148,7 @@ pub enum DataError {
         problem: String,
     },
     /// An archive without an array that is needed.
-    #[error("{}: has no array {array}, only {}; an IHDP archive holds x, t, yf, ycf, mu0 and mu1: get the original", file.display(), listed(present))]
+    #[error("{}: has no array {array}, only {}", file.display(), listed(present))]
     MissingArray {
         /// The file.
         file: PathBuf,
@@ -151,7 +158,7 @@ pub enum DataError {
         present: Vec<String>,
     },
     /// An array of another shape.
-    #[error("{}, array {array}: its shape is {}, but it should be {expected}; get the original archive", file.display(), shape(found))]
+    #[error("{}, array {array}: its shape is {}, but it should be {expected}", file.display(), shape(found))]
     Shape {
         /// The file.
         file: PathBuf,
@@ -163,7 +170,7 @@ pub enum DataError {
         expected: String,
     },
     /// An array of something that is not numbers.
-    #[error("{}, array {array}: its elements are {found}, but only f4, f8, i4, i8, u1 and b1 are read; store it as f8 (astype(float))", file.display())]
+    #[error("{}, array {array}: its elements are {found}, but only f4, f8, i4, i8, u1 and b1 are read", file.display())]
     ElementType {
         /// The file.
         file: PathBuf,
@@ -173,7 +180,7 @@ pub enum DataError {
         found: String,
     },
     /// Two splits that do not belong together.
-    #[error("{} has {train_realisations} realisations and {} has {test_realisations}; the two splits of one set have equally many: get both from one place, or give only one", train.display(), test.display())]
+    #[error("{} has {train_realisations} realisations and {} has {test_realisations}, but the two splits of one set have equally many", train.display(), test.display())]
     Splits {
         /// The archive of the training split.
         train: PathBuf,
@@ -186,7 +193,7 @@ pub enum DataError {
     },
 
     /// A table whose first line is not a header.
-    #[error("{}, line 1: no header: found {found}; write the columns' names into the first line, with outcome:<arm> for what each arm gives", file.display())]
+    #[error("{}, line 1: no header: found {found}", file.display())]
     NoHeader {
         /// The file.
         file: PathBuf,
@@ -194,7 +201,7 @@ pub enum DataError {
         found: String,
     },
     /// A column without a name, or an outcome or mean without an arm.
-    #[error("{}, line 1, column {column}: found the name {found}, which names nothing; give every context variable a name and every outcome: or mean: an arm", file.display())]
+    #[error("{}, line 1, column {column}: found the name {found}, which names nothing", file.display())]
     Unnamed {
         /// The file.
         file: PathBuf,
@@ -204,7 +211,7 @@ pub enum DataError {
         found: String,
     },
     /// Two columns of one name.
-    #[error("{}, line 1: columns {first} and {second} are both named {name}; rename or remove one", file.display())]
+    #[error("{}, line 1: columns {first} and {second} are both named {name}", file.display())]
     DuplicateColumn {
         /// The file.
         file: PathBuf,
@@ -216,7 +223,7 @@ pub enum DataError {
         second: usize,
     },
     /// A table with no outcome, or with that of one arm only.
-    #[error("{}, line 1: {} named outcome:<arm>; the outcome of every arm must be known, for two arms or more: add or rename columns", file.display(), counted(outcomes))]
+    #[error("{}, line 1: {} named outcome:<arm>, but the outcome of every arm must be known, for two arms or more", file.display(), counted(outcomes))]
     TooFewOutcomes {
         /// The file.
         file: PathBuf,
@@ -224,7 +231,7 @@ pub enum DataError {
         outcomes: Vec<String>,
     },
     /// A mean of an arm that has no outcome.
-    #[error("{}, line 1, column {column} ({name}): there is no outcome of this arm, only of {}; correct the arm's name or add its outcome", file.display(), listed(arms))]
+    #[error("{}, line 1, column {column} ({name}): there is no outcome of this arm, only of {}", file.display(), listed(arms))]
     UnknownArm {
         /// The file.
         file: PathBuf,
@@ -236,7 +243,7 @@ pub enum DataError {
         arms: Vec<String>,
     },
     /// Means of some arms only.
-    #[error("{}, line 1: column mean:{arm} is missing, though other arms have a mean; give the mean of every arm or of none", file.display())]
+    #[error("{}, line 1: column mean:{arm} is missing, although other arms have a mean", file.display())]
     MissingMean {
         /// The file.
         file: PathBuf,
@@ -244,13 +251,13 @@ pub enum DataError {
         arm: String,
     },
     /// A table of outcomes only.
-    #[error("{}, line 1: there is no context variable, only outcomes and means; add at least one column that describes the person", file.display())]
+    #[error("{}, line 1: there is no context variable, only outcomes and means", file.display())]
     NoContext {
         /// The file.
         file: PathBuf,
     },
     /// A header with nothing below it.
-    #[error("{}: there is a header but no row; add one row for every person", file.display())]
+    #[error("{}: there is a header but no row", file.display())]
     NoRows {
         /// The file.
         file: PathBuf,
@@ -263,7 +270,7 @@ pub enum DataError {
     Cases(#[from] CasesError),
 
     /// A table in memory that lacks people, arms or context variables.
-    #[error("{label}: {found} {what}; there must be at least {at_least}")]
+    #[error("{label}: {found} {what}, but there must be at least {at_least}")]
     TooFew {
         /// The table's label.
         label: String,
@@ -275,9 +282,7 @@ pub enum DataError {
         at_least: usize,
     },
     /// A table in memory whose parts do not fit together.
-    #[error(
-        "{label}: {field} has {found} numbers, but {people} people × {each} make {expected}; fill the table row by row"
-    )]
+    #[error("{label}: {field} has {found} numbers, but {people} people × {each} make {expected}")]
     Length {
         /// The table's label.
         label: String,
@@ -293,7 +298,7 @@ pub enum DataError {
         expected: usize,
     },
     /// A table in memory with a number that cannot be calculated with.
-    #[error("{label}: {field} of person {person} (from 0), entry {entry}, is {found}; every number must be finite")]
+    #[error("{label}: {field} of person {person} (from 0), entry {entry}, is {found}, but every number must be finite")]
     Value {
         /// The table's label.
         label: String,
@@ -307,6 +312,55 @@ pub enum DataError {
         found: f64,
     },
 }
+
+impl Explain for DataError {
+    fn remedy(&self) -> Option<Remedy> {
+        const GET_AGAIN: &str = "the file is damaged, incomplete or changed: get the original again";
+        let text = match self {
+            Self::NoPath | Self::NotThere { .. } | Self::NothingFound { .. } => return Some(ihdp::how_to_get()),
+            Self::File(error) => return error.remedy(),
+            Self::Cases(error) => return error.remedy(),
+            Self::NotNumbered { .. } => "rename the file, move it away, or give the files one by one",
+            Self::UnknownKind { .. } => "give the IHDP data as CSV files or NumPy archives",
+            Self::GivenTwice { .. } => "name the file once",
+            Self::Io { .. } => "check the path, and that you have permission to read it",
+            Self::NotFinite { format, .. } => match format {
+                CounterfactualFormat::Table => "correct the field, or remove the person's row",
+                CounterfactualFormat::IhdpFile => IHDP_FILE,
+                CounterfactualFormat::IhdpArchive => "the original archives have no gaps: get the original again",
+            },
+            Self::TooLarge { .. } => "express the column in a larger unit, or correct the value",
+            Self::Treatment { .. } => "check that the columns are in their original order",
+            Self::MissingColumn { format, .. } | Self::ExtraColumn { format, .. } => match format {
+                CounterfactualFormat::Table => {
+                    "give every row one field for each name in the header, separated by commas"
+                }
+                CounterfactualFormat::IhdpFile | CounterfactualFormat::IhdpArchive => IHDP_FILE,
+            },
+            Self::Rows { .. } | Self::Archive { .. } | Self::Array { .. } => GET_AGAIN,
+            Self::MissingArray { .. } => "get the original archive, which has the arrays x, t, yf, ycf, mu0 and mu1",
+            Self::Shape { .. } => "get the original archive",
+            Self::ElementType { .. } => "store the array as f8, with `astype(float)`",
+            Self::Splits { .. } => "get both splits from the same location, or give only one",
+            Self::NoHeader { .. } => {
+                "write the names of the columns into the first line, with outcome:<arm> for the outcome of each arm"
+            }
+            Self::Unnamed { .. } => "give every context variable a name, and every outcome: or mean: an arm",
+            Self::DuplicateColumn { .. } => "rename or remove one of the columns",
+            Self::TooFewOutcomes { .. } => "add or rename columns",
+            Self::UnknownArm { .. } => "correct the name of the arm, or add its outcome",
+            Self::MissingMean { .. } => "give the mean of every arm, or of none",
+            Self::NoContext { .. } => "add at least one column that describes the person",
+            Self::NoRows { .. } => "add one row for every person",
+            Self::Length { .. } => "fill the table row by row",
+            Self::TooFew { .. } | Self::Value { .. } => return None,
+        };
+        Some(Remedy::new(text))
+    }
+}
+
+const IHDP_FILE: &str =
+    "an IHDP file has no header and 30 numbers in every row, separated by commas: get the original again";
 
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }

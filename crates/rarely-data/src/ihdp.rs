@@ -13,6 +13,8 @@ mod synthetic;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rarely_error::{Action, Remedy};
+
 use crate::{Counterfactuals, DataError};
 
 pub use synthetic::{LARGEST_EXPECTED_OUTCOME, synthetic, treated};
@@ -24,13 +26,21 @@ pub const COVARIATES: usize = 25;
 
 /// Where the data come from and how to get them.
 pub const HOW_TO_GET: &str = "\
-The IHDP data are public but not part of this program. Either of these forms will do:
+The IHDP data are public but not part of this program. Two forms are read:
 - CSV: clone the repository CEVAE of AMLab-Amsterdam on GitHub; its folder datasets/IHDP/csv has ihdp_npci_1.csv to
   ihdp_npci_10.csv, ten realisations of 747 children.
 - npz: the authors of counterfactual regression (CFR: Shalit, Johansson and Sontag) offer ihdp_npci_1-100.train.npz and
   ihdp_npci_1-100.test.npz, and the same with 1-1000; Fredrik Johansson's home page links to them.
-Put the files into a folder, unchanged, and give its path. Without them, --synthetic draws 747 children of similar
-marginals with the same response surface; results are then labelled synthetic and are not those of the study.";
+Put the files into a folder, unchanged, and give its path.";
+
+/// How to get the data, or to do without them.
+pub(crate) fn how_to_get() -> Remedy {
+    let text = format!(
+        "get the IHDP data, or {{action}}\n{HOW_TO_GET}\nSynthetic children have similar marginals and the same response surface; \
+         results are labelled synthetic and are not those of the study."
+    );
+    Remedy::with(text, Action::DrawSyntheticChildren)
+}
 
 /// Names of the covariates, `x1` to `x25`: the published files have no header, and the synthetic set is interchangeable with them.
 pub(crate) fn covariate_names() -> Vec<String> {
@@ -63,9 +73,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Counterfactuals>, DataError> {
     let mut realisations = Vec::new();
     for source in archive::paired(&files)? {
         match source {
-            archive::Source::CommaSeparated(file) => realisations.push(realisation::read(file)?),
-            archive::Source::Archive(file) => realisations.extend(archive::read(file)?),
-            archive::Source::Splits { train, test } => realisations.extend(archive::read_splits(train, test)?),
+            archive::RealisationSource::CommaSeparated(file) => realisations.push(realisation::read(file)?),
+            archive::RealisationSource::Archive(file) => realisations.extend(archive::read(file)?),
+            archive::RealisationSource::Splits { train, test } => {
+                realisations.extend(archive::read_splits(train, test)?)
+            }
         }
     }
     Ok(realisations)

@@ -9,8 +9,8 @@
 //! | `counterfactuals` | a table of people of whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
-//! | `error`, `place` | what can be wrong with a file, where, and what to do |
-//! | `rows`, `number` | lines of such a CSV file one by one, with their true numbers; fields that are numbers |
+//! | `error`, `location` | what can be wrong with a file, where, and what to do |
+//! | `number` | fields that are numbers |
 //!
 //! ```
 //! use rarely_data::ihdp;
@@ -26,19 +26,18 @@
 mod cases;
 mod counterfactuals;
 mod error;
+mod example_logs;
 pub mod ihdp;
+mod location;
 mod log;
 mod number;
-mod place;
-mod rows;
 mod sketch;
 pub mod table;
-mod worked;
 
-pub use cases::{Case, Cases, CasesError, Columns, People, people_of_table, read_people};
+pub use cases::{Cases, CasesError, Columns, LoggedCase, TargetPeople, people_of_table, read_people};
 pub use counterfactuals::Counterfactuals;
-pub use error::DataError;
-pub use log::{FileError, Log, LogError, Problem, Record, Rejection, Table};
-pub use place::Place;
+pub use error::{CounterfactualFormat, DataError};
+pub use example_logs::ExampleLog;
+pub use location::Location;
+pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem};
 pub use sketch::sketch;
-pub use worked::Worked;

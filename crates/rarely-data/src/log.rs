@@ -22,21 +22,22 @@ use std::sync::Arc;
 
 use rarely_policy::FieldValue;
 
-use crate::{DataError, Place};
+use crate::{DataError, Location};
 
-pub use error::{FileError, LogError, Problem, Rejection};
-pub use table::Table;
+pub(crate) use csv::CsvRows;
+pub use error::{FileError, LogError, Rejection, RowProblem};
+pub use table::MemoryTable;
 
 /// A file or a table of past cases being read.
-pub struct Log {
-    reader: Reader,
+pub struct LogReader {
+    reader: FormatReader,
     rows: u64,
 }
 
 /// A row of a log, as far as it was asked for.
 #[derive(Clone, Copy)]
-pub struct Record<'a> {
-    fields: Fields<'a>,
+pub struct LogRow<'a> {
+    fields: RowFields<'a>,
     row: u64,
 }
 
@@ -49,26 +50,26 @@ pub(crate) trait Values {
     fn number(&self, wanted: usize) -> Option<f64>;
 
     /// Where a wanted value stands.
-    fn place(&self, wanted: usize) -> Place;
+    fn location(&self, wanted: usize) -> Location;
 }
 
-enum Reader {
-    Csv(csv::Reader),
-    Parquet(Box<parquet::Reader>),
-    Ndjson(ndjson::Reader),
-    Table(table::Reader),
+enum FormatReader {
+    Csv(csv::CsvReader),
+    Parquet(Box<parquet::ParquetReader>),
+    Ndjson(ndjson::NdjsonReader),
+    Table(table::TableReader),
 }
 
 /// The fields of a row of each format, for those who read a great many.
 #[derive(Clone, Copy)]
-pub(crate) enum Fields<'a> {
-    Csv(csv::Fields<'a>),
-    Parquet(parquet::Fields<'a>),
-    Ndjson(ndjson::Fields<'a>),
-    Table(table::Fields<'a>),
+pub(crate) enum RowFields<'a> {
+    Csv(csv::CsvFields<'a>),
+    Parquet(parquet::ParquetFields<'a>),
+    Ndjson(ndjson::NdjsonFields<'a>),
+    Table(table::TableFields<'a>),
 }
 
-impl Log {
+impl LogReader {
     /// Opens a file and finds the columns that are wanted.
     ///
     /// # Errors
@@ -77,10 +78,10 @@ impl Log {
     pub fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let reader = match extension.to_ascii_lowercase().as_str() {
-            "csv" => Reader::Csv(csv::Reader::open(path, b',', wanted)?),
-            "tsv" => Reader::Csv(csv::Reader::open(path, b'\t', wanted)?),
-            "parquet" | "pq" => Reader::Parquet(Box::new(parquet::Reader::open(path, wanted)?)),
-            "ndjson" | "jsonl" => Reader::Ndjson(ndjson::Reader::open(path, wanted)?),
+            "csv" => FormatReader::Csv(csv::CsvReader::open(path, b',', wanted)?),
+            "tsv" => FormatReader::Csv(csv::CsvReader::open(path, b'\t', wanted)?),
+            "parquet" | "pq" => FormatReader::Parquet(Box::new(parquet::ParquetReader::open(path, wanted)?)),
+            "ndjson" | "jsonl" => FormatReader::Ndjson(ndjson::NdjsonReader::open(path, wanted)?),
             _ => return Err(FileError::UnknownFormat { file: path.to_owned() }.into()),
         };
         Ok(Self { reader, rows: 0 })
@@ -90,25 +91,25 @@ impl Log {
     ///
     /// # Errors
     /// A [`DataError`] if a column is not there, is there twice, or holds neither numbers nor words.
-    pub fn of_table(table: Arc<dyn Table>, wanted: &[String]) -> Result<Self, DataError> {
-        Ok(Self { reader: Reader::Table(table::Reader::open(table, wanted)?), rows: 0 })
+    pub fn of_table(table: Arc<dyn MemoryTable>, wanted: &[String]) -> Result<Self, DataError> {
+        Ok(Self { reader: FormatReader::Table(table::TableReader::open(table, wanted)?), rows: 0 })
     }
 
     /// The names of all columns, wanted or not; of an NDJSON file the keys of its first thousand lines.
     pub fn names(&self) -> &[String] {
         match &self.reader {
-            Reader::Csv(reader) => reader.names(),
-            Reader::Parquet(reader) => reader.names(),
-            Reader::Ndjson(reader) => reader.names(),
-            Reader::Table(reader) => reader.names(),
+            FormatReader::Csv(reader) => reader.names(),
+            FormatReader::Parquet(reader) => reader.names(),
+            FormatReader::Ndjson(reader) => reader.names(),
+            FormatReader::Table(reader) => reader.names(),
         }
     }
 
     /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor words.
     pub(crate) fn readable_names(&self) -> Vec<String> {
         match &self.reader {
-            Reader::Parquet(reader) => reader.readable_names(),
-            Reader::Table(reader) => reader.readable_names(),
+            FormatReader::Parquet(reader) => reader.readable_names(),
+            FormatReader::Table(reader) => reader.readable_names(),
             _ => self.names().to_vec(),
         }
     }
@@ -119,15 +120,15 @@ impl Log {
     /// [`LogError::Row`] if this row cannot be read; the next call gives the one after it. [`LogError::File`] if the file cannot
     /// be read on.
     #[expect(clippy::should_implement_trait, reason = "a record borrows from the log, so that no row is copied")]
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, LogError> {
+    pub fn next(&mut self) -> Result<Option<LogRow<'_>>, LogError> {
         let row = self.rows;
         let fields = match &mut self.reader {
-            Reader::Csv(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Csv),
-            Reader::Parquet(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Parquet),
-            Reader::Ndjson(reader) => counted(&mut self.rows, reader.next())?.map(Fields::Ndjson),
-            Reader::Table(reader) => counted(&mut self.rows, Ok(reader.next()))?.map(Fields::Table),
+            FormatReader::Csv(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Csv),
+            FormatReader::Parquet(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Parquet),
+            FormatReader::Ndjson(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Ndjson),
+            FormatReader::Table(reader) => counted(&mut self.rows, Ok(reader.next()))?.map(RowFields::Table),
         };
-        Ok(fields.map(|fields| Record { fields, row }))
+        Ok(fields.map(|fields| LogRow { fields, row }))
     }
 
     /// Rows met so far, whether they could be read or not.
@@ -138,15 +139,15 @@ impl Log {
     /// Bytes read, and bytes in all; of a table, rows.
     pub fn progress(&self) -> (u64, u64) {
         match &self.reader {
-            Reader::Csv(reader) => reader.progress(),
-            Reader::Parquet(reader) => reader.progress(),
-            Reader::Ndjson(reader) => reader.progress(),
-            Reader::Table(reader) => reader.progress(),
+            FormatReader::Csv(reader) => reader.progress(),
+            FormatReader::Parquet(reader) => reader.progress(),
+            FormatReader::Ndjson(reader) => reader.progress(),
+            FormatReader::Table(reader) => reader.progress(),
         }
     }
 }
 
-impl<'a> Record<'a> {
+impl<'a> LogRow<'a> {
     /// The row's number in its file, from 0; lines that are blank do not count.
     pub fn row(&self) -> u64 {
         self.row
@@ -159,10 +160,10 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn value(&self, wanted: usize) -> FieldValue<'_> {
         match &self.fields {
-            Fields::Csv(fields) => fields.value(wanted),
-            Fields::Parquet(fields) => fields.value(wanted),
-            Fields::Ndjson(fields) => fields.value(wanted),
-            Fields::Table(fields) => fields.value(wanted),
+            RowFields::Csv(fields) => fields.value(wanted),
+            RowFields::Parquet(fields) => fields.value(wanted),
+            RowFields::Ndjson(fields) => fields.value(wanted),
+            RowFields::Table(fields) => fields.value(wanted),
         }
     }
 
@@ -174,25 +175,25 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn number(&self, wanted: usize) -> Option<f64> {
         match &self.fields {
-            Fields::Csv(fields) => fields.number(wanted),
-            Fields::Parquet(fields) => fields.number(wanted),
-            Fields::Ndjson(fields) => fields.number(wanted),
-            Fields::Table(fields) => fields.number(wanted),
+            RowFields::Csv(fields) => fields.number(wanted),
+            RowFields::Parquet(fields) => fields.number(wanted),
+            RowFields::Ndjson(fields) => fields.number(wanted),
+            RowFields::Table(fields) => fields.number(wanted),
         }
     }
 
     /// The fields, by format.
     #[inline]
-    pub(crate) fn fields(&self) -> Fields<'a> {
+    pub(crate) fn fields(&self) -> RowFields<'a> {
         self.fields
     }
 
     /// The line the row starts on, from 1, or in a file without lines the row, from 0.
     pub(crate) fn line(&self) -> u64 {
         match &self.fields {
-            Fields::Csv(fields) => fields.line(),
-            Fields::Parquet(_) | Fields::Table(_) => self.row,
-            Fields::Ndjson(fields) => fields.line(),
+            RowFields::Csv(fields) => fields.line(),
+            RowFields::Parquet(_) | RowFields::Table(_) => self.row,
+            RowFields::Ndjson(fields) => fields.line(),
         }
     }
 
@@ -200,12 +201,12 @@ impl<'a> Record<'a> {
     ///
     /// # Panics
     /// If fewer columns were asked for.
-    pub fn place(&self, wanted: usize) -> Place {
+    pub fn location(&self, wanted: usize) -> Location {
         match &self.fields {
-            Fields::Csv(fields) => fields.place(wanted),
-            Fields::Parquet(fields) => fields.place(wanted),
-            Fields::Ndjson(fields) => fields.place(wanted),
-            Fields::Table(fields) => fields.place(wanted),
+            RowFields::Csv(fields) => fields.location(wanted),
+            RowFields::Parquet(fields) => fields.location(wanted),
+            RowFields::Ndjson(fields) => fields.location(wanted),
+            RowFields::Table(fields) => fields.location(wanted),
         }
     }
 }

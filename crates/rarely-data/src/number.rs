@@ -1,15 +1,14 @@
 //! Fields that are numbers.
 
-use crate::{DataError, Place};
+use crate::{CounterfactualFormat, DataError, Location};
 
 /// Longest piece of a wrong field that a message repeats.
 const SHOWN_CHARACTERS: usize = 40;
 
-/// The number a field holds, if it is finite; blanks around it do not matter.
+/// The number in a field, if it is finite. Blanks around it are ignored.
 pub(crate) fn finite(field: &[u8]) -> Option<f64> {
-    let parsed = fast_float2::parse(field).ok();
-    let parsed = parsed.or_else(|| fast_float2::parse(std::str::from_utf8(field).ok()?.trim()).ok());
-    parsed.filter(|value: &f64| value.is_finite())
+    let parsed = std::str::from_utf8(field).ok()?.trim().parse();
+    parsed.ok().filter(|value: &f64| value.is_finite())
 }
 
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
@@ -107,16 +106,16 @@ pub(crate) fn shown(field: &[u8]) -> String {
     format!("{start:?}…")
 }
 
-/// The number of a field, checked to be finite and at most `limit` in magnitude; `place` is asked for only if it is not.
+/// The number of a field, checked to be finite and at most `limit` in magnitude; `location` is called only if it is not.
 pub(crate) fn read(
     field: &[u8],
     limit: f64,
-    remedy: &'static str,
-    place: impl FnOnce() -> Place,
+    format: CounterfactualFormat,
+    location: impl FnOnce() -> Location,
 ) -> Result<f64, DataError> {
     match finite(field) {
-        None => Err(DataError::NotFinite { place: place(), found: shown(field), remedy }),
-        Some(value) if value.abs() > limit => Err(DataError::TooLarge { place: place(), found: value, limit }),
+        None => Err(DataError::NotFinite { location: location(), found: shown(field), format }),
+        Some(value) if value.abs() > limit => Err(DataError::TooLarge { location: location(), found: value, limit }),
         Some(value) => Ok(value),
     }
 }

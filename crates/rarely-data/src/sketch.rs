@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rarely_policy::{ColumnSketch, ColumnValues, FieldValue};
 
-use crate::{CasesError, DataError, Log, LogError};
+use crate::{CasesError, DataError, LogError, LogReader};
 
 /// Distinct words that are kept of a column: more than a draft would list, so that it can tell that there are too many.
 const MOST_WORDS: usize = 51;
@@ -17,9 +17,9 @@ const MOST_WORDS: usize = 51;
 /// # Errors
 /// A [`DataError`] if the file cannot be read, has no row, or one that cannot be read.
 pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
-    let names = Log::open(path, &[])?.readable_names();
-    let mut log = Log::open(path, &names)?;
-    let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
+    let names = LogReader::open(path, &[])?.readable_names();
+    let mut log = LogReader::open(path, &names)?;
+    let mut columns: Vec<SeenColumn> = names.iter().map(|_| SeenColumn::default()).collect();
     loop {
         let record = match log.next() {
             Ok(Some(record)) => record,
@@ -44,7 +44,7 @@ pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
 
 /// What was seen of a column.
 #[derive(Default)]
-struct Column {
+struct SeenColumn {
     /// The least and the greatest number.
     range: Option<(f64, f64)>,
     has_words: bool,
@@ -52,7 +52,7 @@ struct Column {
     words: Vec<String>,
 }
 
-impl Column {
+impl SeenColumn {
     fn add_number(&mut self, number: f64, written: impl Fn() -> String) {
         let (low, high) = self.range.unwrap_or((number, number));
         self.range = Some((low.min(number), high.max(number)));

@@ -14,22 +14,21 @@ use std::path::Path;
 
 use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
 
-use crate::rows::{Row, Rows, check_width};
-use crate::{Counterfactuals, DataError, Place, number};
+use crate::log::CsvRows;
+use crate::{CounterfactualFormat, Counterfactuals, DataError, number};
 
-const REMEDY: &str = "correct the field, or leave the person's row out";
-const RAGGED: &str = "give every row one field for each name in the header, separated by commas";
+const FORMAT: CounterfactualFormat = CounterfactualFormat::Table;
 
 /// Reads a file, row by row.
 ///
 /// # Errors
 /// A [`DataError`] that names the file, the line, the column and the remedy.
 pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
-    let mut rows = Rows::open(path)?;
-    let header = match rows.next()? {
-        Some(row) => Header::read(path, &row)?,
-        None => return Err(DataError::NoHeader { file: path.to_owned(), found: "an empty file".to_owned() }),
-    };
+    let mut rows = CsvRows::open(path, b',')?;
+    if !rows.advance()? {
+        return Err(DataError::NoHeader { file: path.to_owned(), found: "an empty file".to_owned() });
+    }
+    let header = Header::read(path, &rows)?;
     let columns = header.roles.iter().zip(&header.names).filter(|(role, _)| **role == Role::Context);
     let mut people = Counterfactuals {
         label: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
@@ -40,8 +39,8 @@ pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
         outcomes: Vec::new(),
         means: Vec::new(),
     };
-    while let Some(row) = rows.next()? {
-        header.read_person(path, &row, &mut people)?;
+    while rows.advance()? {
+        header.read_person(&rows, &mut people)?;
     }
     if people.outcomes.is_empty() {
         return Err(DataError::NoRows { file: path.to_owned() });
@@ -65,12 +64,11 @@ struct Header {
 }
 
 impl Header {
-    fn read(file: &Path, row: &Row<'_>) -> Result<Self, DataError> {
-        if row.fields.iter().all(|field| number::finite(field).is_some()) {
+    fn read(file: &Path, row: &CsvRows) -> Result<Self, DataError> {
+        if row.fields().all(|field| number::finite(field).is_some()) {
             return Err(DataError::NoHeader { file: file.to_owned(), found: numbers_shown(row) });
         }
-        let names: Vec<String> =
-            row.fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
+        let names: Vec<String> = row.fields().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
         check_names(file, &names)?;
         let arms: Vec<String> =
             names.iter().filter_map(|name| name.strip_prefix("outcome:")).map(ToOwned::to_owned).collect();
@@ -107,19 +105,14 @@ impl Header {
         Ok(Self { names, roles, arms: arms.len(), has_means })
     }
 
-    fn read_person(&self, file: &Path, row: &Row<'_>, people: &mut Counterfactuals) -> Result<(), DataError> {
-        check_width(row, file, &self.names, RAGGED)?;
+    fn read_person(&self, row: &CsvRows, people: &mut Counterfactuals) -> Result<(), DataError> {
+        row.check_width(&self.names, FORMAT)?;
         let first = people.outcomes.len();
         people.outcomes.resize(first + self.arms, 0.0);
         people.means.resize(first + self.arms, 0.0);
         for (index, &role) in self.roles.iter().enumerate() {
             let limit = if role == Role::Context { MAX_CONTEXT_ENTRY } else { MAX_REWARD };
-            let value = number::read(&row.fields[index], limit, REMEDY, || Place::Cell {
-                file: file.to_owned(),
-                line: row.line,
-                column: index + 1,
-                name: self.names[index].clone(),
-            })?;
+            let value = number::read(row.field(index), limit, FORMAT, || row.location(&self.names, index))?;
             match role {
                 Role::Context => people.contexts.push(value),
                 Role::Outcome(arm) => {
@@ -157,7 +150,7 @@ fn check_names(file: &Path, names: &[String]) -> Result<(), DataError> {
     Ok(())
 }
 
-fn numbers_shown(row: &Row<'_>) -> String {
-    let fields: Vec<&[u8]> = row.fields.iter().collect();
+fn numbers_shown(row: &CsvRows) -> String {
+    let fields: Vec<&[u8]> = row.fields().collect();
     number::shown(&fields.join(&b','))
 }

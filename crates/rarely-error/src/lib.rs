@@ -101,6 +101,11 @@ pub enum Action {
     NamePropensityColumn,
     /// Give statistics that a review saved.
     GiveSavedStatistics,
+    // Of rarely-data and rarely-lab.
+    /// Use synthetic children instead of the IHDP data.
+    DrawSyntheticChildren,
+    /// Simulate in the linear environment.
+    UseLinearEnvironment,
 }
 
 impl Action {
@@ -123,6 +128,8 @@ impl Action {
             Self::CreateToken => "create a token",
             Self::NamePropensityColumn => "name the column with the propensities",
             Self::GiveSavedStatistics => "give statistics that a review saved",
+            Self::DrawSyntheticChildren => "use synthetic children",
+            Self::UseLinearEnvironment => "use the linear environment",
         }
     }
 }

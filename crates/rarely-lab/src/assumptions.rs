@@ -1,11 +1,11 @@
 //! What all contestants of an experiment are told, as plain data.
 
 use rarely_core::{Algorithm, Exploration, Profile};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 
-/// What the algorithms are told; `None` is the profile's own.
+/// What the algorithms are told; `None` is the profile's own. Fields are in alphabetical order, as in the JSON files.
 ///
 /// ```
 /// use rarely_core::Algorithm;
@@ -13,24 +13,28 @@ use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 /// let told = Assumptions { penalty: Some(0.1), ..Assumptions::default() };
 /// let contestants = told.contestants(&[Algorithm::Rarely, Algorithm::LinUcb], 0.5);
 /// assert_eq!(contestants[1].declared.noise, Some(0.5));
-/// assert_eq!(told.describe()["penalty"], 0.1);
+/// assert_eq!(serde_json::to_value(told)?["penalty"], 0.1);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Assumptions {
-    /// Valid confidence sets, or what the authors ran.
-    pub profile: Profile,
-    /// Exploration of algorithms that hold a policy, instead of each algorithm's own.
-    pub explore: Option<Exploration>,
-    /// `λ`. Rigorous: 0.01; published: 1e-4·T.
-    pub penalty: Option<f64>,
     /// `σ`. Rigorous: the true one; published: 1.
     pub declared_noise: Option<f64>,
-    /// `L`. Rigorous: auto; published: 1.
-    pub norm_bound: Option<NormBound>,
-    /// `θ₀`, the same number everywhere. Rigorous: 0; published: 1/λ.
-    pub prior_mean: Option<f64>,
     /// `δ`. 1/T.
     pub error_probability: Option<f64>,
+    /// Exploration of algorithms that hold a policy, instead of each algorithm's own.
+    #[serde(serialize_with = "exploration_text")]
+    pub explore: Option<Exploration>,
+    /// `L`. Rigorous: auto; published: 1.
+    #[serde(serialize_with = "norm_bound_or_auto")]
+    pub norm_bound: Option<NormBound>,
+    /// `λ`. Rigorous: 0.01; published: 1e-4·T.
+    pub penalty: Option<f64>,
+    /// `θ₀`, the same number everywhere. Rigorous: 0; published: 1/λ.
+    pub prior_mean: Option<f64>,
+    /// Valid confidence sets, or what the authors ran.
+    #[serde(serialize_with = "profile_text")]
+    pub profile: Profile,
     /// `Δ` of the rs algorithms. 0.01.
     pub tolerance: Option<f64>,
 }
@@ -56,26 +60,40 @@ impl Assumptions {
         algorithms.iter().map(contestant).collect()
     }
 
-    /// As it is written beside results.
-    pub fn describe(&self) -> Value {
-        let explore = self.explore.map(|explore| explore.to_string());
-        let norm_bound = match (self.norm_bound, self.profile) {
-            (Some(NormBound::Value(value)), _) => json!(value),
-            (Some(NormBound::Auto), _) | (None, Profile::Rigorous) => json!("auto"),
-            (None, Profile::Published) => json!(1.0),
-        };
-        json!({
-            "profile": match self.profile {
-                Profile::Rigorous => "rigorous",
-                Profile::Published => "published",
-            },
-            "explore": explore,
-            "penalty": self.penalty,
-            "declared_noise": self.declared_noise,
-            "norm_bound": norm_bound,
-            "prior_mean": self.prior_mean,
-            "error_probability": self.error_probability,
-            "tolerance": self.tolerance,
-        })
+    /// The same with the norm bound that the profile implies, as it is written beside results.
+    #[must_use]
+    pub fn resolved(mut self) -> Self {
+        self.norm_bound = self.norm_bound.or(match self.profile {
+            Profile::Rigorous => Some(NormBound::Auto),
+            Profile::Published => Some(NormBound::Value(1.0)),
+        });
+        self
+    }
+}
+
+#[expect(clippy::ref_option, reason = "the form that serde asks for")]
+fn exploration_text<S: Serializer>(explore: &Option<Exploration>, serializer: S) -> Result<S::Ok, S::Error> {
+    explore.map(|explore| explore.to_string()).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, reason = "the form that serde asks for")]
+fn norm_bound_or_auto<S: Serializer>(norm_bound: &Option<NormBound>, serializer: S) -> Result<S::Ok, S::Error> {
+    match norm_bound {
+        Some(NormBound::Value(value)) => serializer.serialize_f64(*value),
+        Some(NormBound::Auto) => serializer.serialize_str("auto"),
+        None => serializer.serialize_none(),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn profile_text<S: Serializer>(profile: &Profile, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(profile_name(*profile))
+}
+
+/// The name of a profile.
+pub(crate) fn profile_name(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Rigorous => "rigorous",
+        Profile::Published => "published",
     }
 }

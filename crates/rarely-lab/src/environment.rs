@@ -11,24 +11,27 @@ mod synthetic;
 mod table;
 mod understated;
 
+use std::fmt;
+
 use rarely_core::{Arm, Context, Parameters, Rng, Shape, Statistics, World};
-use serde_json::Value;
+
+use crate::description::EnvironmentDescription;
 
 pub use linear::{Given, Linear};
 pub use synthetic::EnvironmentError;
 pub(crate) use synthetic::{Stream, stream};
-pub use table::{Table as CounterfactualTable, TableError};
+pub use table::{CounterfactualTable, TableError};
 
 /// A family of worlds, one for each run.
-pub trait Environment: Send + Sync {
+pub trait Environment: fmt::Debug + Send + Sync {
     /// Arms and context variables.
     fn shape(&self) -> Shape;
 
     /// The world of one run: the same for every algorithm and every number of threads.
     fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld>;
 
-    /// Everything that its worlds depend on, as plain data: results under the same description may be reused.
-    fn describe(&self) -> Value;
+    /// Everything that its worlds depend on.
+    fn describe(&self) -> EnvironmentDescription;
 
     /// Rounds after which a world ends, if it does.
     fn rounds(&self) -> Option<u64> {
@@ -88,7 +91,7 @@ pub struct RegisteredEnvironment {
     pub name: &'static str,
     /// What its worlds are like.
     pub summary: &'static str,
-    /// Builds it for a shape, a standard deviation of the noise and a strength of what is unusual in it (1 is usual).
+    /// Builds it for a shape, a standard deviation of the noise, and a strength of its deviation from the linear environment.
     pub build: fn(Shape, f64, f64) -> Box<dyn Environment>,
 }
 

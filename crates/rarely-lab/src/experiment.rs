@@ -1,29 +1,38 @@
 //! Algorithms × runs, in parallel.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rarely_core::{Certificates, Policy, SettingsError};
+use rarely_core::{Algorithm, Certificates, Policy, SettingsError};
+use rarely_error::{Action, Explain, Remedy};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use crate::assumptions::Assumptions;
 use crate::contestant::Contestant;
-use crate::environment::{Environment, SimulatedWorld, policy_stream};
-use crate::journal::{self, Finished, Journal};
+use crate::contestant_result::ContestantResult;
+use crate::description::ExperimentDescription;
+use crate::environment::{Environment, EnvironmentError, SimulatedWorld, policy_stream};
 use crate::judge::Judge;
-use crate::outcome::Outcome;
 use crate::play::{PlayError, play};
+use crate::run_journal::{self, FinishedRun, RunJournal};
+use crate::world_source::WorldSource;
 
 /// The least number of contexts on which changes are judged.
 pub const JUDGED_ON: usize = 20_000;
 
+/// Rounds of a synthetic experiment that names none.
+pub const ROUNDS: u64 = 10_000;
+
 /// One experiment: every contestant in the same worlds.
-pub struct Experiment<'a> {
+#[derive(Debug, Clone)]
+pub struct Experiment {
     /// Where contexts and rewards come from.
-    pub environment: &'a dyn Environment,
-    /// Rounds of a run.
-    pub rounds: u64,
+    pub source: WorldSource,
+    /// Rounds of a run; `None` is as many as there are people, or [`ROUNDS`].
+    pub rounds: Option<u64>,
     /// Runs, each with its own draw of the arms.
     pub runs: u64,
     /// Seed.
@@ -34,111 +43,220 @@ pub struct Experiment<'a> {
     pub certificates: Certificates,
 }
 
-/// Where finished runs are kept, who is told of them, and who may stop.
-pub struct Bench<'a> {
+/// What an experiment uses while it runs: the finished runs, a progress callback, and a stop flag.
+pub struct RunContext<'a> {
     /// Finished runs.
-    pub journal: &'a Journal,
-    /// Told after each.
+    pub journal: &'a RunJournal,
+    /// Called after each run.
     pub progress: &'a (dyn Fn() + Sync),
-    /// Looked at before each run and now and then within: once it is true, the experiment ends with
-    /// [`ExperimentError::Stopped`].
+    /// Checked before each run and at its checkpoints: once it is true, the experiment ends with [`ExperimentError::Stopped`].
     pub stop: &'a AtomicBool,
 }
 
-impl Bench<'static> {
-    /// Keeps and tells nothing, and never stops.
+impl RunContext<'static> {
+    /// Saves and reports nothing, and never stops.
     pub fn quiet() -> Self {
-        static NONE: std::sync::OnceLock<Journal> = std::sync::OnceLock::new();
+        static NONE: std::sync::OnceLock<RunJournal> = std::sync::OnceLock::new();
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Self { journal: NONE.get_or_init(Journal::none), progress: &|| {}, stop: &NEVER }
+        Self { journal: NONE.get_or_init(RunJournal::none), progress: &|| {}, stop: &NEVER }
     }
 }
 
 /// Why an experiment could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
+    /// The environment does not exist.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// Its shape is out of range.
+    #[error(transparent)]
+    Shape(#[from] SettingsError),
+    /// There are fewer people than rounds.
+    #[error("{rounds} rounds were asked for, but the table has {people} people")]
+    Rounds {
+        /// Asked for.
+        rounds: u64,
+        /// There are.
+        people: u64,
+    },
     /// A contestant could not be built.
     #[error("{name} cannot be built")]
-    Settings {
+    Contestant {
         /// The contestant.
         name: String,
-        /// What was wrong.
+        /// Why.
         source: SettingsError,
     },
-    /// A run could not go on.
-    #[error("{name} could not go on in run {run}")]
+    /// A run failed.
+    #[error("{name} failed in run {run}")]
     Play {
         /// The contestant.
         name: String,
         /// The run.
         run: u64,
-        /// What was wrong.
+        /// Why.
         source: PlayError,
     },
-    /// A finished run could not be kept.
-    #[error("could not keep a finished run; free some space, or name another --out")]
+    /// A finished run could not be saved.
+    #[error("a finished run could not be saved")]
     Journal(#[from] io::Error),
-    /// Somebody asked for it.
-    #[error("stopped before all runs were finished; finished runs are kept where there is a folder for them")]
+    /// The caller stopped it.
+    #[error("stopped before all runs were finished")]
     Stopped,
 }
 
-impl Experiment<'_> {
+impl Explain for ExperimentError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Environment(error) => error.remedy(),
+            Self::Shape(error) | Self::Contestant { source: error, .. } => error.remedy(),
+            Self::Rounds { people, .. } => Some(Remedy::new(format!("ask for at most {people} rounds"))),
+            Self::Play { source, .. } => source.remedy(),
+            Self::Journal(_) => Some(Remedy::with("free some space, or {action}", Action::ChooseOutputDirectory)),
+            Self::Stopped => {
+                Some(Remedy::new("run it again with the same output directory to continue from the finished runs"))
+            }
+        }
+    }
+}
+
+impl Experiment {
+    /// As many rounds as the source has by itself, judged on [`JUDGED_ON`] contexts, without certificates.
+    pub fn new(source: WorldSource, runs: u64, seed: u64) -> Self {
+        Self { source, rounds: None, runs, seed, judged_on: JUDGED_ON, certificates: Certificates::Brief }
+    }
+
+    /// Checks that every contestant can be built, before anything is run. Returns the rounds of a run.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] of the environment, or of the first contestant that cannot be built.
+    pub fn check(&self, contestants: &[Contestant]) -> Result<u64, ExperimentError> {
+        const FEW: usize = 200;
+        let prepared = self.prepare()?;
+        let world = prepared.environment.world(self.seed, 0);
+        let judge = Judge::new(&*world, prepared.environment.shape(), FEW);
+        for contestant in contestants {
+            prepared.build(contestant, &*world, &judge)?;
+        }
+        Ok(prepared.rounds)
+    }
+
+    /// How many of its runs a journal has.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] of the environment.
+    pub fn finished(&self, contestants: &[Contestant], journal: &RunJournal) -> Result<usize, ExperimentError> {
+        let prepared = self.prepare()?;
+        let count = |contestant| journal.count(&prepared.key(contestant), self.runs);
+        Ok(contestants.iter().map(count).sum())
+    }
+
     /// Runs every contestant in every world. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`ExperimentError`] of a run that could not be built, played or kept, or that was stopped.
-    pub fn run(&self, contestants: &[Contestant], bench: &Bench<'_>) -> Result<Vec<Outcome>, ExperimentError> {
-        let keys: Vec<String> = contestants.iter().map(|contestant| journal::key(&self.describe(contestant))).collect();
-        let by_run: Result<Vec<Vec<Finished>>, ExperimentError> = (0..self.runs)
+    /// [`ExperimentError`] of the environment, of a run that could not be built, played or saved, or that was stopped.
+    pub fn run(
+        &self,
+        contestants: &[Contestant],
+        context: &RunContext<'_>,
+    ) -> Result<Vec<ContestantResult>, ExperimentError> {
+        self.prepare()?.run(contestants, context)
+    }
+
+    /// What is run, as it is written beside results.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] of the environment.
+    pub fn describe(
+        &self,
+        assumptions: &Assumptions,
+        algorithms: &[Algorithm],
+    ) -> Result<ExperimentDescription, ExperimentError> {
+        let prepared = self.prepare()?;
+        Ok(ExperimentDescription {
+            algorithms: algorithms.to_vec(),
+            assumptions: assumptions.resolved(),
+            command: None,
+            environment: prepared.environment.describe(),
+            rounds: prepared.rounds,
+            runs: self.runs,
+            seed: self.seed,
+            vary: Vec::new(),
+            version: env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn prepare(&self) -> Result<Prepared<'_>, ExperimentError> {
+        let environment = self.source.environment()?;
+        let rounds = match (self.rounds, environment.rounds()) {
+            (Some(rounds), Some(people)) if rounds > people => return Err(ExperimentError::Rounds { rounds, people }),
+            (Some(rounds), _) => rounds,
+            (None, people) => people.unwrap_or(ROUNDS),
+        };
+        Ok(Prepared { experiment: self, environment, rounds })
+    }
+}
+
+/// An experiment with its environment and its number of rounds.
+struct Prepared<'a> {
+    experiment: &'a Experiment,
+    environment: Arc<dyn Environment>,
+    rounds: u64,
+}
+
+impl Prepared<'_> {
+    fn run(
+        &self,
+        contestants: &[Contestant],
+        context: &RunContext<'_>,
+    ) -> Result<Vec<ContestantResult>, ExperimentError> {
+        let &Experiment { runs, seed, judged_on, .. } = self.experiment;
+        let keys: Vec<String> = contestants.iter().map(|contestant| self.key(contestant)).collect();
+        let by_run: Result<Vec<Vec<FinishedRun>>, ExperimentError> = (0..runs)
             .into_par_iter()
             .map(|run| {
-                let world = self.environment.world(self.seed, run);
+                let world = self.environment.world(seed, run);
                 // Finished runs need no judge, so that one is made only when it is asked for.
                 let judge = std::sync::OnceLock::new();
-                let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), self.judged_on));
+                let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), judged_on));
                 let played = contestants.par_iter().zip(&keys).map(|(contestant, key)| {
-                    let finished = if let Some(finished) = bench.journal.take(key, run) {
+                    let finished = if let Some(finished) = context.journal.take(key, run) {
                         finished
-                    } else if bench.stop.load(Ordering::Relaxed) {
+                    } else if context.stop.load(Ordering::Relaxed) {
                         return Err(ExperimentError::Stopped);
                     } else {
-                        let finished = self.play_one(contestant, run, judge(), bench.stop)?;
-                        bench.journal.keep(key, run, &finished)?;
+                        let finished = self.play_one(contestant, run, judge(), context.stop)?;
+                        context.journal.keep(key, run, &finished)?;
                         finished
                     };
-                    (bench.progress)();
+                    (context.progress)();
                     Ok(finished)
                 });
                 played.collect()
             })
             .collect();
-        let mut outcomes: Vec<Outcome> =
-            contestants.iter().map(|contestant| Outcome::new(contestant.clone(), self.checkpoints())).collect();
+        let checkpoints = checkpoints(self.rounds);
+        let mut results: Vec<ContestantResult> = contestants
+            .iter()
+            .map(|contestant| ContestantResult::new(contestant.clone(), checkpoints.clone()))
+            .collect();
         for finished in by_run? {
-            outcomes.iter_mut().zip(finished).for_each(|(outcome, finished)| outcome.push(finished));
+            results.iter_mut().zip(finished).for_each(|(result, finished)| result.push(finished));
         }
-        Ok(outcomes)
+        Ok(results)
     }
 
-    /// Tries whether every contestant can be built, in their order, before anything is run.
-    ///
-    /// # Errors
-    /// [`ExperimentError::Settings`] of the first that cannot.
-    pub fn check(&self, contestants: &[Contestant]) -> Result<(), ExperimentError> {
-        const FEW: usize = 200;
-        let world = self.environment.world(self.seed, 0);
-        let judge = Judge::new(&*world, self.environment.shape(), FEW);
-        for contestant in contestants {
-            self.build(contestant, &*world, &judge)?;
-        }
-        Ok(())
-    }
-
-    /// How many of its runs a journal has.
-    pub fn finished(&self, contestants: &[Contestant], journal: &Journal) -> usize {
-        let count = |contestant| journal.count(&journal::key(&self.describe(contestant)), self.runs);
-        contestants.iter().map(count).sum()
+    /// The digest of everything that a contestant's results depend on.
+    fn key(&self, contestant: &Contestant) -> String {
+        let description: Value = json!({
+            "environment": self.environment.describe(),
+            "contestant": contestant,
+            "rounds": self.rounds,
+            "seed": self.experiment.seed,
+            "judged_on": self.experiment.judged_on,
+            "certificates": self.experiment.certificates,
+        });
+        run_journal::key(&description)
     }
 
     fn build(
@@ -147,33 +265,8 @@ impl Experiment<'_> {
         world: &dyn SimulatedWorld,
         judge: &Judge,
     ) -> Result<Box<dyn Policy>, ExperimentError> {
-        let built = contestant.build(world, judge, self.rounds, self.certificates);
-        built.map_err(|source| ExperimentError::Settings { name: contestant.name.clone(), source })
-    }
-
-    /// The rounds at which regret is recorded: about 200, evenly on a linear and on a logarithmic scale, the last the end.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn checkpoints(&self) -> Vec<u64> {
-        const POINTS: u64 = 100;
-        let rounds = self.rounds;
-        let even = (1..=POINTS).map(|at| (u128::from(rounds) * u128::from(at) / u128::from(POINTS)) as u64);
-        let logarithmic = (0..POINTS).map(|at| libm::pow(rounds as f64, at as f64 / POINTS as f64).round() as u64);
-        let mut all: Vec<u64> = even.chain(logarithmic).chain([tenth(rounds)]).filter(|&round| round > 0).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
-    /// Everything that a contestant's results depend on.
-    pub fn describe(&self, contestant: &Contestant) -> Value {
-        json!({
-            "environment": self.environment.describe(),
-            "contestant": contestant,
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "judged_on": self.judged_on,
-            "certificates": self.certificates,
-        })
+        let built = contestant.build(world, judge, self.rounds, self.experiment.certificates);
+        built.map_err(|source| ExperimentError::Contestant { name: contestant.name.clone(), source })
     }
 
     fn play_one(
@@ -182,21 +275,38 @@ impl Experiment<'_> {
         run: u64,
         judge: &Judge,
         stop: &AtomicBool,
-    ) -> Result<Finished, ExperimentError> {
-        let mut world = self.environment.world(self.seed, run);
+    ) -> Result<FinishedRun, ExperimentError> {
+        let mut world = self.environment.world(self.experiment.seed, run);
         let mut policy = self.build(contestant, &*world, judge)?;
-        let mut rng = policy_stream(self.seed, run);
+        let mut rng = policy_stream(self.experiment.seed, run);
         let started = Instant::now();
-        let played = play(policy.as_mut(), &mut *world, judge, &self.checkpoints(), &mut rng, stop);
+        let played = play(policy.as_mut(), &mut *world, judge, &checkpoints(self.rounds), &mut rng, stop);
         let run_played = played.map_err(|source| match source {
             PlayError::Stopped => ExperimentError::Stopped,
             source => ExperimentError::Play { name: contestant.name.clone(), run, source },
         })?;
-        Ok(Finished { run: run_played, seconds: started.elapsed().as_secs_f64() })
+        Ok(FinishedRun { run: run_played, seconds: started.elapsed().as_secs_f64() })
     }
+}
+
+/// The rounds at which regret is recorded: about 200, evenly on a linear and on a logarithmic scale, the last the end.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn checkpoints(rounds: u64) -> Vec<u64> {
+    const POINTS: u64 = 100;
+    let even = (1..=POINTS).map(|at| (u128::from(rounds) * u128::from(at) / u128::from(POINTS)) as u64);
+    let logarithmic = (0..POINTS).map(|at| libm::pow(rounds as f64, at as f64 / POINTS as f64).round() as u64);
+    let mut all: Vec<u64> = even.chain(logarithmic).chain([tenth(rounds)]).filter(|&round| round > 0).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// The round at a tenth of all.
 pub(crate) fn tenth(rounds: u64) -> u64 {
     (rounds / 10).max(1)
+}
+
+/// `1 run`, `2 runs`.
+pub fn runs_text(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }

@@ -3,12 +3,12 @@
 use rarely_core::{Algorithm, Exploration, Profile, Share};
 
 use crate::contestant::Contestant;
-use crate::outcome::{Outcome, Summary};
+use crate::contestant_result::{ContestantResult, Summary};
 use rarely_output::ColumnTable;
 
 /// One algorithm with one setting, and whether nothing beats it in both regret and changes.
 #[derive(Debug, Clone)]
-pub struct Point {
+pub struct FrontierPoint {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The contestant's summary.
@@ -69,9 +69,9 @@ pub fn candidates() -> Vec<Contestant> {
     all
 }
 
-/// Marks the outcomes that no other beats in both regret and number of changes.
-pub fn points(outcomes: &[Outcome]) -> Vec<Point> {
-    let summaries: Vec<Summary> = outcomes.iter().map(Outcome::summary).collect();
+/// Marks the results that no other beats in both regret and number of changes.
+pub fn points(results: &[ContestantResult]) -> Vec<FrontierPoint> {
+    let summaries: Vec<Summary> = results.iter().map(ContestantResult::summary).collect();
     let place = |summary: &Summary| (summary.changes.mean, summary.regret_per_step.mean);
     let beaten = |one: &Summary| {
         let (changes, regret) = place(one);
@@ -80,10 +80,10 @@ pub fn points(outcomes: &[Outcome]) -> Vec<Point> {
             c <= changes && r <= regret && (c < changes || r < regret)
         })
     };
-    let marked = outcomes.iter().zip(&summaries);
+    let marked = results.iter().zip(&summaries);
     marked
-        .map(|(outcome, summary)| Point {
-            algorithm: outcome.contestant.algorithm,
+        .map(|(result, summary)| FrontierPoint {
+            algorithm: result.contestant.algorithm,
             summary: summary.clone(),
             on_frontier: !beaten(summary),
         })
@@ -91,7 +91,7 @@ pub fn points(outcomes: &[Outcome]) -> Vec<Point> {
 }
 
 /// A row for each point.
-pub fn frame(points: &[Point]) -> ColumnTable {
+pub fn frame(points: &[FrontierPoint]) -> ColumnTable {
     let number = |value: fn(&Summary) -> f64| points.iter().map(move |point| value(&point.summary));
     ColumnTable::default()
         .texts("contestant", points.iter().map(|point| point.summary.name.clone()))

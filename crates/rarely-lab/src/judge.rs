@@ -84,7 +84,7 @@ impl Judge {
         Ok(arms)
     }
 
-    /// What a change from `before` to `after` gains a decision, and the share of the sample whose arm changes; with the mean
+    /// What a change from `before` to `after` gains per decision, and the share of the sample whose arm changes; with the mean
     /// rewards of `world` as they are now, if they move.
     pub(crate) fn gain(&self, before: &[Arm], after: &[Arm], world: &dyn SimulatedWorld) -> (f64, f64) {
         let moved = world.drifts().then(|| world.sample(before.len()).means);
@@ -100,7 +100,7 @@ impl Judge {
         (gain / size, changed as f64 / size)
     }
 
-    /// Expected regret a decision of a policy that plays these arms.
+    /// Expected regret per decision of a policy that plays these arms.
     ///
     /// # Panics
     /// If an arm does not exist.

@@ -5,36 +5,38 @@
 //!
 //! In reading order: an [`Environment`] makes a [`SimulatedWorld`] for each run; [`play`] lets a policy, built from a [`Contestant`],
 //! decide and learn in it while a [`Judge`] watches; an [`Experiment`] does that for all contestants and runs in parallel, keeps
-//! what is finished in a [`Journal`], and gives an [`Outcome`] for each; [`results`] makes tables of them,
+//! what is finished in a [`RunJournal`], and gives an [`ContestantResult`] for each; [`results`] makes tables of them,
 //! [`report`] figures, pages and text.
 
 mod assumptions;
 mod contestant;
+mod contestant_result;
+mod description;
 pub mod environment;
 mod experiment;
 pub mod frontier;
-mod journal;
 mod judge;
 mod metrics;
-mod outcome;
 mod play;
 pub mod report;
 pub mod reproduction;
 pub mod results;
+mod run_journal;
 pub mod sweep;
-mod task;
 mod theorem_one;
+mod world_source;
 
 pub use assumptions::Assumptions;
 pub use contestant::{Contestant, Declared, NormBound, Tuned};
+pub use contestant_result::{ContestantResult, Summary, TracePoint};
+pub use description::{EnvironmentDescription, ExperimentDescription};
 pub use environment::{
     CounterfactualTable, Environment, EnvironmentError, Given, JudgedSample, Linear, SimulatedWorld, TableError,
 };
-pub use experiment::{Bench, Experiment, ExperimentError, JUDGED_ON};
-pub use journal::{Finished, Journal};
+pub use experiment::{Experiment, ExperimentError, JUDGED_ON, ROUNDS, RunContext, runs_text};
 pub use judge::Judge;
-pub use metrics::{Between, Estimate};
-pub use outcome::{Outcome, Summary, TracePoint};
+pub use metrics::{Estimate, Interval95};
 pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play};
-pub use task::{ROUNDS, Source, Task, TaskError, runs_text};
-pub use theorem_one::{CounterExample, CounterExampleError, printed_bound};
+pub use run_journal::{FinishedRun, RunJournal};
+pub use theorem_one::{CounterExample, printed_bound};
+pub use world_source::WorldSource;

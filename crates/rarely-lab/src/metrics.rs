@@ -29,15 +29,15 @@ impl Estimate {
     }
 
     /// Its 95 % interval by Student's t, of `count` values.
-    pub fn between(self, count: usize) -> Between {
+    pub fn interval(self, count: usize) -> Interval95 {
         let half = if count < 2 { 0.0 } else { quantile(count - 1) * self.standard_error };
-        Between { mean: self.mean, low: self.mean - half, high: self.mean + half }
+        Interval95 { mean: self.mean, low: self.mean - half, high: self.mean + half }
     }
 }
 
 /// A value with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Between {
+pub struct Interval95 {
     /// The value.
     pub mean: f64,
     /// Lower end.
@@ -46,10 +46,10 @@ pub struct Between {
     pub high: f64,
 }
 
-impl Between {
+impl Interval95 {
     /// A mean of percentages: the interval does not leave 0 to 100.
     pub fn percentages(values: &[f64]) -> Self {
-        let Self { mean, low, high } = Estimate::of(values).between(values.len());
+        let Self { mean, low, high } = Estimate::of(values).interval(values.len());
         Self { mean, low: low.max(0.0), high: high.min(100.0) }
     }
 

@@ -6,6 +6,7 @@ use rarely_core::{
     Algorithm, Certificate, Change, DecideError, Decision, Evidence, Parameters, Policy, Profile, Rng, Round, Sets,
     StepError, TheoremThree, step,
 };
+use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::SimulatedWorld;
@@ -31,7 +32,7 @@ pub struct Run {
 pub struct ChangeRecord {
     /// The round.
     pub round: u64,
-    /// True gain a decision on the judge's sample.
+    /// True gain per decision on the judge's sample.
     pub gain: f64,
     /// Share of the sample whose arm changed.
     pub changed_share: f64,
@@ -46,7 +47,7 @@ pub struct ChangeRecord {
 /// The numbers of a certificate; those that are not finite are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CertificateRecord {
-    /// Estimated gain a decision.
+    /// Estimated gain per decision.
     pub gain: Option<f64>,
     /// Its lower end.
     pub gain_lower: Option<f64>,
@@ -114,6 +115,16 @@ pub enum PlayError {
     /// The caller asked for it.
     #[error("stopped before its last round")]
     Stopped,
+}
+
+impl Explain for PlayError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Step(error) => error.remedy(),
+            Self::Decide(error) => error.remedy(),
+            Self::Stopped => None,
+        }
+    }
 }
 
 /// Lets a policy decide and learn in a world for as many rounds as the last checkpoint says. `stop` is looked at before each.

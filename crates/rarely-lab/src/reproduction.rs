@@ -1,4 +1,4 @@
-//! Everything in the paper, as a list of trials, and what their outcomes say about its claims and errata.
+//! Everything in the paper, as a list of trials, and what their results say about its claims and errata.
 
 mod claims;
 mod errata;
@@ -11,14 +11,14 @@ use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, 
 use rarely_data::Counterfactuals;
 
 use crate::contestant::{Contestant, NormBound};
+use crate::contestant_result::ContestantResult;
 use crate::environment::{CounterfactualTable, Environment};
-use crate::experiment::Bench;
+use crate::experiment::{Experiment, ExperimentError, RunContext, runs_text};
 use crate::frontier;
-use crate::outcome::Outcome;
-use crate::task::{Source, Task, TaskError, runs_text};
+use crate::world_source::WorldSource;
 
-pub use claims::{Claim, Measurement, Verdict, claims};
-pub use errata::{Erratum, Origin, errata};
+pub use claims::{Claim, ClaimVerdict, Measurement, claims};
+pub use errata::{Erratum, ErratumOrigin, errata};
 pub use reproduced::{JudgementError, Reproduced, synthetic_children};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap,
@@ -50,7 +50,7 @@ pub const PAPER: [Algorithm; 8] = [
 
 /// How much of it to run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Size {
+pub struct ReproductionSize {
     /// The paper's size.
     pub full: bool,
     /// At most this many runs of anything.
@@ -61,7 +61,7 @@ pub struct Size {
     pub seed: u64,
 }
 
-impl Size {
+impl ReproductionSize {
     /// Runs: as in the paper, or fewer.
     fn runs(&self, full: u64, quick: u64) -> u64 {
         (if self.full { full } else { quick }).min(self.at_most)
@@ -73,9 +73,7 @@ impl Size {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
             (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
             (_, false) => {
-                "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier \
-                 (--full runs the paper's size)"
-                    .to_owned()
+                "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier".to_owned()
             }
         };
         format!("{} rounds, {how_many}", self.rounds)
@@ -84,58 +82,63 @@ impl Size {
 
 /// One experiment of the reproduction.
 pub struct Trial {
-    /// What it is found by.
+    /// Its name, such as `main/published`.
     pub id: String,
-    /// What it runs.
-    pub task: Task,
-    /// Who plays.
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The contestants.
     pub contestants: Vec<Contestant>,
 }
 
 impl Trial {
     /// Runs that it takes.
     pub fn runs(&self) -> u64 {
-        self.task.runs * self.contestants.len() as u64
+        self.experiment.runs * self.contestants.len() as u64
     }
 }
 
-/// What came out of every trial.
-pub struct Findings {
+/// The results of every trial.
+pub struct TrialResults {
     /// How much was run.
-    pub size: Size,
+    pub size: ReproductionSize,
     /// Whether the children are synthetic.
     pub synthetic: bool,
-    trials: Vec<(String, Vec<Outcome>)>,
+    trials: Vec<(String, Vec<ContestantResult>)>,
 }
 
-impl Findings {
+impl TrialResults {
     /// Runs every trial.
     ///
     /// # Errors
-    /// [`TaskError`] of the first that could not be run.
-    pub fn of(size: Size, synthetic: bool, trials: &[Trial], bench: &Bench<'_>) -> Result<Self, TaskError> {
-        let run = |trial: &Trial| Ok((trial.id.clone(), trial.task.run(&trial.contestants, bench)?));
-        Ok(Self { size, synthetic, trials: trials.iter().map(run).collect::<Result<_, TaskError>>()? })
+    /// [`ExperimentError`] of the first that could not be run.
+    pub fn of(
+        size: ReproductionSize,
+        synthetic: bool,
+        trials: &[Trial],
+        context: &RunContext<'_>,
+    ) -> Result<Self, ExperimentError> {
+        let run = |trial: &Trial| Ok((trial.id.clone(), trial.experiment.run(&trial.contestants, context)?));
+        Ok(Self { size, synthetic, trials: trials.iter().map(run).collect::<Result<_, ExperimentError>>()? })
     }
 
-    /// The outcomes of a trial; none if there was no such trial.
-    pub fn outcomes(&self, id: &str) -> &[Outcome] {
-        self.trials.iter().find(|(known, _)| known == id).map_or(&[], |(_, outcomes)| outcomes)
+    /// The results of a trial; none if there was no such trial.
+    pub fn results(&self, id: &str) -> &[ContestantResult] {
+        self.trials.iter().find(|(known, _)| known == id).map_or(&[], |(_, results)| results)
     }
 
     /// One contestant of a trial, by name.
-    pub fn outcome(&self, id: &str, name: &str) -> Option<&Outcome> {
-        self.outcomes(id).iter().find(|outcome| outcome.name() == name)
+    pub fn result(&self, id: &str, name: &str) -> Option<&ContestantResult> {
+        self.results(id).iter().find(|result| result.name() == name)
     }
 }
 
-/// Everything that claims and errata are judged by.
-pub struct Evidence<'a> {
+/// Everything by which claims and errata are judged.
+pub struct ReproductionEvidence<'a> {
     /// The trials.
-    pub findings: &'a Findings,
+    pub trials: &'a TrialResults,
     /// The counter-example to Theorem 1.
     pub counter: &'a [CounterRow],
-    /// Decisions looked at one by one.
+    /// Theorem 2, checked decision by decision.
     pub feasible: &'a [TheoremTwo],
     /// The gap in Theorem 3.
     pub gap: TheoremThreeGap,
@@ -152,13 +155,13 @@ pub fn grid_id(family: &str, arms: usize, dimension: usize) -> String {
 ///
 /// # Errors
 /// [`SettingsError`] if a table has no usable shape.
-pub fn trials(size: Size, children: &[Counterfactuals]) -> Result<Vec<Trial>, SettingsError> {
+pub fn trials(size: ReproductionSize, children: &[Counterfactuals]) -> Result<Vec<Trial>, SettingsError> {
     let mut all = main(size);
     all.extend(grids(size));
     all.extend(children_trials(size, children));
     all.push(Trial {
         id: "frontier".to_owned(),
-        task: synthetic(size, MAIN, size.runs(50, 10)),
+        experiment: synthetic(size, MAIN, size.runs(50, 10)),
         contestants: frontier::candidates(),
     });
     all.extend(variants(size)?);
@@ -171,8 +174,8 @@ fn without_clucb() -> impl Iterator<Item = Algorithm> {
     PAPER.into_iter().filter(|&algorithm| algorithm != Algorithm::Clucb)
 }
 
-fn synthetic(size: Size, (arms, dimension): (usize, usize), runs: u64) -> Task {
-    Task { rounds: Some(size.rounds), ..Task::new(Source::linear(arms, dimension), runs, size.seed) }
+fn synthetic(size: ReproductionSize, (arms, dimension): (usize, usize), runs: u64) -> Experiment {
+    Experiment { rounds: Some(size.rounds), ..Experiment::new(WorldSource::linear(arms, dimension), runs, size.seed) }
 }
 
 fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
@@ -180,18 +183,18 @@ fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
 }
 
 /// Figure 3 and the schedule of the supplement, under both profiles.
-fn main(size: Size) -> Vec<Trial> {
+fn main(size: ReproductionSize) -> Vec<Trial> {
     let with_schedule: Vec<Algorithm> = PAPER.into_iter().chain([Algorithm::Scheduled]).collect();
     let rigorous = Algorithm::all().map(|algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
-    let task = || synthetic(size, MAIN, size.runs(50, 50));
+    let experiment = || synthetic(size, MAIN, size.runs(50, 50));
     vec![
-        Trial { id: "main/published".to_owned(), task: task(), contestants: published(&with_schedule) },
-        Trial { id: "main/rigorous".to_owned(), task: task(), contestants: rigorous },
+        Trial { id: "main/published".to_owned(), experiment: experiment(), contestants: published(&with_schedule) },
+        Trial { id: "main/rigorous".to_owned(), experiment: experiment(), contestants: rigorous },
     ]
 }
 
 /// The grid of the supplement under both profiles, and the house default against LinUCB.
-fn grids(size: Size) -> Vec<Trial> {
+fn grids(size: ReproductionSize) -> Vec<Trial> {
     let compared: Vec<Algorithm> = without_clucb().collect();
     let house = [Algorithm::Rarely, Algorithm::LinUcb];
     let rigorous = |algorithms: &[Algorithm]| {
@@ -202,29 +205,31 @@ fn grids(size: Size) -> Vec<Trial> {
         for dimension in GRID_DIMENSIONS {
             // Only regret and number of changes are shown, so that a small sample will do.
             let quick = if dimension >= 50 { 2 } else { 5 };
-            let task = Task { judged_on: 200, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
+            let experiment = Experiment { judged_on: 200, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
             // Judging rs-linucb takes longer than all else together where d is large.
             let quick: Vec<Algorithm> = without_clucb().filter(|&algorithm| algorithm != Algorithm::RsLinUcb).collect();
             all.push(Trial {
                 id: grid_id("grid-rigorous", arms, dimension),
-                task: task.clone(),
+                experiment: experiment.clone(),
                 contestants: rigorous(&quick),
             });
-            all.push(Trial { id: grid_id("grid", arms, dimension), task, contestants: published(&compared) });
+            all.push(Trial { id: grid_id("grid", arms, dimension), experiment, contestants: published(&compared) });
         }
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
             let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, 50) };
-            let task = synthetic(size, (arms, dimension), size.runs(full, quick));
-            all.push(Trial { id: grid_id("house", arms, dimension), task, contestants: rigorous(&house) });
+            let experiment = synthetic(size, (arms, dimension), size.runs(full, quick));
+            all.push(Trial { id: grid_id("house", arms, dimension), experiment, contestants: rigorous(&house) });
         }
     }
     all
 }
 
 /// Figure 4 and the sweeps of the supplement.
-fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
+fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<Trial> {
     let tables = |children: Vec<Counterfactuals>| CounterfactualTable::new(children).ok().map(Arc::new);
-    let task = |tables: &Arc<CounterfactualTable>, runs| Task::new(Source::Tables(Arc::clone(tables)), runs, size.seed);
+    let experiment = |tables: &Arc<CounterfactualTable>, runs| {
+        Experiment::new(WorldSource::Tables(Arc::clone(tables)), runs, size.seed)
+    };
     let as_run: Vec<Counterfactuals> =
         children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
     let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
@@ -247,7 +252,7 @@ fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
     };
     let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| Trial {
         id: id.to_owned(),
-        task: task(tables, size.runs(100, 100)),
+        experiment: experiment(tables, size.runs(100, 100)),
         contestants,
     };
     let mut all = vec![
@@ -283,7 +288,7 @@ fn children_trials(size: Size, children: &[Counterfactuals]) -> Vec<Trial> {
 }
 
 /// What the errata change one at a time.
-fn variants(size: Size) -> Result<Vec<Trial>, SettingsError> {
+fn variants(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
     let runs = size.runs(50, 20);
     let mut contestants = Vec::new();
     let mut add = |name: &str, mut contestant: Contestant, set: &dyn Fn(&mut Contestant)| {
@@ -318,23 +323,23 @@ fn variants(size: Size) -> Result<Vec<Trial>, SettingsError> {
         }
     }
     add("linucb, valid sets", Contestant::new(Algorithm::LinUcb, Profile::Rigorous), &|_| {});
-    Ok(vec![Trial { id: "variants".to_owned(), task: synthetic(size, MAIN, runs), contestants }])
+    Ok(vec![Trial { id: "variants".to_owned(), experiment: synthetic(size, MAIN, runs), contestants }])
 }
 
 /// Theorem 3: two arms, two context variables, every change with its certificate.
-fn planar(size: Size) -> Result<Vec<Trial>, SettingsError> {
+fn planar(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
     let trial = |(id, equipoise): (&str, f64)| {
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
         contestant.declared.error_probability = Some(0.01);
         contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise)? });
         let runs = size.runs(2_000, 1_000);
-        let task = Task {
+        let experiment = Experiment {
             rounds: Some(size.rounds.min(300)),
             judged_on: 2_000,
             certificates: Certificates::Full,
-            ..Task::new(Source::linear(2, 2), runs, size.seed)
+            ..Experiment::new(WorldSource::linear(2, 2), runs, size.seed)
         };
-        Ok(Trial { id: id.to_owned(), task, contestants: vec![contestant] })
+        Ok(Trial { id: id.to_owned(), experiment, contestants: vec![contestant] })
     };
     [("theorem-3/greedy", 0.0), ("theorem-3/equipoise", 0.05)].into_iter().map(trial).collect()
 }

@@ -1,15 +1,15 @@
 //! Outcomes as tables.
 
-use crate::metrics::Between;
-use crate::outcome::{Outcome, Summary, TracePoint};
+use crate::contestant_result::{ContestantResult, Summary, TracePoint};
+use crate::metrics::Interval95;
 use crate::play::{CertificateRecord, ChangeRecord};
 use rarely_output::ColumnTable;
 
 /// A row for each contestant. Times are left out: the same seed gives the same bytes.
-pub fn summary(outcomes: &[Outcome]) -> ColumnTable {
-    let rows: Vec<Summary> = outcomes.iter().map(Outcome::summary).collect();
+pub fn summary(results: &[ContestantResult]) -> ColumnTable {
+    let rows: Vec<Summary> = results.iter().map(ContestantResult::summary).collect();
     let number = |value: fn(&Summary) -> f64| rows.iter().map(value).collect::<Vec<_>>();
-    let improving = |value: fn(Between) -> f64| rows.iter().map(move |row| row.improving_percent.map(value));
+    let improving = |value: fn(Interval95) -> f64| rows.iter().map(move |row| row.improving_percent.map(value));
     ColumnTable::default()
         .texts("algorithm", rows.iter().map(|row| row.name.clone()))
         .numbers("regret_per_step_tenth", number(|row| row.regret_per_step_tenth.mean))
@@ -33,9 +33,9 @@ pub fn summary(outcomes: &[Outcome]) -> ColumnTable {
 }
 
 /// Regret and changes by round, mean and standard error, thinned.
-pub fn traces(outcomes: &[Outcome]) -> ColumnTable {
+pub fn traces(results: &[ContestantResult]) -> ColumnTable {
     let rows: Vec<(&str, TracePoint)> =
-        outcomes.iter().flat_map(|outcome| outcome.trace().into_iter().map(|point| (outcome.name(), point))).collect();
+        results.iter().flat_map(|result| result.trace().into_iter().map(|point| (result.name(), point))).collect();
     let number = |value: fn(&TracePoint) -> f64| rows.iter().map(move |(_, point)| value(point));
     ColumnTable::default()
         .texts("algorithm", rows.iter().map(|(name, _)| *name))
@@ -47,13 +47,13 @@ pub fn traces(outcomes: &[Outcome]) -> ColumnTable {
 }
 
 /// Every change with its certificate and its true gain.
-pub fn changes(outcomes: &[Outcome]) -> ColumnTable {
-    let rows: Vec<(&str, usize, usize, &ChangeRecord)> = outcomes
+pub fn changes(results: &[ContestantResult]) -> ColumnTable {
+    let rows: Vec<(&str, usize, usize, &ChangeRecord)> = results
         .iter()
-        .flat_map(|outcome| {
-            let runs = outcome.runs.iter().enumerate();
+        .flat_map(|result| {
+            let runs = result.runs.iter().enumerate();
             runs.flat_map(move |(run, played)| {
-                played.changes.iter().enumerate().map(move |(at, change)| (outcome.name(), run, at + 1, change))
+                played.changes.iter().enumerate().map(move |(at, change)| (result.name(), run, at + 1, change))
             })
         })
         .collect();

@@ -1,15 +1,17 @@
-//! One task over a range of one or two settings.
+//! One experiment over a range of one or two settings.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rarely_core::{Exploration, SettingsError, Share};
+use rarely_error::{Action, Explain, Remedy};
+use serde::{Serialize, Serializer};
 
 use crate::contestant::Contestant;
-use crate::experiment::Bench;
-use crate::journal::Journal;
-use crate::outcome::{Outcome, Summary};
-use crate::task::{Source, Task, TaskError};
+use crate::contestant_result::{ContestantResult, Summary};
+use crate::experiment::{Experiment, ExperimentError, RunContext};
+use crate::run_journal::RunJournal;
+use crate::world_source::WorldSource;
 use rarely_output::ColumnTable;
 
 /// A setting that can be varied.
@@ -56,6 +58,12 @@ const SETTINGS: [(Setting, &str); 12] = [
     (Setting::ErrorProbability, "error-probability"),
 ];
 
+impl Serialize for Setting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(SETTINGS.iter().find(|(setting, _)| setting == self).map_or("", |(_, name)| name))
@@ -63,8 +71,8 @@ impl fmt::Display for Setting {
 }
 
 /// A setting and the values it takes, written `penalty=0.001,0.01,0.1`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepAxis {
     /// The setting.
     pub setting: Setting,
     /// Its values.
@@ -75,29 +83,41 @@ pub struct Axis {
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// Not `setting=value,…`.
-    #[error("`{text}` is not a setting with values; write it like penalty=0.001,0.01,0.1")]
+    #[error("`{text}` is not a setting with values")]
     Form {
         /// What was written.
         text: String,
     },
     /// Not a setting.
-    #[error("there is no setting `{name}` to vary; there are {}", SETTINGS.map(|(_, name)| name).join(", "))]
+    #[error("there is no setting `{name}` to vary")]
     Unknown {
         /// The name.
         name: String,
     },
     /// Not a number that it can take.
-    #[error("{setting} cannot be `{value}`: {remedy}")]
+    #[error("{setting} is `{value}`, but it must be {expected}")]
     Value {
         /// The setting.
         setting: Setting,
         /// What was written.
         value: String,
-        /// What to do.
-        remedy: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A curvature in an environment that is not linear.
+    #[error("the curvature cannot be varied in the environment `{environment}`")]
+    NotLinear {
+        /// The environment.
+        environment: String,
+    },
+    /// A setting that the environment fixes.
+    #[error("{setting} cannot be varied: the environment has its own arms and context variables")]
+    FixedByEnvironment {
+        /// The setting.
+        setting: Setting,
     },
     /// The same setting twice.
-    #[error("{setting} is varied twice; give all its values at once, like {setting}=0.1,0.2")]
+    #[error("{setting} is varied twice")]
     Twice {
         /// The setting.
         setting: Setting,
@@ -111,11 +131,28 @@ pub enum SweepError {
         /// Its settings.
         cell: String,
         /// Why.
-        source: TaskError,
+        source: ExperimentError,
     },
 }
 
-impl FromStr for Axis {
+impl Explain for SweepError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::Form { .. } => Remedy::new("write it like penalty=0.001,0.01,0.1"),
+            Self::Unknown { .. } => {
+                Remedy::new(format!("the settings are {}", SETTINGS.map(|(_, name)| name).join(", ")))
+            }
+            Self::NotLinear { .. } => Remedy::with("{action}", Action::UseLinearEnvironment),
+            Self::FixedByEnvironment { .. } => Remedy::new("vary it in a simulation"),
+            Self::Twice { setting } => Remedy::new(format!("give all its values at once, like {setting}=0.1,0.2")),
+            Self::Value { .. } => return None,
+            Self::Settings(error) => return error.remedy(),
+            Self::Cell { source, .. } => return source.remedy(),
+        })
+    }
+}
+
+impl FromStr for SweepAxis {
     type Err = SweepError;
 
     fn from_str(text: &str) -> Result<Self, SweepError> {
@@ -123,10 +160,10 @@ impl FromStr for Axis {
         let known = SETTINGS.iter().find(|(_, known)| *known == name.trim());
         let &(setting, _) = known.ok_or_else(|| SweepError::Unknown { name: name.trim().to_owned() })?;
         let number = |value: &str| {
-            let remedy = "it must be a number";
+            let expected = "a number";
             let parsed: Result<f64, _> = value.trim().parse();
             let parsed = parsed.ok().filter(|value| value.is_finite());
-            parsed.ok_or_else(|| SweepError::Value { setting, value: value.trim().to_owned(), remedy })
+            parsed.ok_or_else(|| SweepError::Value { setting, value: value.trim().to_owned(), expected })
         };
         let values = list.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { setting, values })
@@ -134,17 +171,17 @@ impl FromStr for Axis {
 }
 
 /// One cell: the values of the varied settings, and what came out.
-pub struct Cell {
+pub struct SweepCell {
     /// In the order of the axes.
     pub values: Vec<f64>,
     /// Of every contestant.
-    pub outcomes: Vec<Outcome>,
+    pub results: Vec<ContestantResult>,
 }
 
-/// A task for every combination of values.
+/// A experiment for every combination of values.
 pub struct Sweep {
-    cells: Vec<(Vec<f64>, Task, Vec<Contestant>)>,
-    axes: Vec<Axis>,
+    cells: Vec<(Vec<f64>, Experiment, Vec<Contestant>)>,
+    axes: Vec<SweepAxis>,
 }
 
 impl Sweep {
@@ -152,7 +189,7 @@ impl Sweep {
     ///
     /// # Errors
     /// [`SweepError`] of the first cell that cannot.
-    pub fn new(task: &Task, contestants: &[Contestant], axes: &[Axis]) -> Result<Self, SweepError> {
+    pub fn new(experiment: &Experiment, contestants: &[Contestant], axes: &[SweepAxis]) -> Result<Self, SweepError> {
         if let [first, second, ..] = axes
             && first.setting == second.setting
         {
@@ -165,12 +202,12 @@ impl Sweep {
             combinations = combinations.into_iter().flat_map(extend).collect();
         }
         let prepare = |values: Vec<f64>| {
-            let (mut task, mut contestants) = (task.clone(), contestants.to_vec());
+            let (mut experiment, mut contestants) = (experiment.clone(), contestants.to_vec());
             for (axis, &value) in axes.iter().zip(&values) {
-                apply(axis.setting, value, &mut task, &mut contestants)?;
+                apply(axis.setting, value, &mut experiment, &mut contestants)?;
             }
-            task.check(&contestants).map_err(|source| at(axes, &values, source))?;
-            Ok((values, task, contestants))
+            experiment.check(&contestants).map_err(|source| at(axes, &values, source))?;
+            Ok((values, experiment, contestants))
         };
         let cells = combinations.into_iter().map(prepare).collect::<Result<_, SweepError>>()?;
         Ok(Self { cells, axes: axes.to_vec() })
@@ -178,17 +215,19 @@ impl Sweep {
 
     /// Runs that it takes.
     pub fn runs(&self) -> u64 {
-        self.cells.iter().map(|(_, task, contestants)| task.runs * contestants.len() as u64).sum()
+        self.cells.iter().map(|(_, experiment, contestants)| experiment.runs * contestants.len() as u64).sum()
     }
 
     /// How many of its runs a journal has.
     ///
     /// # Errors
     /// [`SweepError`] of a cell that cannot be run.
-    pub fn finished(&self, journal: &Journal) -> Result<usize, SweepError> {
+    pub fn finished(&self, journal: &RunJournal) -> Result<usize, SweepError> {
         let cells = self.cells.iter();
         cells
-            .map(|(values, task, all)| task.finished(all, journal).map_err(|source| at(&self.axes, values, source)))
+            .map(|(values, experiment, all)| {
+                experiment.finished(all, journal).map_err(|source| at(&self.axes, values, source))
+            })
             .sum()
     }
 
@@ -196,44 +235,55 @@ impl Sweep {
     ///
     /// # Errors
     /// [`SweepError`] of the first cell that cannot be run.
-    pub fn run(&self, bench: &Bench<'_>) -> Result<Vec<Cell>, SweepError> {
-        let run = |(values, task, contestants): &(Vec<f64>, Task, Vec<Contestant>)| {
-            let outcomes = task.run(contestants, bench).map_err(|source| at(&self.axes, values, source))?;
-            Ok(Cell { values: values.clone(), outcomes })
+    pub fn run(&self, context: &RunContext<'_>) -> Result<Vec<SweepCell>, SweepError> {
+        let run = |(values, experiment, contestants): &(Vec<f64>, Experiment, Vec<Contestant>)| {
+            let results = experiment.run(contestants, context).map_err(|source| at(&self.axes, values, source))?;
+            Ok(SweepCell { values: values.clone(), results })
         };
         self.cells.iter().map(run).collect()
     }
 }
 
-fn at(axes: &[Axis], values: &[f64], source: TaskError) -> SweepError {
+fn at(axes: &[SweepAxis], values: &[f64], source: ExperimentError) -> SweepError {
     let settings = axes.iter().zip(values).map(|(axis, value)| format!("{}={value}", axis.setting));
     SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source }
 }
 
-/// Sets one setting in a task and its contestants.
-fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Contestant]) -> Result<(), SweepError> {
-    let refuse = |remedy| SweepError::Value { setting, value: value.to_string(), remedy };
+/// Sets one setting in a experiment and its contestants.
+fn apply(
+    setting: Setting,
+    value: f64,
+    experiment: &mut Experiment,
+    contestants: &mut [Contestant],
+) -> Result<(), SweepError> {
     let whole = || {
         let is_whole = (0.0..=1e6).contains(&value) && value.fract() == 0.0;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        is_whole.then_some(value as u32).ok_or_else(|| refuse("it must be a whole number"))
+        is_whole.then_some(value as u32).ok_or_else(|| SweepError::Value {
+            setting,
+            value: value.to_string(),
+            expected: "a whole number from 0 to 1,000,000",
+        })
     };
-    let true_noise = match &task.source {
-        Source::Synthetic { noise, .. } => *noise,
-        Source::Tables(_) => 1.0,
+    let true_noise = match &experiment.source {
+        WorldSource::Synthetic { noise, .. } => *noise,
+        WorldSource::Tables(_) | WorldSource::Environment(_) => 1.0,
     };
-    match (setting, &mut task.source) {
-        (Setting::Arms, Source::Synthetic { arms, .. }) => *arms = whole()? as usize,
-        (Setting::Dimension, Source::Synthetic { dimension, .. }) => *dimension = whole()? as usize,
-        (Setting::Curvature, Source::Synthetic { name, .. }) if name != "linear" && name != "quadratic" => {
-            return Err(refuse("the world is already an unusual one; leave out --environment"));
+    match (setting, &mut experiment.source) {
+        (Setting::Arms, WorldSource::Synthetic { arms, .. }) => *arms = whole()? as usize,
+        (Setting::Dimension, WorldSource::Synthetic { dimension, .. }) => *dimension = whole()? as usize,
+        (Setting::Curvature, WorldSource::Synthetic { name, .. }) if name != "linear" && name != "quadratic" => {
+            return Err(SweepError::NotLinear { environment: name.clone() });
         }
-        (Setting::Curvature, Source::Synthetic { name, strength, .. }) => {
+        (Setting::Curvature, WorldSource::Synthetic { name, strength, .. }) => {
             "quadratic".clone_into(name);
             *strength = value;
         }
-        (Setting::Arms | Setting::Dimension | Setting::Curvature, Source::Tables(_)) => {
-            return Err(refuse("a table has its own arms and variables; vary it in a simulation"));
+        (
+            Setting::Arms | Setting::Dimension | Setting::Curvature,
+            WorldSource::Tables(_) | WorldSource::Environment(_),
+        ) => {
+            return Err(SweepError::FixedByEnvironment { setting });
         }
         _ => {}
     }
@@ -258,10 +308,10 @@ fn apply(setting: Setting, value: f64, task: &mut Task, contestants: &mut [Conte
 }
 
 /// A row for each cell and contestant.
-pub fn frame(axes: &[Axis], cells: &[Cell]) -> ColumnTable {
+pub fn frame(axes: &[SweepAxis], cells: &[SweepCell]) -> ColumnTable {
     let rows: Vec<(&[f64], Summary)> = cells
         .iter()
-        .flat_map(|cell| cell.outcomes.iter().map(|outcome| (cell.values.as_slice(), outcome.summary())))
+        .flat_map(|cell| cell.results.iter().map(|result| (cell.values.as_slice(), result.summary())))
         .collect();
     let mut frame = ColumnTable::default();
     for (at, axis) in axes.iter().enumerate() {

@@ -3,12 +3,13 @@
 //! Two arms, one context variable that is always 1, true rewards 0.5 and 0.9, and a policy that starts with the worse arm. The
 //! better arm is never played, so that it is never ruled out and never recommended: every round is feasible and loses 0.4.
 
-use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, Shape, Share};
+use rarely_core::{Algorithm, Exploration, Profile, Shape, Share};
 
 use crate::contestant::Contestant;
 use crate::environment::Given;
-use crate::experiment::{Bench, Experiment, ExperimentError};
+use crate::experiment::{Experiment, ExperimentError, RunContext};
 use crate::play::Run;
+use crate::world_source::WorldSource;
 
 /// The setting of the counter-example.
 #[derive(Debug, Clone, Copy)]
@@ -28,23 +29,12 @@ const NOISE: f64 = 0.1;
 const PENALTY: f64 = 1.0;
 const ERROR_PROBABILITY: f64 = 0.05;
 
-/// What could not be done.
-#[derive(Debug, thiserror::Error)]
-pub enum CounterExampleError {
-    /// A number is out of range.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// It could not be played.
-    #[error(transparent)]
-    Experiment(#[from] ExperimentError),
-}
-
 impl CounterExample {
     /// Plays it, with valid confidence sets, λ = 1, δ = 0.05.
     ///
     /// # Errors
-    /// [`CounterExampleError`] if a number is out of range.
-    pub fn run(&self) -> Result<Run, CounterExampleError> {
+    /// [`ExperimentError`] if a number is out of range.
+    pub fn run(&self) -> Result<Run, ExperimentError> {
         let environment =
             Given { shape: Shape::new(2, 1)?, truth: TRUTH.to_vec(), initial: vec![1.0, 0.0], noise: NOISE };
         let mut contestant = Contestant::new(self.algorithm, Profile::Rigorous);
@@ -52,15 +42,12 @@ impl CounterExample {
         contestant.declared.penalty = Some(PENALTY);
         contestant.declared.error_probability = Some(ERROR_PROBABILITY);
         let experiment = Experiment {
-            environment: &environment,
-            rounds: self.rounds,
-            runs: 1,
-            seed: self.seed,
+            rounds: Some(self.rounds),
             judged_on: 1,
-            certificates: Certificates::Brief,
+            ..Experiment::new(WorldSource::of(environment), 1, self.seed)
         };
-        let outcomes = experiment.run(&[contestant], &Bench::quiet())?;
-        Ok(outcomes.into_iter().flat_map(|outcome| outcome.runs).next().unwrap_or_default())
+        let results = experiment.run(&[contestant], &RunContext::quiet())?;
+        Ok(results.into_iter().flat_map(|result| result.runs).next().unwrap_or_default())
     }
 }
 

@@ -61,6 +61,8 @@ fn named(action: Action) -> Option<&'static str> {
         Action::RaiseRejectLimit => "raise `reject_limit`",
         Action::GiveSavedStatistics => "give the bytes of Review.state",
         Action::ChooseOutputDirectory => "give another directory as `out`",
+        Action::DrawSyntheticChildren => "leave out `data` to use synthetic children",
+        Action::UseLinearEnvironment => "leave out `environment`",
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
-use rarely_data::Table;
+use rarely_data::MemoryTable;
 use rarely_policy::FieldValue;
 
 use self::cells::{Cells, cells};
@@ -100,7 +100,7 @@ impl PyFrame {
     }
 }
 
-impl Table for PyFrame {
+impl MemoryTable for PyFrame {
     fn label(&self) -> &str {
         self.label
     }

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rarely_core::{Algorithm, Certificates, Profile};
 use rarely_lab::report::{reproduction as shown, results as figures};
-use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
-use rarely_lab::{Assumptions, CounterfactualTable, Journal, NormBound, Source, Task, results};
+use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, synthetic_children, trials};
+use rarely_lab::{Assumptions, CounterfactualTable, Experiment, NormBound, RunJournal, WorldSource, results};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
 use self::watch::Watched;
@@ -44,12 +44,12 @@ pub(crate) fn simulate<'py>(
     let assumptions = assumptions(told)?;
     let contestants = assumptions.contestants(&algorithms, true_noise);
     let certificates = if certificates { Certificates::Full } else { Certificates::Brief };
-    let task = Task { rounds, certificates, ..Task::new(source, runs, seed) };
-    task.check(&contestants).map_err(|error| error::TASK.of(py, &error))?;
+    let experiment = Experiment { rounds, certificates, ..Experiment::new(source, runs, seed) };
+    experiment.check(&contestants).map_err(|error| error::TASK.explain(py, &error))?;
     let (directory, journal) = kept(py, out)?;
     let watched = Watched { total: runs * contestants.len() as u64, threads, progress, journal: &journal };
-    let outcomes = watched.run(py, |bench| task.run(&contestants, bench))?;
-    let settings = task.describe(&assumptions, &algorithms).map_err(|error| error::TASK.of(py, &error))?;
+    let outcomes = watched.run(py, |context| experiment.run(&contestants, context))?;
+    let settings = experiment.describe(&assumptions, &algorithms).map_err(|error| error::TASK.explain(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| figures::write(directory, &settings, &outcomes))
             .map_err(|error| error::TASK.explain(py, &error))?;
@@ -87,18 +87,18 @@ pub(crate) fn reproduce(
     let children = if synthetic {
         synthetic_children(seed)
     } else {
-        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.of(py, &error))?
+        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.explain(py, &error))?
     };
-    let size = Size { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
+    let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
     let trials = trials(size, &children).map_err(|error| error::TASK.of(py, &error))?;
     for trial in &trials {
-        trial.task.check(&trial.contestants).map_err(|error| error::TASK.of(py, &error))?;
+        trial.experiment.check(&trial.contestants).map_err(|error| error::TASK.explain(py, &error))?;
     }
     let (directory, journal) = kept(py, out)?;
     let total = trials.iter().map(Trial::runs).sum();
     let watched = Watched { total, threads, progress, journal: &journal };
-    let findings = watched.run(py, |bench| Findings::of(size, synthetic, &trials, bench))?;
-    let judged = py.detach(|| Reproduced::judge(findings, children));
+    let results = watched.run(py, |context| TrialResults::of(size, synthetic, &trials, context))?;
+    let judged = py.detach(|| Reproduced::judge(results, children));
     let reproduced = judged.map_err(|error| error::TASK.of(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| shown::write(directory, &reproduced)).map_err(|error| error::TASK.explain(py, &error))?;
@@ -114,26 +114,26 @@ pub(crate) fn reproduce(
 }
 
 /// The output directory, and the runs already finished in it.
-fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirectory>, Journal)> {
+fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirectory>, RunJournal)> {
     let wrong = |error: OutputError| error::TASK.explain(py, &error);
     let directory = out.as_deref().map(OutputDirectory::create).transpose().map_err(wrong)?;
-    let journal = directory.as_ref().map_or_else(|| Ok(Journal::none()), Journal::open).map_err(wrong)?;
+    let journal = directory.as_ref().map_or_else(|| Ok(RunJournal::none()), RunJournal::open).map_err(wrong)?;
     Ok((directory, journal))
 }
 
 /// Where contexts and rewards come from, and the noise that is declared for them.
-fn source(world: &Bound<'_, PyDict>) -> PyResult<(Source, f64)> {
+fn source(world: &Bound<'_, PyDict>) -> PyResult<(WorldSource, f64)> {
     let py = world.py();
     let get = |name: &str| world.get_item(name)?.ok_or_else(|| error::TASK.says(py, format!("{name} is missing")));
     let table = get("table")?;
     if !table.is_none() {
         let path: PathBuf = table.extract()?;
-        let table = rarely_data::table::read(&path).map_err(|error| error::DATA.of(py, &error))?;
-        let table = CounterfactualTable::new(vec![table]).map_err(|error| error::DATA.of(py, &error))?;
-        return Ok((Source::Tables(Arc::new(table)), 1.0));
+        let table = rarely_data::table::read(&path).map_err(|error| error::DATA.explain(py, &error))?;
+        let table = CounterfactualTable::new(vec![table]).map_err(|error| error::DATA.explain(py, &error))?;
+        return Ok((WorldSource::Tables(Arc::new(table)), 1.0));
     }
     let noise = get("noise")?.extract()?;
-    let source = Source::Synthetic {
+    let source = WorldSource::Synthetic {
         name: get("environment")?.extract()?,
         arms: get("arms")?.extract()?,
         dimension: get("dimension")?.extract()?,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use rarely_data::{Case, Cases, CasesError, Columns, DataError, people_of_table, read_people};
+use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_report::ReviewSources;
 use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, Tally};
 
@@ -127,7 +127,7 @@ fn read(
         LogSource::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
     };
     let mut cases = cases.map_err(|error| reading(py, &error, reject_limit))?;
-    let mut case = Case::new(checked);
+    let mut case = LoggedCase::new(checked);
     loop {
         let more = py.detach(|| {
             for _ in 0..STRIDE {
@@ -194,7 +194,7 @@ fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
         let help = "to leave bad rows out, and have them listed and counted, give reject_limit";
         return error::DATA.with_help(py, chain(error), help);
     }
-    error::DATA.of(py, error)
+    error::DATA.explain(py, error)
 }
 
 fn reviewing(py: Python<'_>, error: &ReviewError) -> PyErr {

@@ -120,6 +120,8 @@ fn named(action: Action) -> Option<&'static str> {
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
+        Action::DrawSyntheticChildren => "use synthetic children with --synthetic",
+        Action::UseLinearEnvironment => "leave out --environment",
         Action::CreateToken => "create one with `rarely token create`",
         _ => return None,
     })

@@ -1,9 +1,9 @@
 //! `rarely frontier`.
 
 use clap::Args;
-use rarely_lab::frontier::{self, Point};
+use rarely_lab::frontier::{self, FrontierPoint};
 use rarely_lab::report::results;
-use rarely_lab::{Task, runs_text};
+use rarely_lab::{Experiment, runs_text};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
@@ -31,10 +31,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { world, rounds, runs, options } = arguments;
     let contestants = frontier::candidates();
     let source = world.source("linear", 0.1, 1.0)?;
-    let task = Task { rounds: Some(*rounds), ..Task::new(source, *runs, options.seed) };
-    task.check(&contestants).or_fail()?;
+    let experiment = Experiment { rounds: Some(*rounds), ..Experiment::new(source, *runs, options.seed) };
+    experiment.check(&contestants)?;
     let session = RunSession::start(options.threads, options.out.as_deref())?;
-    let outcomes = simulate::play(&session, "frontier", &task, &contestants)?;
+    let outcomes = simulate::play(&session, "frontier", &experiment, &contestants)?;
     let points = frontier::points(&outcomes);
     let frame = frontier::frame(&points);
     let title = format!(
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match options.format {
         TableFormat::Csv => print(&frame.to_csv())?,
         TableFormat::Json => {
-            let row = |point: &Point| {
+            let row = |point: &FrontierPoint| {
                 let (algorithm, summary) = (point.algorithm.name(), &point.summary);
                 json!({ "algorithm": algorithm, "on_frontier": point.on_frontier, "summary": summary })
             };

@@ -7,11 +7,10 @@ use clap::Args;
 use rarely_data::{Counterfactuals, ihdp};
 use rarely_lab::report::results::{text, two_panels, write};
 use rarely_lab::reproduction::synthetic_children;
-use rarely_lab::{CounterfactualTable, Outcome, Source, Task};
+use rarely_lab::{ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, WorldSource};
 use rarely_output::OutputDirectory;
-use serde_json::{Value, json};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::Failure;
 use crate::options::{Algorithms, AssumptionOptions, RunOptions, count};
 use crate::output::{TableFormat, print, print_json};
 use crate::progress::RunSession;
@@ -66,7 +65,7 @@ pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Ve
         let failure = Failure::new("the IHDP data are not part of rarely");
         return Err(failure.help("name their files with --data, or try --synthetic").help(ihdp::HOW_TO_GET));
     }
-    ihdp::read(&data).or_fail()
+    Ok(ihdp::read(&data)?)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -75,28 +74,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // σ = 1 is the noise of the response surface.
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
-    let mut tasks = Vec::new();
+    let mut experiments = Vec::new();
     for with_intercept in [false, true] {
         if intercept.is_some_and(|choice| (choice == YesNo::Yes) != with_intercept) {
             continue;
         }
         let tables: Vec<Counterfactuals> =
             tables.iter().cloned().map(|table| if with_intercept { table.with_intercept() } else { table }).collect();
-        let source = Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?));
-        let task =
-            Task { rounds: *rounds, certificates: options.certificates(), ..Task::new(source, *runs, options.seed) };
-        task.check(&contestants).or_fail()?;
-        tasks.push((with_intercept, task));
+        let source = WorldSource::Tables(Arc::new(CounterfactualTable::new(tables)?));
+        let experiment = Experiment {
+            rounds: *rounds,
+            certificates: options.certificates(),
+            ..Experiment::new(source, *runs, options.seed)
+        };
+        experiment.check(&contestants)?;
+        experiments.push((with_intercept, experiment));
     }
     let session = RunSession::start(options.threads, options.out.as_deref())?;
     let mut answers = Vec::new();
-    for (with_intercept, task) in &tasks {
+    for (with_intercept, experiment) in &experiments {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
-        let outcomes = simulate::play(&session, what, task, &contestants)?;
-        let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
-        settings["command"] = json!("ihdp");
+        let outcomes = simulate::play(&session, what, experiment, &contestants)?;
+        let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+        settings.command = Some("ihdp");
         let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
-        settings["environment"]["label"] = json!(format!("{kind}, {what}"));
+        settings.environment.label = Some(format!("{kind}, {what}"));
         if let Some(directory) = session.directory() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
             let directory = OutputDirectory::create(&directory.path().join(name))?;
@@ -110,7 +112,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     session.finish()
 }
 
-fn print_answers(format: TableFormat, synthetic: bool, answers: &[(bool, Value, Vec<Outcome>)]) -> Result<(), Failure> {
+fn print_answers(
+    format: TableFormat,
+    synthetic: bool,
+    answers: &[(bool, ExperimentDescription, Vec<ContestantResult>)],
+) -> Result<(), Failure> {
     match format {
         TableFormat::Json => {
             let objects = answers.iter().map(|(_, settings, outcomes)| simulate::object(settings, outcomes));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use rarely_data::{Case, Cases, CasesError, Columns, DataError, read_people};
+use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people};
 use rarely_policy::PolicyDocument;
 use rarely_review::SAMPLE_SIZE;
 
@@ -60,7 +60,7 @@ impl LogOptions {
     pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
-        take: impl FnMut(&Case) -> Result<(), Failure>,
+        take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
     ) -> Result<u64, Failure> {
         self.walk_with(document, &Self::columns(document), take)
     }
@@ -70,18 +70,18 @@ impl LogOptions {
         &self,
         document: &PolicyDocument,
         columns: &Columns,
-        mut take: impl FnMut(&Case) -> Result<(), Failure>,
+        mut take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
     ) -> Result<u64, Failure> {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
-        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit).or_fail()?;
+        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit)?;
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        let mut case = Case::new(document);
+        let mut case = LoggedCase::new(document);
         let mut rows = 0_u64;
         loop {
             match cases.next(&mut case) {
@@ -118,9 +118,9 @@ impl LogOptions {
 
 impl LogOptions {
     /// Says how to tolerate bad rows, if the error is about one.
-    fn with_remedy(&self, error: &DataError) -> Failure {
-        let about_a_row = matches!(error, DataError::Cases(CasesError::Rejected(_)));
-        let failure = Failure::of(error);
+    fn with_remedy(&self, error: DataError) -> Failure {
+        let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
+        let failure = Failure::from(error);
         if about_a_row && self.reject_limit == 0 {
             failure.help("to leave bad rows out, and have them listed and counted, give --reject-limit ROWS")
         } else {
@@ -135,7 +135,7 @@ impl PopulationOptions {
         if self.population.is_empty() {
             return Ok(None);
         }
-        let people = read_people(document, &self.population, 0, SAMPLE_SIZE).or_fail()?;
+        let people = read_people(document, &self.population, 0, SAMPLE_SIZE)?;
         Ok(Some(people.contexts))
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
-use rarely_lab::{NormBound, Source};
+use rarely_lab::{NormBound, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::TableFormat;
@@ -104,10 +104,10 @@ pub(crate) struct WorldOptions {
 
 impl WorldOptions {
     /// The world with this name.
-    pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<Source, Failure> {
+    pub(crate) fn source(&self, name: &str, noise: f64, strength: f64) -> Result<WorldSource, Failure> {
         let (arms, dimension) = (usize::try_from(self.arms), usize::try_from(self.dim));
         let (arms, dimension) = (arms.or_fail()?, dimension.or_fail()?);
-        Ok(Source::Synthetic { name: name.to_owned(), arms, dimension, noise, strength })
+        Ok(WorldSource::Synthetic { name: name.to_owned(), arms, dimension, noise, strength })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rarely_lab::{Bench, Journal, runs_text};
+use rarely_lab::{RunContext, RunJournal, runs_text};
 use rarely_output::OutputDirectory;
 
 use crate::failure::{Failure, OrFail as _};
@@ -14,7 +14,7 @@ use crate::output::say;
 pub(crate) struct RunSession {
     pool: rayon::ThreadPool,
     directory: Option<OutputDirectory>,
-    journal: Journal,
+    journal: RunJournal,
     started: Instant,
 }
 
@@ -27,8 +27,8 @@ impl RunSession {
             .map_err(|failure| failure.help("try --threads 1"))?;
         let directory = out.map(OutputDirectory::create).transpose()?;
         let journal = match &directory {
-            Some(directory) => Journal::open(directory)?,
-            None => Journal::none(),
+            Some(directory) => RunJournal::open(directory)?,
+            None => RunJournal::none(),
         };
         let kept = directory.as_ref().map(|directory| directory.path().display().to_string());
         ctrlc::set_handler(move || {
@@ -45,7 +45,7 @@ impl RunSession {
     }
 
     /// The runs that were finished before.
-    pub(crate) fn journal(&self) -> &Journal {
+    pub(crate) fn journal(&self) -> &RunJournal {
         &self.journal
     }
 
@@ -54,7 +54,7 @@ impl RunSession {
         &self,
         what: &str,
         (total, finished): (u64, usize),
-        work: impl FnOnce(&Bench<'_>) -> T + Send,
+        work: impl FnOnce(&RunContext<'_>) -> T + Send,
     ) -> T {
         if finished > 0 {
             say(&format!("resuming: {} were finished before", runs_text(finished as u64)));
@@ -66,8 +66,8 @@ impl RunSession {
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         let progress = || bar.inc(1);
-        let bench = Bench { journal: &self.journal, progress: &progress, ..Bench::quiet() };
-        let result = self.pool.install(|| work(&bench));
+        let context = RunContext { journal: &self.journal, progress: &progress, ..RunContext::quiet() };
+        let result = self.pool.install(|| work(&context));
         bar.finish_and_clear();
         result
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_lab::report::reproduction::{text, write};
-use rarely_lab::reproduction::{Findings, Reproduced, Size, Trial, synthetic_children, trials};
-use rarely_lab::{Bench, ROUNDS};
+use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, synthetic_children, trials};
+use rarely_lab::{ROUNDS, RunContext};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::ihdp;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Limit on the runs of every experiment
     #[arg(long, default_value_t = 1_000_000, value_parser = count(1, 1_000_000), hide_default_value = true)]
     runs: u64,
-    /// Rounds of the synthetic tasks
+    /// Rounds of the synthetic experiments
     #[arg(long, default_value_t = ROUNDS, value_parser = count(10, 100_000_000))]
     rounds: u64,
     /// Seed of every random number
@@ -43,11 +43,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { full, runs, rounds, seed, .. } = *arguments;
     let data = ihdp::named(&arguments.data);
     let synthetic = data.is_empty();
-    let children = if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data).or_fail()? };
-    let size = Size { full, at_most: runs, rounds, seed };
+    let children = if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data)? };
+    let size = ReproductionSize { full, at_most: runs, rounds, seed };
     let trials = trials(size, &children).or_fail()?;
     for trial in &trials {
-        trial.task.check(&trial.contestants).or_fail()?;
+        trial.experiment.check(&trial.contestants)?;
     }
     let session = RunSession::start(arguments.threads, Some(&arguments.out))?;
     say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), size.extent()));
@@ -55,11 +55,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         say("no --data: SYNTHETIC children replace the IHDP data (`rarely ihdp` says how to get the data)");
     }
     let total = trials.iter().map(Trial::runs).sum();
-    let finished = trials.iter().map(|trial| trial.task.finished(&trial.contestants, session.journal()));
-    let finished = finished.sum::<Result<usize, _>>().or_fail()?;
-    let work = |bench: &Bench<'_>| Findings::of(size, synthetic, &trials, bench);
-    let findings = session.watch("reproducing", (total, finished), work).or_fail()?;
-    let reproduced = Reproduced::judge(findings, children).or_fail()?;
+    let finished = trials.iter().map(|trial| trial.experiment.finished(&trial.contestants, session.journal()));
+    let finished = finished.sum::<Result<usize, _>>()?;
+    let work = |context: &RunContext<'_>| TrialResults::of(size, synthetic, &trials, context);
+    let results = session.watch("reproducing", (total, finished), work)?;
+    let reproduced = Reproduced::judge(results, children)?;
     if let Some(directory) = session.directory() {
         write(directory, &reproduced)?;
     }

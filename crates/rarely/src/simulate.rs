@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use rarely_lab::report::results;
-use rarely_lab::{Contestant, CounterfactualTable, Outcome, Source, Task};
+use rarely_lab::{Contestant, ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, WorldSource};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, OrFail as _};
@@ -50,20 +50,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, options } =
         arguments;
     let (source, true_noise) = if let Some(path) = table {
-        let table = rarely_data::table::read(path).or_fail()?;
-        (Source::Tables(Arc::new(CounterfactualTable::new(vec![table]).or_fail()?)), 1.0)
+        let table = rarely_data::table::read(path)?;
+        (WorldSource::Tables(Arc::new(CounterfactualTable::new(vec![table])?)), 1.0)
     } else {
         (world.source(environment, *noise, *strength)?, *noise)
     };
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
     let certificates = options.certificates();
-    let task = Task { rounds: *rounds, certificates, ..Task::new(source, *runs, options.seed) };
-    task.check(&contestants).or_fail()?;
+    let experiment = Experiment { rounds: *rounds, certificates, ..Experiment::new(source, *runs, options.seed) };
+    experiment.check(&contestants)?;
     let session = RunSession::start(options.threads, options.out.as_deref())?;
-    let outcomes = play(&session, "simulating", &task, &contestants)?;
-    let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
-    settings["command"] = json!("simulate");
+    let outcomes = play(&session, "simulating", &experiment, &contestants)?;
+    let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+    settings.command = Some("simulate");
     if let Some(directory) = session.directory() {
         results::write(directory, &settings, &outcomes)?;
     }
@@ -71,20 +71,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     session.finish()
 }
 
-/// Runs one task in a session.
+/// Runs one experiment.
 pub(crate) fn play(
     session: &RunSession,
     what: &str,
-    task: &Task,
+    experiment: &Experiment,
     contestants: &[Contestant],
-) -> Result<Vec<Outcome>, Failure> {
-    let total = task.runs * contestants.len() as u64;
-    let finished = task.finished(contestants, session.journal()).or_fail()?;
-    session.watch(what, (total, finished), |bench| task.run(contestants, bench)).or_fail()
+) -> Result<Vec<ContestantResult>, Failure> {
+    let total = experiment.runs * contestants.len() as u64;
+    let finished = experiment.finished(contestants, session.journal())?;
+    Ok(session.watch(what, (total, finished), |context| experiment.run(contestants, context))?)
 }
 
 /// Prints one experiment.
-pub(crate) fn report(format: TableFormat, settings: &Value, outcomes: &[Outcome]) -> Result<(), Failure> {
+pub(crate) fn report(
+    format: TableFormat,
+    settings: &ExperimentDescription,
+    outcomes: &[ContestantResult],
+) -> Result<(), Failure> {
     match format {
         TableFormat::Table => print(&results::text::experiment(settings, outcomes, width())),
         TableFormat::Json => print_json(&object(settings, outcomes)?),
@@ -93,12 +97,12 @@ pub(crate) fn report(format: TableFormat, settings: &Value, outcomes: &[Outcome]
 }
 
 /// One experiment as one object.
-pub(crate) fn object(settings: &Value, outcomes: &[Outcome]) -> Result<Value, Failure> {
+pub(crate) fn object(settings: &ExperimentDescription, outcomes: &[ContestantResult]) -> Result<Value, Failure> {
     Ok(json!({ "settings": settings, "algorithms": rows(outcomes)? }))
 }
 
-pub(crate) fn rows(outcomes: &[Outcome]) -> Result<Vec<Value>, Failure> {
-    let row = |outcome: &Outcome| {
+pub(crate) fn rows(outcomes: &[ContestantResult]) -> Result<Vec<Value>, Failure> {
+    let row = |outcome: &ContestantResult| {
         let mut row = serde_json::to_value(outcome.summary())?;
         row["rounds_per_second"] = json!(outcome.rounds_per_second());
         row["seconds"] = json!(outcome.seconds);

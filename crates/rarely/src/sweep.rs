@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use rarely_lab::report::results::{self, text};
-use rarely_lab::sweep::{self, Axis, Sweep};
-use rarely_lab::{CounterfactualTable, Source, Task};
+use rarely_lab::sweep::{self, Sweep, SweepAxis};
+use rarely_lab::{CounterfactualTable, Experiment, WorldSource};
 use serde_json::json;
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::{Failure, parse};
 use crate::ihdp;
 use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     /// A setting and its values, such as penalty=0.001,0.01,0.1; once or twice. Settings: tolerance (Δ), penalty (λ), equipoise (ε),
     /// pilot, arms (k), dim (d), declared-noise (× the true σ), curvature (of a non-linear truth), growth (C), excluded-share (τ),
     /// prior-mean (θ₀), error-probability (δ)
-    #[arg(long, value_name = "SETTING=VALUES", required = true)]
-    vary: Vec<Axis>,
+    #[arg(long, value_name = "SETTING=VALUES", required = true, value_parser = parse::<SweepAxis>)]
+    vary: Vec<SweepAxis>,
     /// WorldOptions
     #[arg(long, default_value = "linear")]
     environment: String,
@@ -61,22 +61,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let (source, true_noise) = if *synthetic || !data.is_empty() {
         let tables = ihdp::read(data, *synthetic, options.seed)?;
-        (Source::Tables(Arc::new(CounterfactualTable::new(tables).or_fail()?)), 1.0)
+        (WorldSource::Tables(Arc::new(CounterfactualTable::new(tables)?)), 1.0)
     } else {
         (world.source(environment, *noise, 1.0)?, *noise)
     };
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let task = Task { rounds: *rounds, ..Task::new(source, *runs, options.seed) };
-    task.check(&contestants).or_fail()?;
-    let sweep = Sweep::new(&task, &contestants, vary).or_fail()?;
+    let experiment = Experiment { rounds: *rounds, ..Experiment::new(source, *runs, options.seed) };
+    experiment.check(&contestants)?;
+    let sweep = Sweep::new(&experiment, &contestants, vary)?;
     let session = RunSession::start(options.threads, options.out.as_deref())?;
-    let progress = (sweep.runs(), sweep.finished(session.journal()).or_fail()?);
-    let cells = session.watch("sweeping", progress, |bench| sweep.run(bench)).or_fail()?;
-    let mut settings = task.describe(&assumptions, &algorithms.0).or_fail()?;
-    settings["command"] = json!("sweep");
-    settings["vary"] =
-        vary.iter().map(|axis| json!({ "setting": axis.setting.to_string(), "values": axis.values })).collect();
+    let progress = (sweep.runs(), sweep.finished(session.journal())?);
+    let cells = session.watch("sweeping", progress, |context| sweep.run(context))?;
+    let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+    settings.command = Some("sweep");
+    settings.vary.clone_from(vary);
     let frame = sweep::frame(vary, &cells);
     let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
     if let Some(directory) = session.directory() {
@@ -90,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         TableFormat::Json => {
             let cells: Result<Vec<_>, Failure> = cells
                 .iter()
-                .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.outcomes)? })))
+                .map(|cell| Ok(json!({ "values": cell.values, "algorithms": simulate::rows(&cell.results)? })))
                 .collect();
             print_json(&json!({ "settings": settings, "cells": cells? }))?;
         }

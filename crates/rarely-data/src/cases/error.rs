@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
+use rarely_error::{Action, Explain, Remedy};
 use thiserror::Error;
 
-use crate::{Place, Rejection};
+use crate::{Location, Rejection};
 
 /// Why cases or people cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CasesError {
     /// No file.
-    #[error("no file was given; name at least one")]
+    #[error("no file was given")]
     NoFile,
     /// The same file twice.
-    #[error("{}: the file is given twice, and its rows would count twice; name it once", file.display())]
+    #[error("{}: the file is given twice, and its rows would count twice", file.display())]
     GivenTwice {
         /// The file.
         file: PathBuf,
@@ -23,10 +24,7 @@ pub enum CasesError {
     #[error(transparent)]
     Rejected(Box<Rejection>),
     /// More rows that cannot be used than may be.
-    #[error(
-        "more than {limit} rows cannot be used; correct them, or allow more to be left out. The first are:{}",
-        lines(first)
-    )]
+    #[error("more than {limit} rows cannot be used; the first are:{}", lines(first))]
     TooManyRejected {
         /// How many may be left out.
         limit: u64,
@@ -42,19 +40,33 @@ pub enum CasesError {
         first: Vec<Rejection>,
     },
     /// Rows that are not in the order of time.
-    #[error(
-        "{later}: found {later_time}, which is before {earlier_time} ({earlier}); sort the rows by time, and give files in that order. Times are compared as they are written: write all in one format and one zone"
-    )]
+    #[error("{later}: found {later_time}, which is before {earlier_time} ({earlier})")]
     Backwards {
         /// The row before.
-        earlier: Box<Place>,
+        earlier: Box<Location>,
         /// Its time.
         earlier_time: String,
         /// The row after it.
-        later: Box<Place>,
+        later: Box<Location>,
         /// Its time.
         later_time: String,
     },
+}
+
+impl Explain for CasesError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::NoFile => Remedy::new("name at least one file"),
+            Self::GivenTwice { .. } => Remedy::new("name the file once"),
+            Self::Rejected(rejection) => return rejection.remedy(),
+            Self::TooManyRejected { .. } => Remedy::with("correct them, or {action}", Action::RaiseRejectLimit),
+            Self::NoRow { first, .. } if first.is_empty() => Remedy::new("add one row for every case"),
+            Self::NoRow { .. } => Remedy::new("correct the rows"),
+            Self::Backwards { .. } => Remedy::new(
+                "sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone",
+            ),
+        })
+    }
 }
 
 fn lines(rejections: &[Rejection]) -> String {
@@ -69,8 +81,8 @@ fn named(files: &[PathBuf]) -> String {
 
 fn nothing(first: &[Rejection]) -> String {
     if first.is_empty() {
-        "there is no row; add one for every case".to_owned()
+        "there is no row".to_owned()
     } else {
-        format!("no row can be used; correct them. The first are:{}", lines(first))
+        format!("no row can be used; the first are:{}", lines(first))
     }
 }

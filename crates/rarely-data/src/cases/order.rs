@@ -3,7 +3,7 @@
 use rarely_policy::FieldValue;
 
 use super::error::CasesError;
-use crate::{Place, Problem, Record, number};
+use crate::{Location, LogRow, RowProblem, number};
 
 /// The time of the last row.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Order {
 struct Last {
     time: Time,
     text: String,
-    place: Place,
+    location: Location,
     file: usize,
 }
 
@@ -27,7 +27,7 @@ enum Time {
 
 /// What is wrong with a time: with this row, or with the order of rows.
 pub(super) enum OutOfOrder {
-    Row(Problem),
+    Row(RowProblem),
     Rows(CasesError),
 }
 
@@ -35,14 +35,14 @@ impl Order {
     /// Reads a row's time into `text` and checks that it is not before the last.
     pub(super) fn next(
         &mut self,
-        record: &Record<'_>,
+        record: &LogRow<'_>,
         wanted: usize,
         file: usize,
         text: &mut String,
     ) -> Result<(), OutOfOrder> {
         let time = read(record, wanted, text).map_err(OutOfOrder::Row)?;
         let Some(last) = &mut self.last else {
-            self.last = Some(Last { time, text: text.clone(), place: record.place(wanted), file });
+            self.last = Some(Last { time, text: text.clone(), location: record.location(wanted), file });
             return Ok(());
         };
         let backwards = match (last.time, time) {
@@ -50,39 +50,39 @@ impl Order {
             (Time::Text, Time::Text) => *text < last.text,
             _ => {
                 let (found, last) = (number::shown(text.as_bytes()), number::shown(last.text.as_bytes()));
-                return Err(OutOfOrder::Row(Problem::OtherTime { found, last }));
+                return Err(OutOfOrder::Row(RowProblem::OtherTime { found, last }));
             }
         };
         if backwards {
             return Err(OutOfOrder::Rows(CasesError::Backwards {
-                earlier: Box::new(last.place.clone()),
+                earlier: Box::new(last.location.clone()),
                 earlier_time: last.text.clone(),
-                later: Box::new(record.place(wanted)),
+                later: Box::new(record.location(wanted)),
                 later_time: text.clone(),
             }));
         }
         last.time = time;
         last.text.clone_from(text);
         if last.file == file {
-            last.place.set_line(record.line());
+            last.location.set_line(record.line());
         } else {
-            (last.place, last.file) = (record.place(wanted), file);
+            (last.location, last.file) = (record.location(wanted), file);
         }
         Ok(())
     }
 }
 
-fn read(record: &Record<'_>, wanted: usize, text: &mut String) -> Result<Time, Problem> {
+fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<Time, RowProblem> {
     text.clear();
     match record.value(wanted) {
-        FieldValue::Missing => return Err(Problem::NotTime { found: "nothing".to_owned() }),
+        FieldValue::Missing => return Err(RowProblem::NotTime { found: "nothing".to_owned() }),
         FieldValue::Number(number) => text.push_str(&number.to_string()),
         FieldValue::Text(words) => text.push_str(words),
     }
     match record.number(wanted) {
         Some(number) => Ok(Time::Number(number)),
         None if is_date(text.as_bytes()) => Ok(Time::Text),
-        None => Err(Problem::NotTime { found: number::shown(text.as_bytes()) }),
+        None => Err(RowProblem::NotTime { found: number::shown(text.as_bytes()) }),
     }
 }
 

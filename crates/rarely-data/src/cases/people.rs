@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rarely_policy::PolicyDocument;
 
-use super::{Encoding, Sources};
-use crate::{DataError, LogError, Rejection, Table};
+use super::{Encoding, LogSequence};
+use crate::{DataError, LogError, MemoryTable, Rejection};
 
 /// People for whom a rule is meant.
 #[derive(Debug)]
-pub struct People {
+pub struct TargetPeople {
     /// People × dimension, row by row, in the order of the files.
     pub contexts: Vec<f64>,
     /// Rows that could be used, of which these people are all or a sample.
@@ -38,10 +38,10 @@ pub fn read_people(
     paths: &[PathBuf],
     reject_limit: u64,
     most: usize,
-) -> Result<People, DataError> {
+) -> Result<TargetPeople, DataError> {
     let encoding = Encoding::new(document);
     let wanted = encoding.encoder.feature_columns().to_vec();
-    read(&encoding, Sources::of_files(paths, wanted, reject_limit)?, most)
+    read(&encoding, LogSequence::of_files(paths, wanted, reject_limit)?, most)
 }
 
 /// The same of a table that is in memory.
@@ -53,16 +53,16 @@ pub fn read_people(
 /// If `most` is zero.
 pub fn people_of_table(
     document: &PolicyDocument,
-    table: Arc<dyn Table>,
+    table: Arc<dyn MemoryTable>,
     reject_limit: u64,
     most: usize,
-) -> Result<People, DataError> {
+) -> Result<TargetPeople, DataError> {
     let encoding = Encoding::new(document);
     let wanted = encoding.encoder.feature_columns().to_vec();
-    read(&encoding, Sources::of_table(table, wanted, reject_limit)?, most)
+    read(&encoding, LogSequence::of_table(table, wanted, reject_limit)?, most)
 }
 
-fn read(encoding: &Encoding, mut sources: Sources, most: usize) -> Result<People, DataError> {
+fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<TargetPeople, DataError> {
     assert!(most > 0, "at least one person is kept");
     let mut context = encoding.encoder.blank();
     let mut sample = Sample::new(most, context.len());
@@ -86,7 +86,7 @@ fn read(encoding: &Encoding, mut sources: Sources, most: usize) -> Result<People
         return Err(sources.no_row());
     }
     let rejected_count = sources.rejections.count();
-    Ok(People {
+    Ok(TargetPeople {
         rows: sample.rows,
         contexts: sample.in_order(),
         rejected: sources.rejections.into_first(),

@@ -9,12 +9,10 @@ use npyz::{Deserialize, NpyFile, NpyHeader};
 use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
 
 use super::{COVARIATES, by_arm, covariate_names, extension, file_name};
-use crate::{Counterfactuals, DataError, Place};
-
-const REMEDY: &str = "the original archives have no gaps: get it again, unchanged";
+use crate::{CounterfactualFormat, Counterfactuals, DataError, Location};
 
 /// What realisations are read from: a file, or two archives that are one set.
-pub(super) enum Source<'a> {
+pub(super) enum RealisationSource<'a> {
     /// A CSV file.
     CommaSeparated(&'a Path),
     /// An archive by itself.
@@ -30,7 +28,7 @@ enum Split {
 }
 
 /// The files in order, with each training split joined to its test split where the first of them stands.
-pub(super) fn paired(files: &[PathBuf]) -> Result<Vec<Source<'_>>, DataError> {
+pub(super) fn paired(files: &[PathBuf]) -> Result<Vec<RealisationSource<'_>>, DataError> {
     let mut sources = Vec::new();
     let mut joined = vec![false; files.len()];
     for (at, file) in files.iter().enumerate() {
@@ -38,14 +36,14 @@ pub(super) fn paired(files: &[PathBuf]) -> Result<Vec<Source<'_>>, DataError> {
             continue;
         }
         match extension(file).as_str() {
-            "csv" => sources.push(Source::CommaSeparated(file)),
+            "csv" => sources.push(RealisationSource::CommaSeparated(file)),
             "npz" => match other_split(files, &joined, at) {
-                None => sources.push(Source::Archive(file)),
+                None => sources.push(RealisationSource::Archive(file)),
                 Some((other, split)) => {
                     joined[other] = true;
                     sources.push(match split {
-                        Split::Train => Source::Splits { train: &files[other], test: file },
-                        Split::Test => Source::Splits { train: file, test: &files[other] },
+                        Split::Train => RealisationSource::Splits { train: &files[other], test: file },
+                        Split::Test => RealisationSource::Splits { train: file, test: &files[other] },
                     });
                 }
             },
@@ -149,8 +147,8 @@ impl Set {
         match set.treatment.values.iter().position(|&value| value != 0.0 && value != 1.0) {
             None => Ok(set),
             Some(at) => {
-                let place = place(file, "t", set.treatment.index_of(at));
-                Err(DataError::Treatment { place, found: set.treatment.values[at] })
+                let location = location(file, "t", set.treatment.index_of(at));
+                Err(DataError::Treatment { location, found: set.treatment.values[at] })
             }
         }
     }
@@ -229,11 +227,11 @@ impl Array {
 
     fn check(&self, file: &Path, array: &'static str, limit: f64) -> Result<(), DataError> {
         let Some(at) = self.values.iter().position(|value| !(value.abs() <= limit)) else { return Ok(()) };
-        let (place, found) = (place(file, array, self.index_of(at)), self.values[at]);
+        let (location, found) = (location(file, array, self.index_of(at)), self.values[at]);
         Err(if found.is_finite() {
-            DataError::TooLarge { place, found, limit }
+            DataError::TooLarge { location, found, limit }
         } else {
-            DataError::NotFinite { place, found: found.to_string(), remedy: REMEDY }
+            DataError::NotFinite { location, found: found.to_string(), format: CounterfactualFormat::IhdpArchive }
         })
     }
 
@@ -247,8 +245,8 @@ impl Array {
     }
 }
 
-fn place(file: &Path, array: &str, index: Vec<usize>) -> Place {
-    Place::Element { file: file.to_owned(), array: array.to_owned(), index }
+fn location(file: &Path, array: &str, index: Vec<usize>) -> Location {
+    Location::Element { file: file.to_owned(), array: array.to_owned(), index }
 }
 
 /// All elements as numbers, in the order they are stored in; nothing if they are not of a kind that is read.

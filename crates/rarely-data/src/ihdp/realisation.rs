@@ -5,13 +5,12 @@ use std::path::Path;
 use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
 
 use super::{CHILDREN, COVARIATES, by_arm, covariate_names, file_name};
-use crate::rows::{Row, Rows, check_width};
-use crate::{Counterfactuals, DataError, Place, number};
+use crate::log::CsvRows;
+use crate::{CounterfactualFormat, Counterfactuals, DataError, number};
 
 /// Columns before the covariates.
 const BEFORE: [&str; 5] = ["treatment", "y_factual", "y_cfactual", "mu0", "mu1"];
-const REMEDY: &str =
-    "an IHDP file has no header and 30 numbers in every row, separated by commas: get it again, unchanged";
+const FORMAT: CounterfactualFormat = CounterfactualFormat::IhdpFile;
 
 /// Reads a file.
 pub(super) fn read(file: &Path) -> Result<Counterfactuals, DataError> {
@@ -26,12 +25,12 @@ pub(super) fn read(file: &Path) -> Result<Counterfactuals, DataError> {
         outcomes: Vec::with_capacity(CHILDREN * 2),
         means: Vec::with_capacity(CHILDREN * 2),
     };
-    let mut rows = Rows::open(file)?;
+    let mut rows = CsvRows::open(file, b',')?;
     let mut found = 0;
-    while let Some(row) = rows.next()? {
+    while rows.advance()? {
         found += 1;
         if found <= CHILDREN {
-            read_child(&row, file, &names, &mut children)?;
+            read_child(&rows, &names, &mut children)?;
         }
     }
     if found != CHILDREN {
@@ -40,26 +39,21 @@ pub(super) fn read(file: &Path) -> Result<Counterfactuals, DataError> {
     Ok(children)
 }
 
-fn read_child(row: &Row<'_>, file: &Path, names: &[String], children: &mut Counterfactuals) -> Result<(), DataError> {
-    let place = |column: usize| Place::Cell {
-        file: file.to_owned(),
-        line: row.line,
-        column: column + 1,
-        name: names[column].clone(),
-    };
-    check_width(row, file, names, REMEDY)?;
+fn read_child(row: &CsvRows, names: &[String], children: &mut Counterfactuals) -> Result<(), DataError> {
+    row.check_width(names, FORMAT)?;
     let mut before = [0.0; BEFORE.len()];
     for (column, value) in before.iter_mut().enumerate() {
-        *value = number::read(&row.fields[column], MAX_REWARD, REMEDY, || place(column))?;
+        *value = number::read(row.field(column), MAX_REWARD, FORMAT, || row.location(names, column))?;
     }
     let [treatment, factual, counterfactual, mean_untreated, mean_treated] = before;
     if treatment != 0.0 && treatment != 1.0 {
-        return Err(DataError::Treatment { place: place(0), found: treatment });
+        return Err(DataError::Treatment { location: row.location(names, 0), found: treatment });
     }
     children.outcomes.extend(by_arm(treatment == 1.0, factual, counterfactual));
     children.means.extend([mean_untreated, mean_treated]);
     for column in BEFORE.len()..names.len() {
-        children.contexts.push(number::read(&row.fields[column], MAX_CONTEXT_ENTRY, REMEDY, || place(column))?);
+        let value = number::read(row.field(column), MAX_CONTEXT_ENTRY, FORMAT, || row.location(names, column))?;
+        children.contexts.push(value);
     }
     Ok(())
 }

@@ -1,79 +1,61 @@
-//! Fields between separators, one row a line, names in the first. A byte order mark, empty lines, any kind of line end and blanks
+//! CsvFields between separators, one row a line, names in the first. A byte order mark, empty lines, any kind of line end and blanks
 //! around values are accepted.
 
 mod cuts;
 mod quoted;
 mod regular;
+mod rows;
 mod slots;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str;
 
 use rarely_policy::FieldValue;
 
 use self::cuts::Cuts;
-use self::quoted::{End, Unquoted};
-use self::slots::{Slot, place};
-use super::input::Input;
-use super::{FileError, LogError, Problem, Rejection, Values, find_columns, trimmed};
-use crate::{DataError, Place, number};
+use self::slots::{FieldSlot, offset};
+use super::{FileError, LogError, Rejection, RowProblem, Values, find_columns, trimmed};
+use crate::{DataError, Location, number};
+
+pub(crate) use self::rows::CsvRows;
 
 /// A file being read.
-pub(super) struct Reader {
-    file: PathBuf,
-    input: Input,
-    separator: u8,
+pub(super) struct CsvReader {
+    rows: CsvRows,
     names: Vec<String>,
     /// The column of each wanted name, from 0.
     columns: Vec<usize>,
     /// The wanted fields of the present row.
-    slots: Vec<Slot>,
-    /// The line that the present row starts on, and the next one.
-    line: u64,
-    next_line: u64,
+    slots: Vec<FieldSlot>,
     cuts: Cuts,
-    /// The present row, if it is not regular.
-    unquoted: Unquoted,
 }
 
 /// The fields of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct CsvFields<'a> {
     /// The row, and perhaps what stands behind it.
     bytes: &'a [u8],
-    reader: &'a Reader,
+    reader: &'a CsvReader,
 }
 
-impl Reader {
+impl CsvReader {
     /// Opens a file and finds the columns.
     pub(super) fn open(path: &Path, separator: u8, wanted: &[String]) -> Result<Self, DataError> {
-        let mut reader = Self {
-            file: path.to_owned(),
-            input: Input::open(path)?,
-            separator,
-            names: Vec::new(),
-            columns: Vec::new(),
-            slots: Vec::new(),
-            line: 1,
-            next_line: 1,
-            cuts: Cuts::default(),
-            unquoted: Unquoted::default(),
-        };
-        if !reader.find()? {
-            return Err(FileError::NoHeader { file: reader.file }.into());
+        let mut rows = CsvRows::open(path, separator)?;
+        if !rows.advance()? {
+            return Err(FileError::NoHeader { file: rows.file }.into());
         }
-        for index in 0..reader.unquoted.ends.len() {
-            let (from, to) = reader.unquoted.bounds(index);
-            let name = &reader.unquoted.bytes[from..to];
+        let mut names = Vec::with_capacity(rows.width());
+        for (index, name) in rows.fields().enumerate() {
             let Ok(name) = str::from_utf8(name) else {
-                let (line, column, found) = (reader.line, index + 1, number::shown(name));
-                return Err(FileError::HeaderNotUtf8 { file: reader.file, line, column, found }.into());
+                let (line, column, found) = (rows.line, index + 1, number::shown(name));
+                return Err(FileError::HeaderNotUtf8 { file: path.to_owned(), line, column, found }.into());
             };
-            reader.names.push(name.trim().to_owned());
+            names.push(name.trim().to_owned());
         }
-        reader.columns = find_columns(path, wanted, &reader.names)?;
-        reader.slots = vec![Slot::EMPTY; reader.columns.len()];
-        Ok(reader)
+        let columns = find_columns(path, wanted, &names)?;
+        let slots = vec![FieldSlot::EMPTY; columns.len()];
+        Ok(Self { rows, names, columns, slots, cuts: Cuts::default() })
     }
 
     /// All columns, in their order.
@@ -82,90 +64,60 @@ impl Reader {
     }
 
     /// The next row that is not blank, if there is one.
-    pub(super) fn next(&mut self) -> Result<Option<Fields<'_>>, LogError> {
-        while !self.input.has_line() && self.input.more(self.next_line)? {}
-        let (rest, columns) = (self.input.rest(), (self.columns.as_slice(), self.names.len()));
-        if let Some(taken) = regular::read(rest, self.separator, columns, &mut self.cuts, &mut self.slots) {
-            self.input.take(taken);
-            self.line = self.next_line;
-            self.next_line += 1;
-            return Ok(Some(Fields { bytes: self.input.last(taken), reader: self }));
+    pub(super) fn next(&mut self) -> Result<Option<CsvFields<'_>>, LogError> {
+        let rows = &mut self.rows;
+        while !rows.input.has_line() && rows.input.more(rows.next_line)? {}
+        let (rest, columns) = (rows.input.rest(), (self.columns.as_slice(), self.names.len()));
+        if let Some(taken) = regular::read(rest, rows.separator, columns, &mut self.cuts, &mut self.slots) {
+            rows.input.take(taken);
+            rows.line = rows.next_line;
+            rows.next_line += 1;
+            return Ok(Some(CsvFields { bytes: self.rows.input.last(taken), reader: self }));
         }
-        if !self.find()? {
+        if !rows.advance()? {
             return Ok(None);
         }
         self.check()?;
-        Ok(Some(Fields { bytes: &self.unquoted.bytes, reader: self }))
+        Ok(Some(CsvFields { bytes: &self.rows.unquoted.bytes, reader: self }))
     }
 
     /// Bytes read, and bytes in all.
     pub(super) fn progress(&self) -> (u64, u64) {
-        self.input.progress()
-    }
-
-    /// Takes the next row apart that is not blank; false at the end of the file.
-    fn find(&mut self) -> Result<bool, DataError> {
-        loop {
-            self.line = self.next_line;
-            match self.unquoted.read(self.input.rest(), self.separator) {
-                End::Line { taken, lines } => {
-                    self.input.take(taken);
-                    self.next_line += lines;
-                    if !self.unquoted.is_blank() {
-                        return Ok(true);
-                    }
-                }
-                End::Text { .. } if self.input.more(self.line)? => {}
-                End::Text { in_quotes: true } => {
-                    let (line, column) = (self.line, self.unquoted.ends.len());
-                    return Err(FileError::UnclosedQuote { file: self.file.clone(), line, column }.into());
-                }
-                // The last line of the file need not have an end.
-                End::Text { in_quotes: false } => {
-                    self.input.take(self.input.rest().len());
-                    return Ok(!self.unquoted.is_blank());
-                }
-            }
-        }
+        self.rows.input.progress()
     }
 
     /// Checks the row that was taken apart, and finds the wanted fields.
     fn check(&mut self) -> Result<(), LogError> {
-        let (found, expected) = (self.unquoted.ends.len(), self.names.len());
+        let (found, expected) = (self.rows.width(), self.names.len());
         if found != expected {
             let problem = if found < expected {
-                Problem::TooShort { found, expected }
+                RowProblem::TooShort { found, expected }
             } else {
-                Problem::TooLong { found, expected }
+                RowProblem::TooLong { found, expected }
             };
             return Err(self.rejection(found.min(expected), problem));
         }
         for wanted in 0..self.columns.len() {
             let column = self.columns[wanted];
-            let (from, to) = self.unquoted.bounds(column);
-            let field = &self.unquoted.bytes[from..to];
+            let (from, to) = self.rows.unquoted.bounds(column);
+            let field = self.rows.field(column);
             if str::from_utf8(field).is_err() {
-                return Err(self.rejection(column, Problem::NotUtf8 { found: number::shown(field) }));
+                return Err(self.rejection(column, RowProblem::NotUtf8 { found: number::shown(field) }));
             }
-            self.slots[wanted] = Slot { from: place(from), to: place(to), ..Slot::EMPTY };
+            self.slots[wanted] = FieldSlot { from: offset(from), to: offset(to), ..FieldSlot::EMPTY };
         }
         Ok(())
     }
 
-    fn rejection(&self, column: usize, problem: Problem) -> LogError {
-        LogError::Row(Box::new(Rejection { place: self.place(column), problem }))
-    }
-
-    fn place(&self, column: usize) -> Place {
-        let name = self.names.get(column).map_or("no name", String::as_str).to_owned();
-        Place::Cell { file: self.file.clone(), line: self.line, column: column + 1, name }
+    fn rejection(&self, column: usize, problem: RowProblem) -> LogError {
+        LogError::Row(Box::new(Rejection { location: self.rows.location(&self.names, column), problem }))
     }
 }
 
-impl Fields<'_> {
+impl CsvFields<'_> {
     /// The line the row starts on.
     pub(super) fn line(&self) -> u64 {
-        self.reader.line
+        self.reader.rows.line
     }
 
     #[inline(never)]
@@ -174,7 +126,7 @@ impl Fields<'_> {
     }
 }
 
-impl Values for Fields<'_> {
+impl Values for CsvFields<'_> {
     #[inline]
     fn value(&self, wanted: usize) -> FieldValue<'_> {
         // Wanted fields were checked.
@@ -187,7 +139,7 @@ impl Values for Fields<'_> {
         if number.is_nan() { self.spelt(wanted) } else { Some(number) }
     }
 
-    fn place(&self, wanted: usize) -> Place {
-        self.reader.place(self.reader.columns[wanted])
+    fn location(&self, wanted: usize) -> Location {
+        self.reader.rows.location(&self.reader.names, self.reader.columns[wanted])
     }
 }

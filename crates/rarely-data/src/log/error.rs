@@ -1,24 +1,26 @@
 //! What can be wrong with a file of past cases, and with one of its rows.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use rarely_error::{Explain, Remedy};
 use rarely_policy::ValueError;
 use thiserror::Error;
 
-use crate::{DataError, Place};
+use crate::{DataError, Location};
 
-/// Why a file of past cases cannot be read, or not be read on.
+/// Why a log of past cases cannot be read, or not read further.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// A name that does not say what the file is.
-    #[error("{}: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl; rename the file after what it is, or convert it to one of these", file.display())]
+    #[error("{}: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl", file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
     },
     /// A column that is needed and not there.
-    #[error("{}: there is no column {name:?}{}; the columns are {}; {}", file.display(), suggested(suggestion.as_deref()), listed(present), remedy(present))]
+    #[error("{}: no column {name:?}; the columns are {}", file.display(), listed(present))]
     NoSuchColumn {
         /// The file.
         file: PathBuf,
@@ -30,7 +32,7 @@ pub enum FileError {
         present: Vec<String>,
     },
     /// Two columns of a name that is needed.
-    #[error("{}: columns {first} and {second} are both named {name:?}; rename or remove one", file.display())]
+    #[error("{}: columns {first} and {second} are both named {name:?}", file.display())]
     TwoColumns {
         /// The file.
         file: PathBuf,
@@ -42,13 +44,13 @@ pub enum FileError {
         second: usize,
     },
     /// A file with nothing in it.
-    #[error("{}: the file is empty; its first line should name the columns", file.display())]
+    #[error("{}: the file is empty", file.display())]
     NoHeader {
         /// The file.
         file: PathBuf,
     },
     /// A header that is not UTF-8.
-    #[error("{}, line {line}, column {column}: found the name {found}, which is not UTF-8; save the file as UTF-8", file.display())]
+    #[error("{}, line {line}, column {column}: found the name {found}, which is not UTF-8", file.display())]
     HeaderNotUtf8 {
         /// The file.
         file: PathBuf,
@@ -60,7 +62,7 @@ pub enum FileError {
         found: String,
     },
     /// A quotation mark that opens a field and nothing closes it.
-    #[error("{}, line {line}, column {column}: a quotation mark opens this field, and none closes it before the file ends; close it, or write it twice and quote the field if it belongs to the text", file.display())]
+    #[error("{}, line {line}, column {column}: a quotation mark opens this field, and none closes it before the file ends", file.display())]
     UnclosedQuote {
         /// The file.
         file: PathBuf,
@@ -70,7 +72,7 @@ pub enum FileError {
         column: usize,
     },
     /// A row that does not end.
-    #[error("{}, line {line}: the row that starts here is longer than {limit} MiB; look for a quotation mark that is not closed, or for a file that is no table", file.display())]
+    #[error("{}, line {line}: the row that starts here is longer than {limit} MiB", file.display())]
     LongRow {
         /// The file.
         file: PathBuf,
@@ -80,13 +82,13 @@ pub enum FileError {
         limit: usize,
     },
     /// An NDJSON file without an object near its beginning.
-    #[error("{}: no line near the beginning holds an object; write one on each line, {{\"column\": value, …}}", file.display())]
+    #[error("{}: no line near the beginning holds an object", file.display())]
     NoObject {
         /// The file.
         file: PathBuf,
     },
     /// A Parquet file that cannot be unpacked.
-    #[error("{}{}: not a readable Parquet file ({problem}); it is damaged or incomplete: write or fetch it again", file.display(), in_column(column.as_deref()))]
+    #[error("{}{}: not a readable Parquet file ({problem})", file.display(), in_column(column.as_deref()))]
     Parquet {
         /// The file.
         file: PathBuf,
@@ -96,7 +98,7 @@ pub enum FileError {
         problem: String,
     },
     /// A Parquet file in a form that is not read here.
-    #[error("{}: {problem}; write it again without encryption, compressed with snappy, zstd, gzip or lz4 or not at all", file.display())]
+    #[error("{}: {problem}", file.display())]
     ParquetFeature {
         /// The file.
         file: PathBuf,
@@ -104,7 +106,7 @@ pub enum FileError {
         problem: String,
     },
     /// A column of a type that is neither numbers nor words.
-    #[error("{}, column {column} ({name}): its type is {found}, which is neither numbers nor words; write the column as DOUBLE, INT64, BOOLEAN or STRING", file.display())]
+    #[error("{}, column {column} ({name}): its type is {found}, which is neither numbers nor text", file.display())]
     ColumnType {
         /// The file.
         file: PathBuf,
@@ -116,7 +118,7 @@ pub enum FileError {
         found: String,
     },
     /// A column that is needed and not in a table in memory.
-    #[error("{table}: there is no column {name:?}{}; the columns are {}; correct the name in the policy document or in the call, or rename the column", suggested(suggestion.as_deref()), listed(present))]
+    #[error("{table}: no column {name:?}; the columns are {}", listed(present))]
     NoTableColumn {
         /// What the table is called.
         table: String,
@@ -128,9 +130,7 @@ pub enum FileError {
         present: Vec<String>,
     },
     /// A column of a table in memory that is neither numbers nor words.
-    #[error(
-        "{table}, column `{name}`: it holds {found}, which is neither numbers nor words; make it a column of numbers, booleans or strings"
-    )]
+    #[error("{table}, column `{name}`: it holds {found}, which is neither numbers nor text")]
     TableColumn {
         /// What the table is called.
         table: String,
@@ -141,7 +141,7 @@ pub enum FileError {
     },
 }
 
-/// Why [`Log::next`](crate::Log::next) gives no record.
+/// Why [`LogReader::next`](crate::LogReader::next) gives no record.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// This row cannot be read; the next one may be asked for.
@@ -154,22 +154,20 @@ pub enum LogError {
 
 /// A row that cannot be used: where, and why.
 #[derive(Debug, Error)]
-#[error("{place}: {problem}")]
+#[error("{location}: {problem}")]
 pub struct Rejection {
-    /// The first place in the row with which something is wrong.
-    pub place: Place,
+    /// The first location in the row with which something is wrong.
+    pub location: Location,
     /// What is wrong, and what to do.
-    pub problem: Problem,
+    pub problem: RowProblem,
 }
 
 /// What is wrong with a row.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum RowProblem {
     /// A row that ends too early.
-    #[error(
-        "this column is missing: the row has {found} of {expected} columns; give every row one field for each name in the header"
-    )]
+    #[error("this column is missing: the row has {found} of {expected} columns")]
     TooShort {
         /// Columns of the row.
         found: usize,
@@ -177,9 +175,7 @@ pub enum Problem {
         expected: usize,
     },
     /// A row that goes on too long.
-    #[error(
-        "this column is one too many: the row has {found} columns and the header {expected}; give every row one field for each name in the header, and quote a field that holds the separator"
-    )]
+    #[error("this column is one too many: the row has {found} columns and the header {expected}")]
     TooLong {
         /// Columns of the row.
         found: usize,
@@ -187,13 +183,13 @@ pub enum Problem {
         expected: usize,
     },
     /// Bytes that are no text.
-    #[error("found {found}, which is not UTF-8; save the file as UTF-8")]
+    #[error("found {found}, which is not UTF-8")]
     NotUtf8 {
         /// The value, with what cannot be read replaced.
         found: String,
     },
     /// A line that is not JSON.
-    #[error("found {found}, which is not JSON ({problem}); write one object on each line")]
+    #[error("found {found}, which is not JSON ({problem})")]
     NotJson {
         /// The line from its beginning.
         found: String,
@@ -201,32 +197,28 @@ pub enum Problem {
         problem: String,
     },
     /// A line that is JSON, perhaps, but no object.
-    #[error("found {found}, which is not an object; write one on each line, {{\"column\": value, …}}")]
+    #[error("found {found}, which is not an object")]
     NotObject {
         /// The line from its beginning.
         found: String,
     },
     /// A key that stands in an object twice.
-    #[error("the key stands twice on this line; keep one")]
+    #[error("the key appears twice on this line")]
     RepeatedKey,
     /// A value that has parts.
-    #[error("found {found}, but a value is a number, a text, true, false or null; take out the part that is needed")]
+    #[error("found {found}, but a value is a number, a text, true, false or null")]
     Nested {
         /// What it is.
         found: &'static str,
     },
     /// A time that cannot be put in order.
-    #[error(
-        "found {found}, which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z; write times in one of these ways"
-    )]
+    #[error("found {found}, which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z")]
     NotTime {
         /// The value.
         found: String,
     },
     /// A number among dates, or a date among numbers.
-    #[error(
-        "found {found}, but the row before has {last}; write all times as numbers, or all like 2026-11-16T08:30:00Z"
-    )]
+    #[error("found {found}, but the row before has {last}")]
     OtherTime {
         /// The value.
         found: String,
@@ -238,18 +230,79 @@ pub enum Problem {
     Value(#[from] ValueError),
 }
 
-fn suggested(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+impl Explain for FileError {
+    fn remedy(&self) -> Option<Remedy> {
+        let text = match self {
+            Self::UnknownFormat { .. } => "rename the file after its format, or convert it to one of these",
+            Self::NoSuchColumn { suggestion, present, .. } => {
+                return Some(missing_column(suggestion.as_deref(), present));
+            }
+            Self::NoTableColumn { suggestion, present, .. } => {
+                return Some(missing_column(suggestion.as_deref(), present));
+            }
+            Self::TwoColumns { .. } => "rename or remove one of the columns",
+            Self::NoHeader { .. } => "write the names of the columns into the first line",
+            Self::HeaderNotUtf8 { .. } => "save the file as UTF-8",
+            Self::UnclosedQuote { .. } => {
+                "close the field, or, if the quotation mark belongs to the text, write it twice and quote the field"
+            }
+            Self::LongRow { .. } => "look for a quotation mark that is not closed, and check that the file is a table",
+            Self::NoObject { .. } => "write one object on each line, {\"column\": value, …}",
+            Self::Parquet { .. } => "the file is damaged or incomplete: write it again, or get it again",
+            Self::ParquetFeature { .. } => {
+                "write it again without encryption, and uncompressed or compressed with snappy, zstd, gzip or lz4"
+            }
+            Self::ColumnType { .. } => "write the column as DOUBLE, INT64, BOOLEAN or STRING",
+            Self::TableColumn { .. } => "make it a column of numbers, booleans or strings",
+        };
+        Some(Remedy::new(text))
+    }
+}
+
+impl Explain for LogError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Row(rejection) => rejection.remedy(),
+            Self::File(error) => error.remedy(),
+        }
+    }
+}
+
+impl Explain for Rejection {
+    fn remedy(&self) -> Option<Remedy> {
+        self.problem.remedy()
+    }
+}
+
+impl Explain for RowProblem {
+    fn remedy(&self) -> Option<Remedy> {
+        let text = match self {
+            Self::TooShort { .. } => "give every row one field for each name in the header",
+            Self::TooLong { .. } => {
+                "give every row one field for each name in the header, and quote a field that holds the separator"
+            }
+            Self::NotUtf8 { .. } => "save the file as UTF-8",
+            Self::NotJson { .. } => "write one object on each line",
+            Self::NotObject { .. } => "write one object on each line, {\"column\": value, …}",
+            Self::RepeatedKey => "keep one of the two",
+            Self::Nested { .. } => "take out the part that is needed",
+            Self::NotTime { .. } => "write times in one of these ways",
+            Self::OtherTime { .. } => "write all times as numbers, or all like 2026-11-16T08:30:00Z",
+            Self::Value(error) => return error.remedy(),
+        };
+        Some(Remedy::new(text))
+    }
 }
 
 /// What to do about a column that is not there.
-fn remedy(present: &[String]) -> &'static str {
-    match present {
-        [only] if only.contains(';') => {
-            "the line seems to be separated by semicolons: save the file with commas between the columns, and points in the numbers"
+fn missing_column(suggestion: Option<&str>, present: &[String]) -> Remedy {
+    Remedy::new(match (suggestion, present) {
+        (_, [only]) if only.contains(';') => {
+            "the line seems to be separated by semicolons: save the file with commas between the columns and points in the numbers".into()
         }
-        _ => "correct the name in the policy or on the command line, or rename the column",
-    }
+        (Some(name), _) => Cow::Owned(format!("did you mean {name:?}? Correct the name, or rename the column")),
+        (None, _) => "correct the name, or rename the column".into(),
+    })
 }
 
 fn in_column(column: Option<&str>) -> String {

@@ -9,14 +9,14 @@ use rarely_policy::FieldValue;
 use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::input::Input;
-use super::{FileError, LogError, Problem, Rejection, Values, no_such_column, trimmed};
-use crate::{DataError, Place, number};
+use super::{FileError, LogError, Rejection, RowProblem, Values, no_such_column, trimmed};
+use crate::{DataError, Location, number};
 
 /// Lines at the beginning of a file in which every wanted key must be seen at least once.
 const LINES_FOR_NAMES: u64 = 1000;
 
 /// A file being read.
-pub(super) struct Reader {
+pub(super) struct NdjsonReader {
     file: PathBuf,
     input: Input,
     /// All keys of the first lines, in the order of appearance.
@@ -31,15 +31,15 @@ pub(super) struct Reader {
 #[derive(Default)]
 struct Object {
     keys: HashMap<String, usize>,
-    slots: Vec<Slot>,
+    slots: Vec<ValueSlot>,
     /// The words of all slots, one after the other.
     text: String,
     /// The first thing that is wrong although it is JSON: in which slot, and what.
-    problem: Option<(usize, Problem)>,
+    problem: Option<(usize, RowProblem)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Slot {
+enum ValueSlot {
     Absent,
     Null,
     Number(f64),
@@ -49,11 +49,11 @@ enum Slot {
 
 /// The values of a line.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    reader: &'a Reader,
+pub(crate) struct NdjsonFields<'a> {
+    reader: &'a NdjsonReader,
 }
 
-impl Reader {
+impl NdjsonReader {
     /// Opens a file and looks for the keys in its first lines.
     pub(super) fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
         let names = names_of(path)?;
@@ -66,7 +66,7 @@ impl Reader {
             let next = object.keys.len();
             slot_of.push(*object.keys.entry(name.clone()).or_insert(next));
         }
-        object.slots = vec![Slot::Absent; object.keys.len()];
+        object.slots = vec![ValueSlot::Absent; object.keys.len()];
         Ok(Self { file: path.to_owned(), input: Input::open(path)?, names, slot_of, line: 0, object })
     }
 
@@ -76,19 +76,19 @@ impl Reader {
     }
 
     /// The next line that is not blank, if there is one.
-    pub(super) fn next(&mut self) -> Result<Option<Fields<'_>>, LogError> {
+    pub(super) fn next(&mut self) -> Result<Option<NdjsonFields<'_>>, LogError> {
         let Some((line, taken)) = next_line(&mut self.input, &mut self.line)? else { return Ok(None) };
         let read = self.object.read(line);
-        let place = |character| Place::Character { file: self.file.clone(), line: self.line, character };
+        let location = |character| Location::Character { file: self.file.clone(), line: self.line, character };
         let rejected = match (read, self.object.problem.take()) {
-            (Err((character, problem)), _) => Some((place(character), problem)),
-            (Ok(()), Some((slot, problem))) => Some((self.place(slot), problem)),
+            (Err((character, problem)), _) => Some((location(character), problem)),
+            (Ok(()), Some((slot, problem))) => Some((self.location(slot), problem)),
             (Ok(()), None) => None,
         };
         self.input.take(taken);
         match rejected {
-            Some((place, problem)) => Err(LogError::Row(Box::new(Rejection { place, problem }))),
-            None => Ok(Some(Fields { reader: self })),
+            Some((location, problem)) => Err(LogError::Row(Box::new(Rejection { location, problem }))),
+            None => Ok(Some(NdjsonFields { reader: self })),
         }
     }
 
@@ -97,27 +97,27 @@ impl Reader {
         self.input.progress()
     }
 
-    fn place(&self, slot: usize) -> Place {
+    fn location(&self, slot: usize) -> Location {
         let name = self.object.keys.iter().find(|(_, known)| **known == slot).map_or("no name", |(name, _)| name);
-        Place::Key { file: self.file.clone(), line: self.line, name: name.to_owned() }
+        Location::Key { file: self.file.clone(), line: self.line, name: name.to_owned() }
     }
 }
 
-impl Fields<'_> {
+impl NdjsonFields<'_> {
     /// The line.
     pub(super) fn line(self) -> u64 {
         self.reader.line
     }
 }
 
-impl Values for Fields<'_> {
+impl Values for NdjsonFields<'_> {
     #[inline]
     fn value(&self, wanted: usize) -> FieldValue<'_> {
         let object = &self.reader.object;
         match object.slots[self.reader.slot_of[wanted]] {
-            Slot::Absent | Slot::Null => FieldValue::Missing,
-            Slot::Number(value) => FieldValue::Number(value),
-            Slot::Text(from, to) => trimmed(&object.text[from..to]),
+            ValueSlot::Absent | ValueSlot::Null => FieldValue::Missing,
+            ValueSlot::Number(value) => FieldValue::Number(value),
+            ValueSlot::Text(from, to) => trimmed(&object.text[from..to]),
         }
     }
 
@@ -130,29 +130,29 @@ impl Values for Fields<'_> {
         }
     }
 
-    fn place(&self, wanted: usize) -> Place {
-        self.reader.place(self.reader.slot_of[wanted])
+    fn location(&self, wanted: usize) -> Location {
+        self.reader.location(self.reader.slot_of[wanted])
     }
 }
 
 impl Object {
     /// Reads a line. An error says at which byte, from 1.
-    fn read(&mut self, line: &[u8]) -> Result<(), (usize, Problem)> {
-        self.slots.fill(Slot::Absent);
+    fn read(&mut self, line: &[u8]) -> Result<(), (usize, RowProblem)> {
+        self.slots.fill(ValueSlot::Absent);
         self.text.clear();
         self.problem = None;
         let text = std::str::from_utf8(line)
-            .map_err(|error| (error.valid_up_to() + 1, Problem::NotUtf8 { found: number::shown(line) }))?;
+            .map_err(|error| (error.valid_up_to() + 1, RowProblem::NotUtf8 { found: number::shown(line) }))?;
         if !text.trim_start().starts_with('{') {
             let character = text.len() - text.trim_start().len() + 1;
-            return Err((character, Problem::NotObject { found: number::shown(text.trim().as_bytes()) }));
+            return Err((character, RowProblem::NotObject { found: number::shown(text.trim().as_bytes()) }));
         }
         let mut parser = serde_json::Deserializer::from_str(text);
         let read = parser.deserialize_map(self).and_then(|()| parser.end());
         read.map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
-            (error.column(), Problem::NotJson { found: number::shown(text.trim().as_bytes()), problem })
+            (error.column(), RowProblem::NotJson { found: number::shown(text.trim().as_bytes()), problem })
         })
     }
 }
@@ -227,14 +227,14 @@ impl<'de> Visitor<'de> for &mut Object {
     }
 
     fn visit_map<Map: MapAccess<'de>>(self, mut map: Map) -> Result<(), Map::Error> {
-        while let Some(slot) = map.next_key_seed(Key(&self.keys))? {
+        while let Some(slot) = map.next_key_seed(KeySeed(&self.keys))? {
             match slot {
                 None => drop(map.next_value::<IgnoredAny>()?),
                 Some(slot) => {
-                    let repeated = self.slots[slot] != Slot::Absent;
-                    map.next_value_seed(Entry { object: self, slot })?;
+                    let repeated = self.slots[slot] != ValueSlot::Absent;
+                    map.next_value_seed(ValueSeed { object: self, slot })?;
                     if repeated {
-                        self.problem.get_or_insert((slot, Problem::RepeatedKey));
+                        self.problem.get_or_insert((slot, RowProblem::RepeatedKey));
                     }
                 }
             }
@@ -244,9 +244,9 @@ impl<'de> Visitor<'de> for &mut Object {
 }
 
 /// Reads a key: its slot, if it is wanted.
-struct Key<'a>(&'a HashMap<String, usize>);
+struct KeySeed<'a>(&'a HashMap<String, usize>);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
     type Value = Option<usize>;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -254,7 +254,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for KeySeed<'_> {
     type Value = Option<usize>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -267,19 +267,19 @@ impl Visitor<'_> for Key<'_> {
 }
 
 /// Reads a value into its slot.
-struct Entry<'a> {
+struct ValueSeed<'a> {
     object: &'a mut Object,
     slot: usize,
 }
 
-impl Entry<'_> {
+impl ValueSeed<'_> {
     fn nested(self, found: &'static str) {
-        self.object.problem.get_or_insert((self.slot, Problem::Nested { found }));
-        self.object.slots[self.slot] = Slot::Null;
+        self.object.problem.get_or_insert((self.slot, RowProblem::Nested { found }));
+        self.object.slots[self.slot] = ValueSlot::Null;
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Entry<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -287,7 +287,7 @@ impl<'de> DeserializeSeed<'de> for Entry<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Entry<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -295,12 +295,12 @@ impl<'de> Visitor<'de> for Entry<'_> {
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.object.slots[self.slot] = Slot::Null;
+        self.object.slots[self.slot] = ValueSlot::Null;
         Ok(())
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<(), E> {
-        self.object.slots[self.slot] = Slot::Number(value);
+        self.object.slots[self.slot] = ValueSlot::Number(value);
         Ok(())
     }
 
@@ -319,7 +319,7 @@ impl<'de> Visitor<'de> for Entry<'_> {
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
         let from = self.object.text.len();
         self.object.text.push_str(value);
-        self.object.slots[self.slot] = Slot::Text(from, self.object.text.len());
+        self.object.slots[self.slot] = ValueSlot::Text(from, self.object.text.len());
         Ok(())
     }
 

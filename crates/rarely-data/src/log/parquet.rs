@@ -11,19 +11,19 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rarely_policy::FieldValue;
 
-use self::column::{Column, Kind};
-use super::{FileError, LogError, Problem, Rejection, Values, find_columns};
-use crate::{DataError, Place};
+use self::column::{ParquetColumn, ParquetType};
+use super::{FileError, LogError, Rejection, RowProblem, Values, find_columns};
+use crate::{DataError, Location};
 
 /// Rows of a column that are unpacked at a time: those of twenty columns stay in the second-level cache.
 const BATCH: usize = 2048;
 
 /// A file being read.
-pub(super) struct Reader {
+pub(super) struct ParquetReader {
     file: PathBuf,
     source: SerializedFileReader<File>,
     names: Vec<String>,
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     /// The row group that is read next.
     next_group: usize,
     /// Rows of the present group that are not unpacked yet.
@@ -40,11 +40,11 @@ pub(super) struct Reader {
 
 /// The values of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    reader: &'a Reader,
+pub(crate) struct ParquetFields<'a> {
+    reader: &'a ParquetReader,
 }
 
-impl Reader {
+impl ParquetReader {
     /// Opens a file and finds the columns.
     pub(super) fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
         let cannot = |source| DataError::Io { file: path.to_owned(), source };
@@ -57,7 +57,7 @@ impl Reader {
             schema.root_schema().get_fields().iter().map(|field| field.name().trim().to_owned()).collect();
         let mut columns = Vec::with_capacity(wanted.len());
         for field in find_columns(path, wanted, &names)? {
-            let kind = Kind::of(&schema.root_schema().get_fields()[field]);
+            let kind = ParquetType::of(&schema.root_schema().get_fields()[field]);
             let column = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == field);
             let (Ok(kind), Some(leaf)) = (&kind, column) else {
                 let found = kind.err().unwrap_or_else(|| "a group without columns".to_owned());
@@ -67,7 +67,7 @@ impl Reader {
             for group in metadata.row_groups() {
                 check_compression(path, group.column(leaf).compression())?;
             }
-            columns.push(Column::new(leaf, field, *kind));
+            columns.push(ParquetColumn::new(leaf, field, *kind));
         }
         Ok(Self {
             file: path.to_owned(),
@@ -92,12 +92,12 @@ impl Reader {
     /// The columns that hold numbers or words.
     pub(super) fn readable_names(&self) -> Vec<String> {
         let fields = self.source.metadata().file_metadata().schema().get_fields();
-        let readable = self.names.iter().zip(fields).filter(|(_, field)| Kind::of(field).is_ok());
+        let readable = self.names.iter().zip(fields).filter(|(_, field)| ParquetType::of(field).is_ok());
         readable.map(|(name, _)| name.clone()).collect()
     }
 
     /// The next row, if there is one.
-    pub(super) fn next(&mut self) -> Result<Option<Fields<'_>>, LogError> {
+    pub(super) fn next(&mut self) -> Result<Option<ParquetFields<'_>>, LogError> {
         if self.unpacked > 0 {
             self.row += 1;
         }
@@ -108,7 +108,7 @@ impl Reader {
         if self.has_wrong_words {
             self.check_words()?;
         }
-        Ok(Some(Fields { reader: self }))
+        Ok(Some(ParquetFields { reader: self }))
     }
 
     /// The share of the rows that were read, as bytes, and bytes in all.
@@ -151,7 +151,7 @@ impl Reader {
                 return Err(self.damaged(Some(name), problem));
             }
         }
-        self.has_wrong_words = self.columns.iter().any(Column::has_wrong_words);
+        self.has_wrong_words = self.columns.iter().any(ParquetColumn::has_wrong_words);
         self.left_in_group -= rows as u64;
         self.unpacked = rows;
         Ok(true)
@@ -161,8 +161,8 @@ impl Reader {
     fn check_words(&self) -> Result<(), LogError> {
         for (wanted, column) in self.columns.iter().enumerate() {
             if let Some(found) = column.not_text(self.at) {
-                let (place, found) = (self.place(wanted), found.to_owned());
-                return Err(LogError::Row(Box::new(Rejection { place, problem: Problem::NotUtf8 { found } })));
+                let (location, found) = (self.location(wanted), found.to_owned());
+                return Err(LogError::Row(Box::new(Rejection { location, problem: RowProblem::NotUtf8 { found } })));
             }
         }
         Ok(())
@@ -172,14 +172,14 @@ impl Reader {
         FileError::Parquet { file: self.file.clone(), column, problem }.into()
     }
 
-    fn place(&self, wanted: usize) -> Place {
+    fn location(&self, wanted: usize) -> Location {
         let field = self.columns[wanted].field;
         let (file, name) = (self.file.clone(), self.names[field].clone());
-        Place::Entry { file, row: self.row, column: field + 1, name }
+        Location::Entry { file, row: self.row, column: field + 1, name }
     }
 }
 
-impl Values for Fields<'_> {
+impl Values for ParquetFields<'_> {
     #[inline]
     fn value(&self, wanted: usize) -> FieldValue<'_> {
         self.reader.columns[wanted].value(self.reader.at)
@@ -190,8 +190,8 @@ impl Values for Fields<'_> {
         self.reader.columns[wanted].number(self.reader.at)
     }
 
-    fn place(&self, wanted: usize) -> Place {
-        self.reader.place(wanted)
+    fn location(&self, wanted: usize) -> Location {
+        self.reader.location(wanted)
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rarely_policy::FieldValue;
 
 use super::{FileError, Values, find_columns, trimmed};
-use crate::{DataError, Place, number};
+use crate::{DataError, Location, number};
 
 /// A table in memory, such as a data frame.
-pub trait Table: Send + Sync {
+pub trait MemoryTable: Send + Sync {
     /// What messages call it, such as `the frame`.
     fn label(&self) -> &str;
 
@@ -30,8 +30,8 @@ pub trait Table: Send + Sync {
 }
 
 /// A table being read.
-pub(super) struct Reader {
-    table: Arc<dyn Table>,
+pub(super) struct TableReader {
+    table: Arc<dyn MemoryTable>,
     /// The column of each wanted name, from 0.
     columns: Vec<usize>,
     /// The row that is read next.
@@ -40,14 +40,14 @@ pub(super) struct Reader {
 
 /// The values of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    reader: &'a Reader,
+pub(crate) struct TableFields<'a> {
+    reader: &'a TableReader,
     row: u64,
 }
 
-impl Reader {
+impl TableReader {
     /// Finds the columns.
-    pub(super) fn open(table: Arc<dyn Table>, wanted: &[String]) -> Result<Self, DataError> {
+    pub(super) fn open(table: Arc<dyn MemoryTable>, wanted: &[String]) -> Result<Self, DataError> {
         let columns = find_columns(Path::new(table.label()), wanted, table.names()).map_err(of_table)?;
         for &column in &columns {
             table.check(column).map_err(|found| FileError::TableColumn {
@@ -71,13 +71,13 @@ impl Reader {
     }
 
     /// The next row, if there is one.
-    pub(super) fn next(&mut self) -> Option<Fields<'_>> {
+    pub(super) fn next(&mut self) -> Option<TableFields<'_>> {
         let row = self.next;
         if row >= self.table.rows() {
             return None;
         }
         self.next += 1;
-        Some(Fields { reader: self, row })
+        Some(TableFields { reader: self, row })
     }
 
     /// Rows read, and rows in all.
@@ -96,7 +96,7 @@ fn of_table(error: DataError) -> DataError {
     }
 }
 
-impl Values for Fields<'_> {
+impl Values for TableFields<'_> {
     #[inline]
     fn value(&self, wanted: usize) -> FieldValue<'_> {
         match self.reader.table.value(self.row, self.reader.columns[wanted]) {
@@ -114,9 +114,9 @@ impl Values for Fields<'_> {
         }
     }
 
-    fn place(&self, wanted: usize) -> Place {
+    fn location(&self, wanted: usize) -> Location {
         let table = &self.reader.table;
         let name = table.names()[self.reader.columns[wanted]].clone();
-        Place::Row { table: table.label().to_owned(), row: self.row, name }
+        Location::Row { table: table.label().to_owned(), row: self.row, name }
     }
 }

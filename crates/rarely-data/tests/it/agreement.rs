@@ -2,7 +2,7 @@
 
 use parquet::basic::Compression;
 use proptest::prelude::*;
-use rarely_data::{Case, Cases, Columns, DataError};
+use rarely_data::{Cases, Columns, DataError, LoggedCase};
 use rarely_policy::{FieldValue, PolicyDocument};
 
 use crate::support::{Column, file, parquet};
@@ -141,7 +141,7 @@ fn read(document: &PolicyDocument, name: &str, content: &[u8]) -> Result<Read, D
     let (_folder, path) = file(name, content);
     let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
     let mut cases = Cases::open(document, &columns, &[path], u64::MAX)?;
-    let mut case = Case::new(document);
+    let mut case = LoggedCase::new(document);
     let mut all = Vec::new();
     while cases.next(&mut case)? {
         let context = case.context.iter().map(|number| number.to_bits()).collect();

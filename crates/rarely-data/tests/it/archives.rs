@@ -195,8 +195,7 @@ fn splits_of_different_sets_are_not_joined_and_unequal_ones_are_refused() {
     write(&test, Recipe { realisations: 2, ..GOOD });
     assert_eq!(
         message(ihdp::read(&[train, test]), &folder),
-        "ihdp.train.npz has 3 realisations and ihdp.test.npz has 2; the two splits of one set have equally many: get both from \
-         one place, or give only one"
+        "ihdp.train.npz has 3 realisations and ihdp.test.npz has 2, but the two splits of one set have equally many\nhelp: get both splits from the same place, or give only one"
     );
 }
 
@@ -204,27 +203,25 @@ fn splits_of_different_sets_are_not_joined_and_unequal_ones_are_refused() {
 fn every_mistake_in_an_archive_is_located() {
     check(
         Recipe { without: "ycf", ..GOOD },
-        "set.npz: has no array ycf, only mu0, mu1, t, x, yf; an IHDP archive holds x, t, yf, ycf, mu0 and mu1: get the original",
+        "set.npz: has no array ycf, only mu0, mu1, t, x, yf\nhelp: get the original archive, which has the arrays x, t, yf, ycf, mu0 and mu1",
     );
     check(
         Recipe { covariates: 24, ..GOOD },
-        "set.npz, array x: its shape is (4, 24, 3), but it should be (people, 25, realisations), none of them 0; get the \
-         original archive",
+        "set.npz, array x: its shape is (4, 24, 3), but it should be (people, 25, realisations), none of them 0\nhelp: get the original archive",
     );
     check(
         Recipe { people: 0, ..GOOD },
-        "set.npz, array x: its shape is (0, 25, 3), but it should be (people, 25, realisations), none of them 0; get the \
-         original archive",
+        "set.npz, array x: its shape is (0, 25, 3), but it should be (people, 25, realisations), none of them 0\nhelp: get the original archive",
     );
     check(
         Recipe { short_means: true, ..GOOD },
-        "set.npz, array mu1: its shape is (3, 3), but it should be (4, 3), to fit the array x; get the original archive",
+        "set.npz, array mu1: its shape is (3, 3), but it should be (4, 3), to fit the array x\nhelp: get the original archive",
     );
     check(
         Recipe { element: Element::Short, ..GOOD },
-        "set.npz, array x: its elements are '<i2', but only f4, f8, i4, i8, u1 and b1 are read; store it as f8 (astype(float))",
+        "set.npz, array x: its elements are '<i2', but only f4, f8, i4, i8, u1 and b1 are read\nhelp: store the array as f8, with `astype(float)`",
     );
-    let ending = "which is not a finite number; the original archives have no gaps: get it again, unchanged";
+    let ending = "which is not a finite number\nhelp: the original archives have no gaps: get the original again";
     for order in [Order::C, Order::Fortran] {
         // Position 100 of x is person 1, covariate 8, realisation 1; position 7 of mu0 is person 2, realisation 1.
         check(
@@ -237,13 +234,11 @@ fn every_mistake_in_an_archive_is_located() {
         );
         check(
             Recipe { spoiled: ("t", 7, 0.5), order, ..GOOD },
-            "set.npz, array t[2, 1]: found 0.5, but a treatment is 0 or 1; check that the order of the columns is the original \
-             one",
+            "set.npz, array t[2, 1]: found 0.5, but a treatment is 0 or 1\nhelp: check that the columns are in their original order",
         );
         check(
             Recipe { spoiled: ("yf", 7, 3e13), order, ..GOOD },
-            "set.npz, array yf[2, 1]: found 3e13, beyond the limit of 1e12; express the column in a larger unit, or correct the \
-             value",
+            "set.npz, array yf[2, 1]: found 3e13, beyond the limit of 1e12\nhelp: express the column in a larger unit, or correct the value",
         );
     }
 }
@@ -260,7 +255,10 @@ fn an_archive_that_is_cut_or_no_archive_is_refused() {
         fs::write(&path, case).expect("a file");
         let found = message(ihdp::read(std::slice::from_ref(&path)), &folder);
         assert!(found.starts_with("set.npz: not a readable NumPy archive ("), "{found}");
-        assert!(found.ends_with("); it is damaged or incomplete: get it again"), "{found}");
+        assert!(
+            found.ends_with(")\nhelp: the file is damaged, incomplete or changed: get the original again"),
+            "{found}"
+        );
     }
 }
 
@@ -274,6 +272,6 @@ fn a_changed_byte_is_noticed() {
     let (folder, path) = crate::support::file("set.test.npz", bytes);
     assert_eq!(
         message(ihdp::read(&[path]), &folder),
-        "set.test.npz, array x: cannot be read (Invalid checksum); the archive is damaged or incomplete: get it again"
+        "set.test.npz, array x: cannot be read (Invalid checksum)\nhelp: the file is damaged, incomplete or changed: get the original again"
     );
 }

@@ -1,7 +1,7 @@
 //! Cases: rows in the terms of a policy document, and every mistake with its place, its value and its remedy.
 
 use parquet::basic::Compression;
-use rarely_data::{Case, Cases, CasesError, DataError};
+use rarely_data::{Cases, CasesError, DataError, LoggedCase};
 
 use crate::support::{Column, cases, columns, document, file, message, parquet};
 
@@ -23,7 +23,7 @@ fn rows_become_cases() {
         ),
     );
     let (found, rejected) = cases(&columns(true, true), std::slice::from_ref(&path), 0).expect("cases");
-    let case = |context: [f64; 4], arm, reward, propensity, time: &str, row_in_file| Case {
+    let case = |context: [f64; 4], arm, reward, propensity, time: &str, row_in_file| LoggedCase {
         context: context.to_vec(),
         arm: rarely_core::Arm::new(arm),
         reward,
@@ -48,15 +48,15 @@ fn rows_become_cases() {
 fn a_value_that_the_policy_does_not_accept() {
     check(
         "1,abc,yes,60,treat,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 2 (systolic): systolic is \"abc\", but must be a number",
+        "log.csv, line 4, column 2 (systolic): systolic is \"abc\", but must be a number\nhelp: correct the value, or leave the row out",
     );
     check(
         "1,NaN,yes,60,treat,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 2 (systolic): systolic is \"NaN\", but must be a number",
+        "log.csv, line 4, column 2 (systolic): systolic is \"NaN\", but must be a number\nhelp: correct the value, or leave the row out",
     );
     check(
         "1,1500,yes,60,treat,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 2 (systolic): systolic is 1500, above its range 80–220 mmHg",
+        "log.csv, line 4, column 2 (systolic): systolic is 1500, above its range 80–220 mmHg\nhelp: correct the value, or widen the range in the policy document",
     );
     check(
         "1,150,Yes,60,treat,0.75,0.5,2026-01-01",
@@ -68,20 +68,19 @@ fn a_value_that_the_policy_does_not_accept() {
     );
     check(
         "1,150,yes,60,treat,,0.5,2026-01-01",
-        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number",
+        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number\nhelp: correct the value, or leave the row out",
     );
     check(
         "1,150,yes,60,treat,-0.25,0.5,2026-01-01",
-        "log.csv, line 4, column 6 (wellbeing): wellbeing is -0.25, below its range 0–1",
+        "log.csv, line 4, column 6 (wellbeing): wellbeing is -0.25, below its range 0–1\nhelp: correct the value, or widen the range in the policy document",
     );
     check(
         "1,150,yes,60,treat,0.75,0,2026-01-01",
-        "log.csv, line 4, column 7 (chance): the propensity is 0, but must be above 0 and at most 1",
+        "log.csv, line 4, column 7 (chance): the propensity is 0, but must be above 0 and at most 1\nhelp: give the probability with which the option was chosen",
     );
     check(
         "1,150,yes,60,treat,0.75,0.5",
-        "log.csv, line 4, column 8 (seen): this column is missing: the row has 7 of 8 columns; give every row one field for each name \
-         in the header",
+        "log.csv, line 4, column 8 (seen): this column is missing: the row has 7 of 8 columns\nhelp: give every row one field for each name in the header",
     );
 }
 
@@ -89,11 +88,9 @@ fn a_value_that_the_policy_does_not_accept() {
 fn time_does_not_go_backwards() {
     check(
         "1,150,yes,60,treat,0.75,0.5,2025-12-31T23:59:59Z",
-        "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen)); \
-         sort the rows by time, and give files in that order. Times are compared as they are written: write all in one format and one \
-         zone",
+        "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone",
     );
-    let ending = "which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z; write times in one of these ways";
+    let ending = "which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z\nhelp: write times in one of these ways";
     for (time, shown) in [
         ("", "nothing"),
         ("01/02/2026", "\"01/02/2026\""),
@@ -108,8 +105,7 @@ fn time_does_not_go_backwards() {
     }
     check(
         "1,150,yes,60,treat,0.75,0.5,20260101",
-        "log.csv, line 4, column 8 (seen): found \"20260101\", but the row before has \"2026-01-01\"; write all times as numbers, or all \
-         like 2026-11-16T08:30:00Z",
+        "log.csv, line 4, column 8 (seen): found \"20260101\", but the row before has \"2026-01-01\"\nhelp: write all times as numbers, or all like 2026-11-16T08:30:00Z",
     );
     // Numbers are compared as numbers; equal times may follow each other, also in another file.
     let row = |time: &str| format!("1,150,yes,60,treat,0.75,0.5,{time}\n");
@@ -125,8 +121,7 @@ fn time_does_not_go_backwards() {
     let folder = format!("{}/", second_folder.path().display());
     assert_eq!(
         found.replace(&folder, ""),
-        "first.csv, line 2, column 8 (seen): found 9, which is before 11 (second.csv, line 3, column 8 (seen)); sort the rows by time, \
-         and give files in that order. Times are compared as they are written: write all in one format and one zone"
+        "first.csv, line 2, column 8 (seen): found 9, which is before 11 (second.csv, line 3, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone"
     );
 }
 
@@ -149,23 +144,21 @@ fn rejected_rows_are_listed_and_counted() {
     assert_eq!(
         message(cases(&columns(true, true), &[path], 1), &folder),
         format!(
-            "more than 1 rows cannot be used; correct them, or allow more to be left out. The first are:\n  log.csv, line 2, column 3 \
-             (diabetic): {level}\n  log.csv, line 4, column 3 (diabetic): this column is missing: the row has 2 of 8 columns; give every \
-             row one field for each name in the header"
+            "more than 1 rows cannot be used; the first are:\n  log.csv, line 2, column 3 (diabetic): {level}\n  log.csv, line 4, column 3 (diabetic): this column is missing: the row has 2 of 8 columns\nhelp: correct them, or raise the reject limit"
         )
     );
     let many: String = (0..3000).map(|_| bad).collect();
     let (folder, path) = file("log.csv", format!("{HEADER}{many}{GOOD}{many}"));
     let document = document();
     let mut log = Cases::open(&document, &columns(true, true), std::slice::from_ref(&path), 6000).expect("cases");
-    let mut case = Case::new(&document);
+    let mut case = LoggedCase::new(&document);
     assert!(log.next(&mut case).expect("a case"));
     assert_eq!((log.rejected().len(), log.rejected_count(), case.row_in_file), (1000, 3000, 3000));
     assert!(!log.next(&mut case).expect("the end"));
     assert_eq!((log.rejected().len(), log.rejected_count()), (1000, 6000));
     assert!(!log.next(&mut case).expect("still the end"));
     let found = message(cases(&columns(true, true), &[path], 5999), &folder);
-    assert_eq!(found.lines().count(), 6);
+    assert_eq!(found.lines().count(), 7);
 }
 
 #[test]
@@ -173,7 +166,7 @@ fn files_that_will_not_do() {
     let (folder, path) = file("log.csv", HEADER);
     assert_eq!(
         message(cases(&columns(true, true), std::slice::from_ref(&path), 9), &folder),
-        "log.csv: there is no row; add one for every case"
+        "log.csv: there is no row\nhelp: add one row for every case"
     );
     let bad = "1,150,maybe,60,treat,0.75,0.5,2026-01-01\n";
     let (_other, full) = file("other.csv", format!("{HEADER}{GOOD}"));
@@ -181,22 +174,23 @@ fn files_that_will_not_do() {
     let (bad_folder, bad) = file("bad.csv", format!("{HEADER}{bad}"));
     assert_eq!(
         message(cases(&columns(true, true), &[bad], 9), &bad_folder),
-        "bad.csv: no row can be used; correct them. The first are:\n  bad.csv, line 2, column 3 (diabetic): diabetic is \"maybe\", which \
-         is not one of its levels"
+        "bad.csv: no row can be used; the first are:\n  bad.csv, line 2, column 3 (diabetic): diabetic is \"maybe\", which is not one of its levels\nhelp: correct the rows"
     );
     let twice = folder.path().join(".").join("log.csv");
     assert_eq!(
         message(cases(&columns(true, true), &[path.clone(), twice], 0), &folder),
-        "./log.csv: the file is given twice, and its rows would count twice; name it once"
+        "./log.csv: the file is given twice, and its rows would count twice\nhelp: name the file once"
     );
-    assert_eq!(message(cases(&columns(true, true), &[], 0), &folder), "no file was given; name at least one");
+    assert_eq!(
+        message(cases(&columns(true, true), &[], 0), &folder),
+        "no file was given\nhelp: name at least one file"
+    );
     // The second file is looked at before the first row of the first is read.
     let (late_folder, late) = file("late.csv", "systolic,wellbeing,given\n");
     let opened = Cases::open(&document(), &columns(false, false), &[full, late], 0).map(|_| ());
     assert_eq!(
         message(opened, &late_folder),
-        "late.csv: there is no column \"diabetic\"; the columns are systolic, wellbeing, given; correct the name in the policy or on the \
-         command line, or rename the column"
+        "late.csv: no column \"diabetic\"; the columns are systolic, wellbeing, given\nhelp: correct the name, or rename the column"
     );
     let rejected = cases(&columns(true, true), &[path], 0).expect_err("no row");
     assert!(matches!(rejected, DataError::Cases(CasesError::NoRow { .. })));
@@ -239,12 +233,12 @@ fn numbers_and_words_of_other_formats() {
     let (folder, path) = file("log.parquet", content);
     let columns = columns(false, true);
     let mut cases = Cases::open(&document, &columns, &[path], 0).expect("cases");
-    let mut case = Case::new(&document);
+    let mut case = LoggedCase::new(&document);
     assert!(cases.next(&mut case).expect("a case"));
     assert_eq!((case.context.as_slice(), case.arm.index(), case.reward), ([1.0, 0.5, 1.0].as_slice(), 1, -0.25));
     assert_eq!(case.time.as_deref(), Some("1970-01-01T00:00:00.000000"));
     assert_eq!(
         message(cases.next(&mut case), &folder),
-        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number"
+        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: correct the value, or leave the row out"
     );
 }

@@ -2,6 +2,8 @@
 
 use rarely_data::Counterfactuals;
 
+use crate::support::explained;
+
 fn three_people() -> Counterfactuals {
     Counterfactuals {
         label: "three people".to_owned(),
@@ -36,34 +38,34 @@ fn the_authors_pairing_moves_outcomes_and_means_by_one_person() {
 fn check(change: impl FnOnce(&mut Counterfactuals), expected: &str) {
     let mut people = three_people();
     change(&mut people);
-    assert_eq!(people.validate().expect_err("invalid").to_string(), expected);
+    assert_eq!(explained(&people.validate().expect_err("invalid")), expected);
 }
 
 #[test]
 fn what_does_not_fit_together_is_named() {
     three_people().validate().expect("valid");
-    check(|people| people.arms = 1, "three people: 1 arms; there must be at least 2");
-    check(|people| people.arms = 0, "three people: 0 arms; there must be at least 2");
-    check(|people| people.outcomes.clear(), "three people: 0 people; there must be at least 1");
-    check(|people| people.columns.clear(), "three people: 0 context variables; there must be at least 1");
+    check(|people| people.arms = 1, "three people: 1 arms, but there must be at least 2");
+    check(|people| people.arms = 0, "three people: 0 arms, but there must be at least 2");
+    check(|people| people.outcomes.clear(), "three people: 0 people, but there must be at least 1");
+    check(|people| people.columns.clear(), "three people: 0 context variables, but there must be at least 1");
     check(
         |people| people.contexts.truncate(5),
-        "three people: contexts has 5 numbers, but 3 people × 2 make 6; fill the table row by row",
+        "three people: contexts has 5 numbers, but 3 people × 2 make 6\nhelp: fill the table row by row",
     );
     check(
         |people| people.means.push(0.0),
-        "three people: means has 7 numbers, but 3 people × 2 make 6; fill the table row by row",
+        "three people: means has 7 numbers, but 3 people × 2 make 6\nhelp: fill the table row by row",
     );
     check(
         |people| people.outcomes.push(0.0),
-        "three people: outcomes has 7 numbers, but 3 people × 2 make 6; fill the table row by row",
+        "three people: outcomes has 7 numbers, but 3 people × 2 make 6\nhelp: fill the table row by row",
     );
     check(
         |people| people.means[3] = f64::NAN,
-        "three people: means of person 1 (from 0), entry 1, is NaN; every number must be finite",
+        "three people: means of person 1 (from 0), entry 1, is NaN, but every number must be finite",
     );
     check(
         |people| people.contexts[4] = f64::INFINITY,
-        "three people: contexts of person 2 (from 0), entry 0, is inf; every number must be finite",
+        "three people: contexts of person 2 (from 0), entry 0, is inf, but every number must be finite",
     );
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use parquet::basic::{Compression, ZstdLevel};
-use rarely_data::{DataError, Log, LogError};
+use rarely_data::{DataError, LogError, LogReader};
 use rarely_policy::FieldValue;
 
-use crate::support::{Column, file, parquet};
+use crate::support::{Column, explained, file, parquet};
 
 fn log(compression: Compression) -> Vec<u8> {
     let schema = "message log {
@@ -28,7 +28,7 @@ fn log(compression: Compression) -> Vec<u8> {
 /// Rows that can be read and a digest of them.
 fn read(path: &Path) -> Result<(u64, u64), DataError> {
     let wanted = ["number", "whole", "word", "flag", "id"].map(str::to_owned);
-    let mut log = Log::open(path, &wanted)?;
+    let mut log = LogReader::open(path, &wanted)?;
     let (mut rows, mut digest) = (0, 0_u64);
     loop {
         match log.next() {
@@ -60,9 +60,12 @@ fn a_file_cut_short_is_an_error_wherever_it_is_cut() {
         assert_eq!(read(&path).expect("a log").0, 80);
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).expect("written");
-            let message = read(&path).expect_err("cut short").to_string();
+            let message = explained(&read(&path).expect_err("cut short"));
             assert!(message.contains("log.parquet: not a readable Parquet file ("), "{message}");
-            assert!(message.ends_with("it is damaged or incomplete: write or fetch it again"), "{message}");
+            assert!(
+                message.ends_with("the file is damaged or incomplete: write it again, or get it again"),
+                "{message}"
+            );
         }
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use parquet::basic::{Compression, ZstdLevel};
 use proptest::prelude::*;
-use rarely_data::{DataError, Log, LogError};
+use rarely_data::{DataError, LogError, LogReader};
 use rarely_policy::FieldValue;
 
-use crate::support::{Column, file, message, parquet};
+use crate::support::{Column, explained, file, message, parquet};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
@@ -15,7 +15,7 @@ fn names(names: &[&str]) -> Vec<String> {
 
 /// A row as `number`, `"words"` and `–`, or its rejection.
 fn rows(path: &Path, wanted: &[&str]) -> Result<Vec<String>, DataError> {
-    let mut log = Log::open(path, &names(wanted))?;
+    let mut log = LogReader::open(path, &names(wanted))?;
     let mut rows = Vec::new();
     loop {
         let row = match log.next() {
@@ -23,7 +23,7 @@ fn rows(path: &Path, wanted: &[&str]) -> Result<Vec<String>, DataError> {
             Err(LogError::File(error)) => return Err(error),
             Err(LogError::Row(rejection)) => {
                 let folder = format!("{}/", path.parent().expect("a folder").display());
-                rejection.to_string().replace(&folder, "")
+                explained(&*rejection).replace(&folder, "")
             }
             Ok(Some(record)) => {
                 assert_eq!(record.row(), rows.len() as u64);
@@ -73,12 +73,10 @@ fn a_csv_row_that_cannot_be_read_is_passed_over() {
         b"a,b,c\n1,2\n\"1\n2\",2,3,4\nx\xff,\xfey,3\n1,\xfe,\xfcber\n1,2,3",
         &["a", "c"],
         &[
-            "log.csv, line 2, column 3 (c): this column is missing: the row has 2 of 3 columns; give every row one field for each \
-             name in the header",
-            "log.csv, line 3, column 4 (no name): this column is one too many: the row has 4 columns and the header 3; give every \
-             row one field for each name in the header, and quote a field that holds the separator",
-            "log.csv, line 5, column 1 (a): found \"x\u{fffd}\", which is not UTF-8; save the file as UTF-8",
-            "log.csv, line 6, column 3 (c): found \"\u{fffd}ber\", which is not UTF-8; save the file as UTF-8",
+            "log.csv, line 2, column 3 (c): this column is missing: the row has 2 of 3 columns\nhelp: give every row one field for each name in the header",
+            "log.csv, line 3, column 4 (no name): this column is one too many: the row has 4 columns and the header 3\nhelp: give every row one field for each name in the header, and quote a field that holds the separator",
+            "log.csv, line 5, column 1 (a): found \"x\u{fffd}\", which is not UTF-8\nhelp: save the file as UTF-8",
+            "log.csv, line 6, column 3 (c): found \"\u{fffd}ber\", which is not UTF-8\nhelp: save the file as UTF-8",
             "\"1\" \"3\"",
         ],
     );
@@ -88,67 +86,69 @@ fn a_csv_row_that_cannot_be_read_is_passed_over() {
 
 #[test]
 fn a_csv_file_that_will_not_do() {
-    check_error("log.csv", "\n \n", &["a"], "log.csv: the file is empty; its first line should name the columns");
-    let ending = "correct the name in the policy or on the command line, or rename the column";
+    check_error(
+        "log.csv",
+        "\n \n",
+        &["a"],
+        "log.csv: the file is empty\nhelp: write the names of the columns into the first line",
+    );
+    let ending = "correct the name, or rename the column";
     check_error(
         "log.csv",
         "systolic,diabetic,wellbeing\n1,2,3\n",
         &["wellbeing", "Sistolic"],
-        &format!(
-            "log.csv: there is no column \"Sistolic\" (did you mean \"systolic\"?); the columns are systolic, diabetic, wellbeing; \
-             {ending}"
-        ),
+        "log.csv: no column \"Sistolic\"; the columns are systolic, diabetic, wellbeing\nhelp: did you mean \"systolic\"? Correct \
+         the name, or rename the column",
     );
     check_error(
         "log.csv",
         "1,2,3\n",
         &["wellbeing"],
-        &format!("log.csv: there is no column \"wellbeing\"; the columns are 1, 2, 3; {ending}"),
+        &format!("log.csv: no column \"wellbeing\"; the columns are 1, 2, 3\nhelp: {ending}"),
     );
     check_error(
         "log.csv",
         "age;sex\n1,5;2\n",
         &["wellbeing"],
-        "log.csv: there is no column \"wellbeing\"; the columns are age;sex; the line seems to be separated by semicolons: save the \
-         file with commas between the columns, and points in the numbers",
+        "log.csv: no column \"wellbeing\"; the columns are age;sex\nhelp: the line seems to be separated by semicolons: save the file with commas between the columns and points in the numbers",
     );
     check_error(
         "log.csv",
         "a,b, a\n1,2,3\n",
         &["a"],
-        "log.csv: columns 1 and 3 are both named \"a\"; rename or remove one",
+        "log.csv: columns 1 and 3 are both named \"a\"\nhelp: rename or remove one of the columns",
     );
     check_error(
         "log.csv",
         b"a,caf\xe9\n1,2\n",
         &["a"],
-        "log.csv, line 1, column 2: found the name \"caf\u{fffd}\", which is not UTF-8; save the file as UTF-8",
+        "log.csv, line 1, column 2: found the name \"caf\u{fffd}\", which is not UTF-8\nhelp: save the file as UTF-8",
     );
     check_error(
         "log.csv",
         "a,b\n1,2\n3,\"4\n5,6\n",
         &["a"],
-        "log.csv, line 3, column 2: a quotation mark opens this field, and none closes it before the file ends; close it, or write \
-         it twice and quote the field if it belongs to the text",
+        "log.csv, line 3, column 2: a quotation mark opens this field, and none closes it before the file ends\nhelp: close the field, or, if the quotation mark belongs to the text, write it twice and quote the field",
     );
     check_error(
         "log.csv",
         format!("a,b\n1,{}", "2".repeat(17 << 20)),
         &["a"],
-        "log.csv, line 2: the row that starts here is longer than 16 MiB; look for a quotation mark that is not closed, or for a \
-         file that is no table",
+        "log.csv, line 2: the row that starts here is longer than 16 MiB\nhelp: look for a quotation mark that is not closed, and check that the file is a table",
     );
     check_error(
         "log.xlsx",
         "",
         &["a"],
-        "log.xlsx: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl; rename the file after what it is, or \
-         convert it to one of these",
+        "log.xlsx: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl\nhelp: rename the file after its format, or convert it to one of these",
     );
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["nowhere.csv", "nowhere.parquet", "nowhere.ndjson"] {
         let found = message(rows(&folder.path().join(name), &["a"]), &folder);
-        assert_eq!(found, format!("{name}: cannot be read; check the path and that you may read it"));
+        assert_eq!(
+            found,
+            format!("{name}: cannot be read\nhelp: check the path, and that you have permission to read it")
+        );
     }
 }
 
@@ -162,12 +162,12 @@ fn rows_that_span_blocks() {
     // Enough rows for several blocks, so that each kind of line end falls on the edge of one somewhere.
     let content: String = (0..200_000).map(|row| format!("{row},{}\r\n", row % 7)).collect();
     let (_folder, path) = file("log.csv", format!("a,b\r\n{content}"));
-    let mut log = Log::open(&path, &names(&["a", "b"])).expect("a log");
+    let mut log = LogReader::open(&path, &names(&["a", "b"])).expect("a log");
     for row in 0..200_000 {
         let record = log.next().expect("a readable row").expect("another row");
         assert_eq!(record.number(0), Some(f64::from(row)));
         assert_eq!(record.number(1), Some(f64::from(row % 7)));
-        assert!(record.place(1).to_string().ends_with(&format!("line {}, column 2 (b)", row + 2)));
+        assert!(record.location(1).to_string().ends_with(&format!("line {}, column 2 (b)", row + 2)));
     }
     assert!(log.next().expect("the end").is_none());
 }
@@ -176,10 +176,7 @@ fn rows_that_span_blocks() {
 fn an_ndjson_file_as_programs_write_it() {
     check(
         "log.ndjson",
-        "\u{feff}{\"a\": 1, \"b\": \" x \", \"c\": [1, {\"a\": 2}]}\r\n\n\
-         {\"b\": null, \"a\": -1.5e2}\n\
-         {\"a\": true, \"b\": \"\\u00fc\\n\\\"\"}\n  \n\
-         {}",
+        "\u{feff}{\"a\": 1, \"b\": \" x \", \"c\": [1, {\"a\": 2}]}\r\n\n{\"b\": null, \"a\": -1.5e2}\n{\"a\": true, \"b\": \"\\u00fc\\n\\\"\"}\n  \n{}",
         &["b", "a", "b"],
         &["\"x\" 1 \"x\"", "– -150 –", "\"ü\\n\\\"\" \"true\" \"ü\\n\\\"\"", "– – –"],
     );
@@ -194,21 +191,15 @@ fn an_ndjson_line_that_cannot_be_read_is_passed_over() {
         &["a"],
         &[
             "1",
-            "log.ndjson, line 2, character 7: found \"{\\\"a\\\": 1\", which is not JSON (EOF while parsing an object); write one \
-             object on each line",
-            "log.ndjson, line 3, character 1: found \"[1]\", which is not an object; write one on each line, {\"column\": value, …}",
-            "log.ndjson, line 4, key a: found an array, but a value is a number, a text, true, false or null; take out the part \
-             that is needed",
-            "log.ndjson, line 5, key a: found an object, but a value is a number, a text, true, false or null; take out the part \
-             that is needed",
-            "log.ndjson, line 6, key a: the key stands twice on this line; keep one",
-            "log.ndjson, line 7, character 8: found \"{\\\"a\\\": \\\"\u{fffd}\\\"}\", which is not UTF-8; save the file as UTF-8",
-            "log.ndjson, line 8, character 10: found \"{\\\"a\\\": 1} 2\", which is not JSON (trailing characters); write one object \
-             on each line",
-            "log.ndjson, line 9, character 8: found \"{\\\"a\\\": nan}\", which is not JSON (expected ident); write one object on each \
-             line",
-            "log.ndjson, line 10, character 11: found \"{\\\"a\\\": 1e999}\", which is not JSON (number out of range); write one \
-             object on each line",
+            "log.ndjson, line 2, character 7: found \"{\\\"a\\\": 1\", which is not JSON (EOF while parsing an object)\nhelp: write one object on each line",
+            "log.ndjson, line 3, character 1: found \"[1]\", which is not an object\nhelp: write one object on each line, {\"column\": value, …}",
+            "log.ndjson, line 4, key a: found an array, but a value is a number, a text, true, false or null\nhelp: take out the part that is needed",
+            "log.ndjson, line 5, key a: found an object, but a value is a number, a text, true, false or null\nhelp: take out the part that is needed",
+            "log.ndjson, line 6, key a: the key appears twice on this line\nhelp: keep one of the two",
+            "log.ndjson, line 7, character 8: found \"{\\\"a\\\": \\\"\u{fffd}\\\"}\", which is not UTF-8\nhelp: save the file as UTF-8",
+            "log.ndjson, line 8, character 10: found \"{\\\"a\\\": 1} 2\", which is not JSON (trailing characters)\nhelp: write one object on each line",
+            "log.ndjson, line 9, character 8: found \"{\\\"a\\\": nan}\", which is not JSON (expected ident)\nhelp: write one object on each line",
+            "log.ndjson, line 10, character 11: found \"{\\\"a\\\": 1e999}\", which is not JSON (number out of range)\nhelp: write one object on each line",
             "2",
         ],
     );
@@ -216,15 +207,15 @@ fn an_ndjson_line_that_cannot_be_read_is_passed_over() {
 
 #[test]
 fn an_ndjson_file_that_will_not_do() {
-    let ending = "no line near the beginning holds an object; write one on each line, {\"column\": value, …}";
+    let ending =
+        "no line near the beginning holds an object\nhelp: write one object on each line, {\"column\": value, …}";
     check_error("log.ndjson", "[\n1\n]\n", &["a"], &format!("log.ndjson: {ending}"));
     check_error("log.ndjson", "", &["a"], &format!("log.ndjson: {ending}"));
     check_error(
         "log.ndjson",
         "{\"age\": 1}\n{\"income\": 2}\n",
         &["income", "aeg"],
-        "log.ndjson: there is no column \"aeg\" (did you mean \"age\"?); the columns are age, income; correct the name in the policy \
-         or on the command line, or rename the column",
+        "log.ndjson: no column \"aeg\" (did you mean \"age\"?); the columns are age, income\nhelp: correct the name, or rename the column",
     );
 }
 
@@ -301,7 +292,7 @@ fn a_parquet_row_that_cannot_be_read_is_passed_over() {
         &["word", "number"],
         &[
             "\"one\" 1",
-            "log.pq, row 1 (from 0), column 2 (word): found \"t\u{fffd}wo\", which is not UTF-8; save the file as UTF-8",
+            "log.pq, row 1 (from 0), column 2 (word): found \"t\u{fffd}wo\", which is not UTF-8\nhelp: save the file as UTF-8",
             "– 3",
         ],
     );
@@ -312,7 +303,7 @@ fn a_parquet_row_that_cannot_be_read_is_passed_over() {
 fn a_parquet_file_that_will_not_do() {
     let empty = parquet(SCHEMA, &[], 1, Compression::SNAPPY);
     check("log.parquet", &empty, &["number", "brief"], &[]);
-    let ending = "which is neither numbers nor words; write the column as DOUBLE, INT64, BOOLEAN or STRING";
+    let ending = "which is neither numbers nor text\nhelp: write the column as DOUBLE, INT64, BOOLEAN or STRING";
     for (name, column, kind) in [("list", 9, "nested"), ("price", 10, "DECIMAL(9, 2)"), ("many", 11, "repeated")] {
         check_error(
             "log.parquet",
@@ -325,21 +316,20 @@ fn a_parquet_file_that_will_not_do() {
         "log.parquet",
         &empty,
         &["nummer"],
-        "log.parquet: there is no column \"nummer\" (did you mean \"number\"?); the columns are number, whole, large, word, flag, \
-         brief, day, moment, list, price, many; correct the name in the policy or on the command line, or rename the column",
+        "log.parquet: no column \"nummer\" (did you mean \"number\"?); the columns are number, whole, large, word, flag, brief, day, moment, list, price, many\nhelp: correct the name, or rename the column",
     );
-    let ending = "it is damaged or incomplete: write or fetch it again";
+    let ending = "the file is damaged or incomplete: write it again, or get it again";
     check_error(
         "log.parquet",
         &empty[..empty.len() - 1],
         &["number"],
-        &format!("log.parquet: not a readable Parquet file (Invalid Parquet file. Corrupt footer); {ending}"),
+        &format!("log.parquet: not a readable Parquet file (Invalid Parquet file. Corrupt footer)\nhelp: {ending}"),
     );
     check_error(
         "log.parquet",
         "a,b\n1,2\n",
         &["number"],
-        &format!("log.parquet: not a readable Parquet file (Invalid Parquet file. Corrupt footer); {ending}"),
+        &format!("log.parquet: not a readable Parquet file (Invalid Parquet file. Corrupt footer)\nhelp: {ending}"),
     );
 }
 
@@ -367,7 +357,7 @@ proptest! {
         // Rows near the end of a file are read in another way than the others.
         let text = format!("one,two\n{}{}", pieces.concat(), "\n1.25,-0.5\n".repeat(more_rows));
         let (_folder, path) = file("log.csv", &text);
-        let mut log = Log::open(&path, &names(&["two", "one"])).expect("a header");
+        let mut log = LogReader::open(&path, &names(&["two", "one"])).expect("a header");
         for expected in &by_the_csv_crate(text.as_bytes())[1..] {
             match log.next() {
                 Ok(None) => prop_assert!(false, "a row is missing"),
@@ -401,7 +391,7 @@ proptest! {
         let written = format!("{whole}{fraction}");
         let text = format!("a,b,c\n{written},{written},{after}\n{}", "1.25,-0.5,\n".repeat(more_rows));
         let (_folder, path) = file("log.csv", &text);
-        let mut log = Log::open(&path, &names(&["a", "b"])).expect("a header");
+        let mut log = LogReader::open(&path, &names(&["a", "b"])).expect("a header");
         let expected = written.trim().parse().ok().filter(|number: &f64| number.is_finite());
         let record = log.next().expect("a row").expect("a row");
         for wanted in 0..2 {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rarely_data::{Case, Cases, DataError, Table, people_of_table, read_people};
+use rarely_data::{Cases, DataError, LoggedCase, MemoryTable, people_of_table, read_people};
 use rarely_output::Ticks;
 use rarely_policy::FieldValue;
 
-use crate::support::{cases, columns, document, file};
+use crate::support::{cases, columns, document, explained, file};
 
 /// A table of words and numbers; a column without values holds something else.
 struct Small {
@@ -21,7 +21,7 @@ enum Cell {
     Words(String),
 }
 
-impl Table for Small {
+impl MemoryTable for Small {
     fn label(&self) -> &'static str {
         "the frame"
     }
@@ -48,7 +48,7 @@ impl Table for Small {
 }
 
 /// A CSV file as a table; numbers are numbers if `typed` says so, and words as they are written if not.
-fn table(csv: &str, typed: bool) -> Arc<dyn Table> {
+fn table(csv: &str, typed: bool) -> Arc<dyn MemoryTable> {
     let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
     let names: Vec<String> = lines.next().expect("a header");
     let mut columns = vec![Vec::new(); names.len()];
@@ -65,10 +65,10 @@ fn table(csv: &str, typed: bool) -> Arc<dyn Table> {
     Arc::new(Small { names, columns })
 }
 
-fn read(table: Arc<dyn Table>, limit: u64) -> Result<(Vec<Case>, Vec<String>), DataError> {
+fn read(table: Arc<dyn MemoryTable>, limit: u64) -> Result<(Vec<LoggedCase>, Vec<String>), DataError> {
     let document = document();
     let mut cases = Cases::of_table(&document, &columns(true, true), table, limit)?;
-    let (mut case, mut all) = (Case::new(&document), Vec::new());
+    let (mut case, mut all) = (LoggedCase::new(&document), Vec::new());
     while cases.next(&mut case)? {
         all.push(case.clone());
     }
@@ -108,22 +108,21 @@ fn a_table_gives_what_a_file_gives() {
 #[test]
 fn a_problem_has_a_row_and_a_column() {
     let check = |log: &str, limit, expected: &str| {
-        let found = read(table(log, true), limit).expect_err("an error").to_string();
-        assert_eq!(found, expected);
+        let found = read(table(log, true), limit).expect_err("an error");
+        assert_eq!(explained(&found), expected);
     };
-    check(LOG, 0, "the frame, row 2 (from 0), column `systolic`: systolic is 15, below its range 80–220 mmHg");
+    check(LOG, 0, "the frame, row 2 (from 0), column `systolic`: systolic is 15, below its range 80–220 mmHg\nhelp: correct the value, or widen the range in the policy document");
     check(
         &LOG.replace("diabetic", "diabetes"),
         0,
-        "the frame: there is no column \"diabetic\" (did you mean \"diabetes\"?); the columns are systolic, id, diabetes, age, in years, \
-         given, wellbeing, chance, seen; correct the name in the policy document or in the call, or rename the column",
+        "the frame: no column \"diabetic\"; the columns are systolic, id, diabetes, age, in years, given, wellbeing, chance, seen\nhelp: did you mean \"diabetes\"? Correct the name, or rename the column",
     );
     check(
         &LOG.replace("id,", "given,"),
         0,
-        "the frame: columns 2 and 5 are both named \"given\"; rename or remove one",
+        "the frame: columns 2 and 5 are both named \"given\"\nhelp: rename or remove one of the columns",
     );
-    check(&LOG[..LOG.find('\n').expect("a header")], 0, "the frame: there is no row; add one for every case");
+    check(&LOG[..LOG.find('\n').expect("a header")], 0, "the frame: there is no row\nhelp: add one row for every case");
     let backwards = LOG.replace("refer,0,1e-3,2026-01-02", "refer,0,1e-3,2025-01-02");
     let found = read(table(&backwards, true), 10).expect_err("an error").to_string();
     assert!(
@@ -155,8 +154,8 @@ fn a_column_of_something_else_is_an_error_only_if_it_is_wanted() {
     };
     assert_eq!(lists("id").expect("a case").0.len(), 1);
     assert_eq!(
-        lists("given").expect_err("an error").to_string(),
-        "the frame, column `given`: it holds lists, which is neither numbers nor words; make it a column of numbers, booleans or strings"
+        explained(&lists("given").expect_err("an error")),
+        "the frame, column `given`: it holds lists, which is neither numbers nor text\nhelp: make it a column of numbers, booleans or strings"
     );
 }
 

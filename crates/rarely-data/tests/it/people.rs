@@ -1,10 +1,10 @@
 //! People without options and outcomes, all of them or a sample.
 
-use rarely_data::{DataError, People, read_people};
+use rarely_data::{DataError, TargetPeople, read_people};
 
 use crate::support::{document, file, message};
 
-fn read(content: &str, limit: u64, most: usize) -> (Result<People, DataError>, tempfile::TempDir) {
+fn read(content: &str, limit: u64, most: usize) -> (Result<TargetPeople, DataError>, tempfile::TempDir) {
     let (folder, path) = file("people.csv", content);
     (read_people(&document(), &[path], limit, most), folder)
 }
@@ -23,12 +23,12 @@ fn bad_rows_are_rejected_as_in_a_log() {
     let (people, folder) = read(content, 0, 10);
     assert_eq!(
         message(people, &folder),
-        "people.csv, line 3, column 2 (systolic): systolic is 15, below its range 80–220 mmHg"
+        "people.csv, line 3, column 2 (systolic): systolic is 15, below its range 80–220 mmHg\nhelp: correct the value, or widen the range in the policy document"
     );
     let people = read(content, 2, 10).0.expect("few enough");
     assert_eq!((people.contexts.len(), people.rejected.len(), people.rejected_count), (4, 2, 2));
     let (people, folder) = read("\"age, in years\",systolic,diabetic\n", 2, 10);
-    assert_eq!(message(people, &folder), "people.csv: there is no row; add one for every case");
+    assert_eq!(message(people, &folder), "people.csv: there is no row\nhelp: add one row for every case");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn text(rows: &[Vec<String>], end: &str) -> String {
 }
 
 const REMEDY: &str =
-    "an IHDP file has no header and 30 numbers in every row, separated by commas: get it again, unchanged";
+    "an IHDP file has no header and 30 numbers in every row, separated by commas: get the original again";
 
 fn check(change: impl FnOnce(&mut Vec<Vec<String>>), expected: &str) {
     let mut rows = well_formed();
@@ -64,8 +64,7 @@ fn factual_and_counterfactual_go_to_their_arms() {
 fn every_mistake_in_a_file_is_located() {
     let count = |found: usize| {
         format!(
-            "ihdp_npci_1.csv: {found} rows, but a realisation has 747 children; the file is incomplete or was changed: \
-             get it again, unchanged"
+            "ihdp_npci_1.csv: {found} rows, but a realisation has 747 children\nhelp: the file is damaged, incomplete or changed: get the original again"
         )
     };
     check(|rows| rows.truncate(746), &count(746));
@@ -74,14 +73,13 @@ fn every_mistake_in_a_file_is_located() {
     check(
         |rows| rows[4].truncate(29),
         &format!(
-            "ihdp_npci_1.csv, line 5, column 30 (x25): this column is missing: the row has 29 of 30 columns; {REMEDY}"
+            "ihdp_npci_1.csv, line 5, column 30 (x25): this column is missing: the row has 29 of 30 columns\nhelp: {REMEDY}"
         ),
     );
     check(
         |rows| rows[4].push("1".into()),
         &format!(
-            "ihdp_npci_1.csv, line 5, column 31 (no name): this column is one too many: the row has 31 columns where 30 are \
-             expected; {REMEDY}"
+            "ihdp_npci_1.csv, line 5, column 31 (no name): this column is one too many: the row has 31 columns where 30 are expected\nhelp: {REMEDY}"
         ),
     );
     for (written, shown) in
@@ -89,29 +87,28 @@ fn every_mistake_in_a_file_is_located() {
     {
         check(
             |rows| rows[746][5] = written.into(),
-            &format!("ihdp_npci_1.csv, line 747, column 6 (x1): found {shown}, which is not a finite number; {REMEDY}"),
+            &format!(
+                "ihdp_npci_1.csv, line 747, column 6 (x1): found {shown}, which is not a finite number\nhelp: {REMEDY}"
+            ),
         );
     }
     check(
         |rows| rows[0] = (0..30).map(|column| format!("name{column}")).collect(),
         &format!(
-            "ihdp_npci_1.csv, line 1, column 1 (treatment): found \"name0\", which is not a finite number; {REMEDY}"
+            "ihdp_npci_1.csv, line 1, column 1 (treatment): found \"name0\", which is not a finite number\nhelp: {REMEDY}"
         ),
     );
     check(
         |rows| rows[2][0] = "2".into(),
-        "ihdp_npci_1.csv, line 3, column 1 (treatment): found 2, but a treatment is 0 or 1; check that the order of the columns \
-         is the original one",
+        "ihdp_npci_1.csv, line 3, column 1 (treatment): found 2, but a treatment is 0 or 1\nhelp: check that the columns are in their original order",
     );
     check(
         |rows| rows[2][4] = "-2e12".into(),
-        "ihdp_npci_1.csv, line 3, column 5 (mu1): found -2e12, beyond the limit of 1e12; express the column in a larger unit, \
-         or correct the value",
+        "ihdp_npci_1.csv, line 3, column 5 (mu1): found -2e12, beyond the limit of 1e12\nhelp: express the column in a larger unit, or correct the value",
     );
     check(
         |rows| rows[2][9] = "2e9".into(),
-        "ihdp_npci_1.csv, line 3, column 10 (x5): found 2e9, beyond the limit of 1e9; express the column in a larger unit, \
-         or correct the value",
+        "ihdp_npci_1.csv, line 3, column 10 (x5): found 2e9, beyond the limit of 1e9\nhelp: express the column in a larger unit, or correct the value",
     );
 }
 
@@ -144,40 +141,42 @@ fn a_folder_is_read_in_the_order_of_its_numbers_and_only_its_csv_files() {
     let twice = [folder.path().to_owned(), folder.path().join("ihdp_npci_2.csv")];
     assert_eq!(
         message(ihdp::read(&twice), &folder),
-        "ihdp_npci_2.csv: the file is given twice, and its realisations would count twice; name it once"
+        "ihdp_npci_2.csv: the file is given twice, and its realisations would count twice\nhelp: name the file once"
     );
     fs::write(folder.path().join("ihdp_npci_2 (copy).csv"), "").expect("a file");
     assert_eq!(
         message(ihdp::read(&[folder.path().to_owned()]), &folder),
-        "ihdp_npci_2 (copy).csv: its name should be ihdp_npci_ with a number and .csv, so that realisations can be put in \
-         order; rename it, move it away, or give the files one by one"
+        "ihdp_npci_2 (copy).csv: its name should be ihdp_npci_ with a number and .csv, so that realisations can be put in order\nhelp: rename the file, move it away, or give the files one by one"
     );
 }
 
 #[test]
 fn paths_that_lead_to_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let how = ihdp::HOW_TO_GET;
-    assert_eq!(message(ihdp::read(&[]), &folder), format!("no path to the IHDP data was given.\n{how}"));
-    assert_eq!(
-        message(ihdp::read(&[folder.path().join("nowhere")]), &folder),
-        format!("nowhere: there is no such file or folder.\n{how}")
-    );
+    let help = |found: String, problem: &str| {
+        assert!(
+            found.starts_with(&format!("{problem}\nhelp: get the IHDP data, or use synthetic children\n")),
+            "{found}"
+        );
+        assert!(found.contains(ihdp::HOW_TO_GET), "{found}");
+    };
+    help(message(ihdp::read(&[]), &folder), "no path to the IHDP data was given");
+    help(message(ihdp::read(&[folder.path().join("nowhere")]), &folder), "nowhere: no such file or folder");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("a folder");
-    assert_eq!(
+    help(
         message(ihdp::read(&[empty]), &folder),
-        format!("empty: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file.\n{how}")
+        "empty: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file",
     );
     let other = folder.path().join("children.parquet");
     fs::write(&other, "").expect("a file");
     assert_eq!(
         message(ihdp::read(&[other]), &folder),
-        "children.parquet: the name ends in neither .csv nor .npz; IHDP data are read from CSV files and NumPy archives only"
+        "children.parquet: the name ends in neither .csv nor .npz\nhelp: give the IHDP data as CSV files or NumPy archives"
     );
     let directory = folder.path().join("ihdp_npci_1.csv");
     fs::create_dir(&directory).expect("a folder");
     let outer: PathBuf = folder.path().to_owned();
     let found = message(ihdp::read(&[outer]), &folder);
-    assert_eq!(found, "ihdp_npci_1.csv: cannot be read; check the path and that you may read it");
+    assert_eq!(found, "ihdp_npci_1.csv: cannot be read\nhelp: check the path, and that you have permission to read it");
 }

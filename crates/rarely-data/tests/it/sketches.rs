@@ -57,11 +57,10 @@ fn too_many_words_are_cut_off() {
 #[test]
 fn files_that_cannot_be_sketched() {
     let (folder, path) = file("log.csv", "a,b\n");
-    assert_eq!(message(sketch(&path), &folder), "log.csv: there is no row; add one for every case");
+    assert_eq!(message(sketch(&path), &folder), "log.csv: there is no row\nhelp: add one row for every case");
     let (folder, path) = file("log.csv", "a,b\n1,2\n1\n");
     assert_eq!(
         message(sketch(&path), &folder),
-        "log.csv, line 3, column 2 (b): this column is missing: the row has 1 of 2 columns; give every row one field for each name in \
-         the header"
+        "log.csv, line 3, column 2 (b): this column is missing: the row has 1 of 2 columns\nhelp: give every row one field for each name in the header"
     );
 }

@@ -10,7 +10,8 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleTyp
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
-use rarely_data::{Case, Cases, Columns, Counterfactuals, DataError};
+use rarely_data::{Cases, Columns, Counterfactuals, DataError, LoggedCase};
+use rarely_error::Explain;
 use rarely_policy::PolicyDocument;
 use tempfile::TempDir;
 
@@ -22,10 +23,15 @@ pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) 
     (folder, path)
 }
 
-/// The message of an error, with the temporary folder's name left out.
+/// What an error says and its remedy, with the temporary folder's name left out.
 pub(crate) fn message<T>(result: Result<T, DataError>, folder: &TempDir) -> String {
     let Err(error) = result else { panic!("an error was expected") };
-    error.to_string().replace(&format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR), "")
+    explained(&error).replace(&format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR), "")
+}
+
+/// What an error says, and what to do about it.
+pub(crate) fn explained(error: &impl Explain) -> String {
+    error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}\nhelp: {remedy}"))
 }
 
 /// Coefficients and the largest absolute residual of the least-squares fit of `target` by an intercept and the contexts, by
@@ -111,10 +117,14 @@ pub(crate) fn columns(propensity: bool, time: bool) -> Columns {
 }
 
 /// All cases of files, and the messages of the rejected rows.
-pub(crate) fn cases(columns: &Columns, paths: &[PathBuf], limit: u64) -> Result<(Vec<Case>, Vec<String>), DataError> {
+pub(crate) fn cases(
+    columns: &Columns,
+    paths: &[PathBuf],
+    limit: u64,
+) -> Result<(Vec<LoggedCase>, Vec<String>), DataError> {
     let document = document();
     let mut cases = Cases::open(&document, columns, paths, limit)?;
-    let mut case = Case::new(&document);
+    let mut case = LoggedCase::new(&document);
     let mut all = Vec::new();
     while cases.next(&mut case)? {
         all.push(case.clone());

@@ -13,10 +13,7 @@ fn check(content: impl AsRef<[u8]>, expected: &str) {
 fn columns_may_stand_in_any_order() {
     let (_folder, path) = file(
         "people.csv",
-        "\u{feff}outcome:letter, age ,mean:call,\"income, thousands\",outcome:call,mean:letter\r\n\
-         1,41,0.5,2.3,2,1.5\r\n\
-         \r\n\
-         -3,\" 17 \",0.25,1e1,+4,2.5",
+        "\u{feff}outcome:letter, age ,mean:call,\"income, thousands\",outcome:call,mean:letter\r\n1,41,0.5,2.3,2,1.5\r\n\r\n-3,\" 17 \",0.25,1e1,+4,2.5",
     );
     let people = table::read(&path).expect("a table");
     people.validate().expect("valid");
@@ -38,23 +35,22 @@ fn without_means_the_outcomes_stand_in() {
 
 #[test]
 fn a_header_that_will_not_do() {
-    let ending = "; write the columns' names into the first line, with outcome:<arm> for what each arm gives";
+    let ending =
+        "\nhelp: write the names of the columns into the first line, with outcome:<arm> for the outcome of each arm";
     check("", &format!("people.csv, line 1: no header: found an empty file{ending}"));
     check("\n\n", &format!("people.csv, line 1: no header: found an empty file{ending}"));
     check("1,2.5,3\n4,5,6\n", &format!("people.csv, line 1: no header: found \"1,2.5,3\"{ending}"));
-    let ending =
-        "named outcome:<arm>; the outcome of every arm must be known, for two arms or more: add or rename columns";
+    let ending = "named outcome:<arm>, but the outcome of every arm must be known, for two arms or more\nhelp: add or rename columns";
     check("age,reward\n1,2\n", &format!("people.csv, line 1: no column is {ending}"));
     check("age,outcome:a\n1,2\n", &format!("people.csv, line 1: only one column (outcome:a) is {ending}"));
     check("age;outcome:a;outcome:b\n1;2;3\n", &format!("people.csv, line 1: no column is {ending}"));
     check(
         "age,outcome:a,outcome:b,mean:a,mean:c\n1,2,3,4,5\n",
-        "people.csv, line 1, column 5 (mean:c): there is no outcome of this arm, only of a, b; correct the arm's name or add its \
-         outcome",
+        "people.csv, line 1, column 5 (mean:c): there is no outcome of this arm, only of a, b\nhelp: correct the name of the arm, or add its outcome",
     );
     check(
         "age,outcome:a,outcome:b,mean:a\n1,2,3,4\n",
-        "people.csv, line 1: column mean:b is missing, though other arms have a mean; give the mean of every arm or of none",
+        "people.csv, line 1: column mean:b is missing, although other arms have a mean\nhelp: give the mean of every arm, or of none",
     );
     for (header, name, first, second) in [
         ("age,outcome:a,outcome:b, age", "age", 1, 4),
@@ -64,19 +60,18 @@ fn a_header_that_will_not_do() {
         check(
             header,
             &format!(
-                "people.csv, line 1: columns {first} and {second} are both named \"{name}\"; rename or remove one"
+                "people.csv, line 1: columns {first} and {second} are both named \"{name}\"\nhelp: rename or remove one of the columns"
             ),
         );
     }
-    let ending = "which names nothing; give every context variable a name and every outcome: or mean: an arm";
+    let ending = "which names nothing\nhelp: give every context variable a name, and every outcome: or mean: an arm";
     check("age,,outcome:a,outcome:b\n", &format!("people.csv, line 1, column 2: found the name \"\", {ending}"));
     check("age,outcome:,outcome:b\n", &format!("people.csv, line 1, column 2: found the name \"outcome:\", {ending}"));
     check(
         "outcome:a,outcome:b\n1,2\n",
-        "people.csv, line 1: there is no context variable, only outcomes and means; add at least one column that describes the \
-         person",
+        "people.csv, line 1: there is no context variable, only outcomes and means\nhelp: add at least one column that describes the person",
     );
-    check("age,outcome:a,outcome:b\n", "people.csv: there is a header but no row; add one row for every person");
+    check("age,outcome:a,outcome:b\n", "people.csv: there is a header but no row\nhelp: add one row for every person");
 }
 
 #[test]
@@ -86,17 +81,16 @@ fn a_row_that_will_not_do() {
     check(
         format!("{header}1,2,3\n1,2\n"),
         &format!(
-            "people.csv, line 3, column 3 (outcome:b): this column is missing: the row has 2 of 3 columns; {ending}"
+            "people.csv, line 3, column 3 (outcome:b): this column is missing: the row has 2 of 3 columns\nhelp: {ending}"
         ),
     );
     check(
         format!("{header}1,2,3,\n"),
         &format!(
-            "people.csv, line 2, column 4 (no name): this column is one too many: the row has 4 columns where 3 are expected; \
-             {ending}"
+            "people.csv, line 2, column 4 (no name): this column is one too many: the row has 4 columns where 3 are expected\nhelp: {ending}"
         ),
     );
-    let ending = "which is not a finite number; correct the field, or leave the person's row out";
+    let ending = "which is not a finite number\nhelp: correct the field, or remove the person's row";
     for (written, shown) in
         [("", "\"\""), ("NA", "\"NA\""), ("nan", "\"nan\""), ("-inf", "\"-inf\""), ("1 000", "\"1 000\"")]
     {
@@ -111,8 +105,7 @@ fn a_row_that_will_not_do() {
     );
     check(
         format!("{header}1e10,2,3\n"),
-        "people.csv, line 2, column 1 (age): found 1e10, beyond the limit of 1e9; express the column in a larger unit, or \
-         correct the value",
+        "people.csv, line 2, column 1 (age): found 1e10, beyond the limit of 1e9\nhelp: express the column in a larger unit, or correct the value",
     );
 }
 
@@ -120,5 +113,5 @@ fn a_row_that_will_not_do() {
 fn a_file_that_is_not_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let found = message(table::read(&folder.path().join("nowhere.csv")), &folder);
-    assert_eq!(found, "nowhere.csv: cannot be read; check the path and that you may read it");
+    assert_eq!(found, "nowhere.csv: cannot be read\nhelp: check the path, and that you have permission to read it");
 }

@@ -1,10 +1,9 @@
 //! Parameters that move.
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
 use super::synthetic::{Stream, Surface, Synthetic, draw, draw_arms, linear_means, stream};
-use super::{Environment, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "drifting",
@@ -14,6 +13,7 @@ pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
 
 const QUARTER_TURN: f64 = 10_000.0;
 
+#[derive(Debug)]
 struct Drifting {
     shape: Shape,
     noise: f64,
@@ -33,11 +33,12 @@ impl Environment for Drifting {
         Box::new(Synthetic::new(surface, initial, self.shape, self.noise, seed, run))
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "environment": "drifting", "arms": self.shape.arms(), "dimension": self.shape.dimension(),
-            "noise": self.noise, "strength": self.strength,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            noise: Some(self.noise),
+            strength: Some(self.strength),
+            ..EnvironmentDescription::new("drifting", self.shape)
+        }
     }
 }
 

@@ -1,11 +1,10 @@
 //! Noise that is not sub-gaussian.
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
 use super::linear::Flat;
 use super::synthetic::{Law, Synthetic, draw};
-use super::{Environment, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "heavy-tailed",
@@ -13,6 +12,7 @@ pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     build: |shape, noise, strength| Box::new(HeavyTailed { shape, noise: noise * strength }),
 };
 
+#[derive(Debug)]
 struct HeavyTailed {
     shape: Shape,
     noise: f64,
@@ -28,9 +28,7 @@ impl Environment for HeavyTailed {
         Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run).law(Law::HeavyTailed))
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "environment": "heavy-tailed", "arms": self.shape.arms(), "dimension": self.shape.dimension(), "noise": self.noise,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription { noise: Some(self.noise), ..EnvironmentDescription::new("heavy-tailed", self.shape) }
     }
 }

@@ -1,10 +1,9 @@
 //! The paper's synthetic task (docs/mathematics.md §10).
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
 use super::synthetic::{Surface, Synthetic, draw, linear_means};
-use super::{Environment, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "linear",
@@ -31,8 +30,8 @@ impl Environment for Linear {
         Box::new(Synthetic::new(Flat(truth), initial, self.shape, self.noise, seed, run))
     }
 
-    fn describe(&self) -> Value {
-        json!({ "environment": "linear", "arms": self.shape.arms(), "dimension": self.shape.dimension(), "noise": self.noise })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription { noise: Some(self.noise), ..EnvironmentDescription::new("linear", self.shape) }
     }
 }
 
@@ -58,8 +57,13 @@ impl Environment for Given {
         Box::new(Synthetic::new(Flat(self.truth.clone()), self.initial.clone(), self.shape, self.noise, seed, run))
     }
 
-    fn describe(&self) -> Value {
-        json!({ "environment": "given", "truth": self.truth, "initial": self.initial, "noise": self.noise })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            initial: Some(self.initial.clone()),
+            noise: Some(self.noise),
+            truth: Some(self.truth.clone()),
+            ..EnvironmentDescription::new("given", self.shape)
+        }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Mean rewards that saturate.
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
 use super::synthetic::{Surface, Synthetic, draw, linear_means};
-use super::{Environment, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "logistic",
@@ -12,6 +11,7 @@ pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     build: |shape, noise, strength| Box::new(Logistic { shape, noise, strength }),
 };
 
+#[derive(Debug)]
 struct Logistic {
     shape: Shape,
     noise: f64,
@@ -29,11 +29,12 @@ impl Environment for Logistic {
         Box::new(Synthetic::new(surface, initial, self.shape, self.noise, seed, run))
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "environment": "logistic", "arms": self.shape.arms(), "dimension": self.shape.dimension(),
-            "noise": self.noise, "strength": self.strength,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            noise: Some(self.noise),
+            strength: Some(self.strength),
+            ..EnvironmentDescription::new("logistic", self.shape)
+        }
     }
 }
 

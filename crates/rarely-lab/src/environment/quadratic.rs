@@ -1,10 +1,9 @@
 //! Mean rewards that are curved.
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
 use super::synthetic::{Stream, Surface, Synthetic, draw, linear_means, stream, truncated_normal};
-use super::{Environment, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "quadratic",
@@ -12,6 +11,7 @@ pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     build: |shape, noise, strength| Box::new(Quadratic { shape, noise, strength }),
 };
 
+#[derive(Debug)]
 struct Quadratic {
     shape: Shape,
     noise: f64,
@@ -31,11 +31,12 @@ impl Environment for Quadratic {
         Box::new(Synthetic::new(surface, initial, self.shape, self.noise, seed, run))
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "environment": "quadratic", "arms": self.shape.arms(), "dimension": self.shape.dimension(),
-            "noise": self.noise, "strength": self.strength,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            noise: Some(self.noise),
+            strength: Some(self.strength),
+            ..EnvironmentDescription::new("quadratic", self.shape)
+        }
     }
 }
 

@@ -3,25 +3,39 @@
 
 use rarely_core::{Rng, Round, Shape, World};
 
+use rarely_error::{Explain, Remedy};
+
 use super::{JudgedSample, REGISTRY, SimulatedWorld};
 
 /// Why there is no such environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EnvironmentError {
     /// The name is not in the registry.
-    #[error("there is no environment `{name}`; there are {}", REGISTRY.map(|entry| entry.name).join(", "))]
+    #[error("there is no environment `{name}`")]
     Unknown {
         /// The name.
         name: String,
     },
     /// A number is out of range.
-    #[error("{what} is {value:?}; it must be a number from 0 to 1,000,000")]
+    #[error("{what} is {value:?}, but it must be a number from 0 to 1,000,000")]
     OutOfRange {
         /// Which.
         what: &'static str,
         /// The number.
         value: f64,
     },
+}
+
+impl Explain for EnvironmentError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Unknown { .. } => {
+                let names = REGISTRY.map(|entry| entry.name).join(", ");
+                Some(Remedy::new(format!("the environments are {names}")))
+            }
+            Self::OutOfRange { .. } => None,
+        }
+    }
 }
 
 /// Streams of random numbers of one run.

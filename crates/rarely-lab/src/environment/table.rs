@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rarely_core::{Digest, Rng, Round, SettingsError, Shape, World};
 use rarely_data::Counterfactuals;
-use serde_json::{Value, json};
+use rarely_error::{Explain, Remedy};
 use sha2::{Digest as _, Sha256};
 
-use super::{Environment, JudgedSample, SimulatedWorld, Stream, stream};
+use super::{Environment, EnvironmentDescription, JudgedSample, SimulatedWorld, Stream, stream};
 
 /// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct CounterfactualTable {
     shape: Shape,
     realisations: Vec<Arc<Counterfactuals>>,
     digest: String,
@@ -21,11 +21,11 @@ pub struct Table {
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// There is none.
-    #[error("there is no table; name at least one")]
+    #[error("no table was given")]
     Empty,
     /// Two differ in shape.
     #[error(
-        "{label} has {arms} arms and {dimension} context variables, but the first table has {expected}; use tables of one shape"
+        "{label} has {arms} arms and {dimension} context variables, but the first table has {expected_arms} and {expected_dimension}"
     )]
     Shape {
         /// The table.
@@ -34,15 +34,27 @@ pub enum TableError {
         arms: usize,
         /// Its context variables.
         dimension: usize,
-        /// The first's.
-        expected: String,
+        /// The arms of the first table.
+        expected_arms: usize,
+        /// The context variables of the first table.
+        expected_dimension: usize,
     },
     /// There are too many or too few arms or variables.
     #[error(transparent)]
     Size(#[from] SettingsError),
 }
 
-impl Table {
+impl Explain for TableError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Empty => Some(Remedy::new("name at least one table")),
+            Self::Shape { .. } => Some(Remedy::new("use tables of one shape")),
+            Self::Size(error) => error.remedy(),
+        }
+    }
+}
+
+impl CounterfactualTable {
     /// An environment of these tables.
     ///
     /// # Errors
@@ -57,7 +69,8 @@ impl Table {
                     label: table.label.clone(),
                     arms: table.arms,
                     dimension: table.dimension(),
-                    expected: format!("{} and {}", shape.arms(), shape.dimension()),
+                    expected_arms: shape.arms(),
+                    expected_dimension: shape.dimension(),
                 });
             }
             for value in table.contexts.iter().chain(&table.outcomes).chain(&table.means) {
@@ -74,7 +87,7 @@ impl Table {
     }
 }
 
-impl Environment for Table {
+impl Environment for CounterfactualTable {
     fn shape(&self) -> Shape {
         self.shape
     }
@@ -89,16 +102,14 @@ impl Environment for Table {
         Box::new(Queue { table, order, next: 0, initial })
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "environment": "table",
-            "tables": self.realisations.iter().map(|table| table.label.clone()).collect::<Vec<_>>(),
-            "synthetic": self.realisations.iter().any(|table| table.synthetic),
-            "people": self.realisations[0].people(),
-            "arms": self.shape.arms(),
-            "dimension": self.shape.dimension(),
-            "digest": self.digest,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            digest: Some(self.digest.clone()),
+            people: Some(self.realisations[0].people()),
+            synthetic: Some(self.realisations.iter().any(|table| table.synthetic)),
+            tables: Some(self.realisations.iter().map(|table| table.label.clone()).collect()),
+            ..EnvironmentDescription::new("table", self.shape)
+        }
     }
 
     fn rounds(&self) -> Option<u64> {

@@ -1,9 +1,8 @@
 //! More noise than was declared.
 
 use rarely_core::Shape;
-use serde_json::{Value, json};
 
-use super::{Environment, Linear, RegisteredEnvironment, SimulatedWorld};
+use super::{Environment, EnvironmentDescription, Linear, RegisteredEnvironment, SimulatedWorld};
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "understated-noise",
@@ -11,6 +10,7 @@ pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     build: |shape, noise, strength| Box::new(Understated(Linear { shape, noise: 2.0 * strength * noise })),
 };
 
+#[derive(Debug)]
 struct Understated(Linear);
 
 impl Environment for Understated {
@@ -22,10 +22,10 @@ impl Environment for Understated {
         self.0.world(seed, run)
     }
 
-    fn describe(&self) -> Value {
-        let shape = self.0.shape;
-        json!({
-            "environment": "understated-noise", "arms": shape.arms(), "dimension": shape.dimension(), "noise": self.0.noise,
-        })
+    fn describe(&self) -> EnvironmentDescription {
+        EnvironmentDescription {
+            noise: Some(self.0.noise),
+            ..EnvironmentDescription::new("understated-noise", self.0.shape)
+        }
     }
 }

@@ -3,20 +3,20 @@
 mod figures;
 mod page;
 
-use crate::reproduction::{GRID_DIMENSIONS, Reproduced, Verdict, WIDE};
+use crate::reproduction::{ClaimVerdict, GRID_DIMENSIONS, Reproduced, WIDE};
 use crate::{frontier, results, sweep};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError};
 
 use rarely_output::TextTable;
 
-pub use figures::{Shown, figures};
+pub use figures::{ReportFigure, figures};
 pub use page::page;
 
 /// Trials whose summaries are tables of their own.
 const SUMMARISED: [&str; 6] =
     ["main/published", "main/rigorous", "ihdp/authors", "ihdp/published", "ihdp/rigorous", "ihdp/rigorous-intercept"];
 
-/// Writes everything: the page (`report.html`), every figure as SVG and PNG, the tables, and claims and errata for programs
+/// Writes the whole report: the page (`report.html`), every figure as SVG and PNG, the tables, and claims and errata for programs
 /// (`claims.json`).
 ///
 /// # Errors
@@ -33,14 +33,14 @@ pub fn write(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(),
 }
 
 fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
-    let findings = &reproduced.findings;
+    let trials = &reproduced.trials;
     let write = |name: &str, frame: &ColumnTable| directory.write(&format!("tables/{name}.csv"), frame.to_csv());
-    let kind = if findings.synthetic { "synthetic" } else { "ihdp" };
+    let kind = if trials.synthetic { "synthetic" } else { "ihdp" };
     let labelled = |frame: ColumnTable| frame.labelled("data", kind);
     for id in SUMMARISED {
-        let outcomes = findings.outcomes(id);
-        if !outcomes.is_empty() {
-            let frame = results::summary(outcomes);
+        let results = trials.results(id);
+        if !results.is_empty() {
+            let frame = results::summary(results);
             let frame = if id.starts_with("ihdp") { labelled(frame) } else { frame };
             write(&id.replace('/', "-"), &frame)?;
         }
@@ -49,17 +49,17 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
     for (family, dimensions) in
         [("grid", &GRID_DIMENSIONS[..]), ("grid-rigorous", &GRID_DIMENSIONS[..]), ("house", &house)]
     {
-        let (axes, cells) = figures::grid_cells(findings, family, dimensions);
+        let (axes, cells) = figures::grid_cells(trials, family, dimensions);
         write(family, &sweep::frame(&axes, &cells))?;
     }
     for setting in ["tolerance", "penalty"] {
         for profile in ["published", "rigorous"] {
-            let (axes, cells) = figures::swept_cells(findings, setting, profile);
+            let (axes, cells) = figures::swept_cells(trials, setting, profile);
             write(&format!("{setting}-{profile}"), &labelled(sweep::frame(&axes, &cells)))?;
         }
     }
-    write("frontier", &frontier::frame(&frontier::points(findings.outcomes("frontier"))))?;
-    write("variants", &results::summary(findings.outcomes("variants")))
+    write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;
+    write("variants", &results::summary(trials.results("variants")))
 }
 
 /// A line for each claim, and their count; lines are no longer than `width`, if there is one.
@@ -70,9 +70,9 @@ pub fn text(reproduced: &Reproduced, width: Option<u16>) -> String {
         table.row([&format!("{}{close}", claim.verdict.words()), claim.figure, claim.text]);
     }
     let papers = || reproduced.claims.iter().filter(|claim| !claim.ours);
-    let count = |verdict: Verdict| papers().filter(|claim| claim.verdict == verdict).count();
-    let children = if reproduced.findings.synthetic {
-        "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children: give the data with --data.\n"
+    let count = |verdict: ClaimVerdict| papers().filter(|claim| claim.verdict == verdict).count();
+    let children = if reproduced.trials.synthetic {
+        "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children, because the IHDP data were not given.\n"
     } else {
         ""
     };
@@ -80,9 +80,9 @@ pub fn text(reproduced: &Reproduced, width: Option<u16>) -> String {
         "{}\n{children}Of the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
         table.text(width),
         papers().count(),
-        count(Verdict::Holds),
-        count(Verdict::OnlyAsPublished),
-        count(Verdict::DoesNotHold),
+        count(ClaimVerdict::Holds),
+        count(ClaimVerdict::OnlyAsPublished),
+        count(ClaimVerdict::DoesNotHold),
         reproduced.errata.len(),
         reproduced.errata.iter().filter(|erratum| erratum.shown.is_some()).count(),
     )

@@ -3,102 +3,105 @@
 pub mod text;
 pub(crate) mod words;
 
-use crate::frontier::Point as FrontierPoint;
-use crate::sweep::{Axis as SweepAxis, Cell};
-use crate::{Between, Outcome, Summary, results as tables};
+use crate::frontier::FrontierPoint;
+use crate::sweep::{SweepAxis, SweepCell};
+use crate::{ContestantResult, ExperimentDescription, Interval95, Summary, results as tables};
 use rarely_core::Algorithm;
 use rarely_output::{OutputDirectory, OutputError};
-use serde_json::Value;
 
 use rarely_plot::{Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
 use rarely_plot::{Colour, Style, style_of};
 
-/// Writes the files of one experiment: its tables, its settings (those of [`crate::Task::describe`]), and its figure.
+/// Writes the files of one experiment: its tables, its description, and its figure.
 ///
 /// # Errors
 /// [`OutputError`] of the first file that cannot be written.
-pub fn write(directory: &OutputDirectory, settings: &Value, outcomes: &[Outcome]) -> Result<(), OutputError> {
-    directory.write("summary.csv", tables::summary(outcomes).to_csv())?;
-    directory.write_parquet("traces.parquet", &tables::traces(outcomes))?;
-    directory.write_parquet("changes.parquet", &tables::changes(outcomes))?;
-    directory.write_json("run.json", settings)?;
-    let figure = four_panels(&text::title(settings), outcomes, Some(text::note(settings)));
+pub fn write(
+    directory: &OutputDirectory,
+    description: &ExperimentDescription,
+    results: &[ContestantResult],
+) -> Result<(), OutputError> {
+    directory.write("summary.csv", tables::summary(results).to_csv())?;
+    directory.write_parquet("traces.parquet", &tables::traces(results))?;
+    directory.write_parquet("changes.parquet", &tables::changes(results))?;
+    directory.write_json("run.json", description)?;
+    let figure = four_panels(&text::title(description), results, Some(text::note(description)));
     directory.write_all("figure", figure.files("figure"))
 }
 
-/// The paper's Figure 3: regret a step and changes by round, rounds below the best fixed arm, changes that improve.
-pub fn four_panels(title: &str, outcomes: &[Outcome], note: Option<String>) -> Figure {
+/// The paper's Figure 3: regret per step and changes by round, rounds below the best fixed arm, changes that improve.
+pub fn four_panels(title: &str, results: &[ContestantResult], note: Option<String>) -> Figure {
     let panels = vec![
-        regret_panel("a) Regret a step", outcomes),
-        changes_panel("b) Policy changes", outcomes),
-        below_panel("c) Rounds below the best fixed arm", outcomes),
-        improving_panel("d) Changes that improve", outcomes),
+        regret_panel("a) Regret per step", results),
+        changes_panel("b) Policy changes", results),
+        below_panel("c) Rounds below the best fixed arm", results),
+        improving_panel("d) Changes that improve", results),
     ];
     Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
 }
 
-/// The paper's Figure 4: regret a step and changes by round.
-pub fn two_panels(title: &str, outcomes: &[Outcome], note: Option<String>) -> Figure {
-    let panels = vec![regret_panel("a) Regret a step", outcomes), changes_panel("b) Policy changes", outcomes)];
+/// The paper's Figure 4: regret per step and changes by round.
+pub fn two_panels(title: &str, results: &[ContestantResult], note: Option<String>) -> Figure {
+    let panels = vec![regret_panel("a) Regret per step", results), changes_panel("b) Policy changes", results)];
     Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
 }
 
 /// Regret and changes of several experiments side by side, such as a grid of shapes: two rows of panels for each row of
 /// the grid, the regret above and the changes below.
-pub fn grid(title: &str, rows: &[Vec<(String, &[Outcome])>], note: Option<String>) -> Figure {
+pub fn grid(title: &str, rows: &[Vec<(String, &[ContestantResult])>], note: Option<String>) -> Figure {
     let mut panels = Vec::new();
     for row in rows {
-        panels.extend(row.iter().map(|(name, outcomes)| regret_panel(&format!("{name}: regret a step"), outcomes)));
-        panels.extend(row.iter().map(|(name, outcomes)| changes_panel(&format!("{name}: changes"), outcomes)));
+        panels.extend(row.iter().map(|(name, results)| regret_panel(&format!("{name}: regret per step"), results)));
+        panels.extend(row.iter().map(|(name, results)| changes_panel(&format!("{name}: changes"), results)));
     }
     let columns = rows.iter().map(Vec::len).max().unwrap_or(1);
     Figure { title: title.to_owned(), columns, panels, legend: Legend::Below, note }
 }
 
-/// Regret a step by round, with a band of one standard error.
-pub fn regret_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let marks = outcomes.iter().map(|outcome| {
-        let trace = outcome.trace();
+/// Regret per step by round, with a band of one standard error.
+pub fn regret_panel(title: &str, results: &[ContestantResult]) -> Panel {
+    let marks = results.iter().map(|result| {
+        let trace = result.trace();
         let points = trace.iter().map(|point| (point.round as f64, point.regret_per_step.mean)).collect();
         let band = trace.iter().map(|point| around(point.regret_per_step.mean, point.regret_per_step.standard_error));
-        Mark::Line { name: outcome.name().to_owned(), style: style(outcome), points, band: Some(band.collect()) }
+        Mark::Line { name: result.name().to_owned(), style: style(result), points, band: Some(band.collect()) }
     });
     let marks: Vec<Mark> = marks.collect();
-    Panel { title: title.to_owned(), x: Axis::log("round"), y: Axis::log("regret a step"), marks, ..Panel::default() }
+    Panel { title: title.to_owned(), x: Axis::log("round"), y: Axis::log("regret per step"), marks, ..Panel::default() }
 }
 
 /// Changes by round, of those that count them, with a band of one standard error.
-pub fn changes_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let counted = outcomes.iter().filter(|outcome| counts_changes(outcome));
+pub fn changes_panel(title: &str, results: &[ContestantResult]) -> Panel {
+    let counted = results.iter().filter(|result| counts_changes(result));
     let marks: Vec<Mark> = counted
-        .map(|outcome| {
-            let trace = outcome.trace();
+        .map(|result| {
+            let trace = result.trace();
             let points = trace.iter().map(|point| (point.round as f64, point.changes.mean)).collect();
             let band = trace.iter().map(|point| around(point.changes.mean, point.changes.standard_error));
-            Mark::Line { name: outcome.name().to_owned(), style: style(outcome), points, band: Some(band.collect()) }
+            Mark::Line { name: result.name().to_owned(), style: style(result), points, band: Some(band.collect()) }
         })
         .collect();
     // A few changes beside thousands need a logarithmic axis; a few alone do not. A tenth of a change is as good as none.
-    let means = outcomes.iter().filter(|outcome| counts_changes(outcome)).map(|outcome| mean(&outcome.change_counts()));
+    let means = results.iter().filter(|result| counts_changes(result)).map(|result| mean(&result.change_counts()));
     let most = means.fold(0.0, f64::max);
     let y = if most > 60.0 { Axis::log("changes").between(0.1, 1.5 * most) } else { Axis::linear("changes") };
     Panel { title: title.to_owned(), x: Axis::log("round"), y, marks, ..Panel::default() }
 }
 
 /// Percentage of rounds below the best fixed arm's cumulative reward.
-pub fn below_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let bars = outcomes.iter().map(|outcome| bar(outcome, outcome.summary().below_baseline_percent));
+pub fn below_panel(title: &str, results: &[ContestantResult]) -> Panel {
+    let bars = results.iter().map(|result| bar(result, result.summary().below_baseline_percent));
     bars_panel(title, "% of rounds", bars.collect())
 }
 
 /// Percentage of changes that lower expected regret, of those that alter a decision.
-pub fn improving_panel(title: &str, outcomes: &[Outcome]) -> Panel {
-    let bars = outcomes.iter().filter_map(|outcome| Some(bar(outcome, Between::share(&outcome.improving())?)));
+pub fn improving_panel(title: &str, results: &[ContestantResult]) -> Panel {
+    let bars = results.iter().filter_map(|result| Some(bar(result, Interval95::share(&result.improving())?)));
     bars_panel(title, "% of changes that alter a decision", bars.collect())
 }
 
-fn bar(outcome: &Outcome, share: Between) -> Bar {
-    Bar::new(outcome.name(), style(outcome), share.mean).between(share.low, share.high)
+fn bar(result: &ContestantResult, share: Interval95) -> Bar {
+    Bar::new(result.name(), style(result), share.mean).between(share.low, share.high)
 }
 
 fn bars_panel(title: &str, label: &str, bars: Vec<Bar>) -> Panel {
@@ -113,7 +116,7 @@ fn bars_panel(title: &str, label: &str, bars: Vec<Bar>) -> Panel {
 }
 
 /// Regret and changes over a range of settings: a line for each contestant and, with two axes, each value of the second.
-pub fn sweep(title: &str, axes: &[SweepAxis], cells: &[Cell], note: Option<String>) -> Figure {
+pub fn sweep(title: &str, axes: &[SweepAxis], cells: &[SweepCell], note: Option<String>) -> Figure {
     let Some(first) = axes.first() else {
         return Figure { title: title.to_owned(), note, ..Figure::default() };
     };
@@ -125,14 +128,14 @@ pub fn sweep(title: &str, axes: &[SweepAxis], cells: &[Cell], note: Option<Strin
         axes.get(1).map_or_else(|| vec![None], |axis| axis.values.iter().map(|&value| Some(value)).collect());
     let mut panels = Vec::new();
     for second in seconds {
-        let cells: Vec<&Cell> =
+        let cells: Vec<&SweepCell> =
             cells.iter().filter(|cell| second.is_none_or(|value| cell.values.get(1) == Some(&value))).collect();
         let suffix = match (second, axes.get(1)) {
             (Some(value), Some(axis)) => format!(", {} = {value}", axis.setting),
             _ => String::new(),
         };
         let x = Axis { label: first.setting.to_string(), scale, ..Axis::default() };
-        panels.push(sweep_panel(format!("Regret a step{suffix}"), x.clone(), "regret a step", &cells, |row| {
+        panels.push(sweep_panel(format!("Regret per step{suffix}"), x.clone(), "regret per step", &cells, |row| {
             Some((row.regret_per_step.mean, row.regret_per_step.standard_error))
         }));
         panels.push(sweep_panel(format!("Policy changes{suffix}"), x, "changes", &cells, |row| {
@@ -146,18 +149,18 @@ fn sweep_panel(
     title: String,
     x: Axis,
     label: &str,
-    cells: &[&Cell],
+    cells: &[&SweepCell],
     value: impl Fn(&Summary) -> Option<(f64, f64)>,
 ) -> Panel {
-    let contestants = cells.first().map_or(0, |cell| cell.outcomes.len());
+    let contestants = cells.first().map_or(0, |cell| cell.results.len());
     let mut marks = Vec::new();
     for at in 0..contestants {
         let rows: Vec<(f64, (f64, f64))> =
-            cells.iter().filter_map(|cell| Some((cell.values[0], value(&cell.outcomes[at].summary())?))).collect();
+            cells.iter().filter_map(|cell| Some((cell.values[0], value(&cell.results[at].summary())?))).collect();
         if !rows.is_empty() {
             marks.push(Mark::Line {
-                name: cells[0].outcomes[at].name().to_owned(),
-                style: style(&cells[0].outcomes[at]),
+                name: cells[0].results[at].name().to_owned(),
+                style: style(&cells[0].results[at]),
                 points: rows.iter().map(|&(x, (mean, _))| (x, mean)).collect(),
                 band: Some(rows.iter().map(|&(_, (mean, error))| around(mean, error)).collect()),
             });
@@ -193,19 +196,19 @@ pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> 
     let panel = Panel {
         title: "filled: on the frontier".to_owned(),
         x: Axis::log("policy changes (0 is drawn at 0.1)"),
-        y: Axis::log("regret a step"),
+        y: Axis::log("regret per step"),
         marks,
         ..Panel::default()
     };
     Figure { title: title.to_owned(), columns: 1, panels: vec![panel], legend: Legend::Below, note }
 }
 
-fn style(outcome: &Outcome) -> Style {
-    style_of(outcome.contestant.algorithm.name())
+fn style(result: &ContestantResult) -> Style {
+    style_of(result.contestant.algorithm.name())
 }
 
-fn counts_changes(outcome: &Outcome) -> bool {
-    !outcome.every_round() && !matches!(outcome.contestant.algorithm, Algorithm::Random | Algorithm::Fixed)
+fn counts_changes(result: &ContestantResult) -> bool {
+    !result.every_round() && !matches!(result.contestant.algorithm, Algorithm::Random | Algorithm::Fixed)
 }
 
 fn around(mean: f64, error: f64) -> (f64, f64) {

@@ -7,12 +7,12 @@ mod theorems;
 
 use serde::Serialize;
 
-use super::Evidence;
-use crate::metrics::Between;
+use super::ReproductionEvidence;
+use crate::metrics::Interval95;
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Also with valid confidence sets.
     #[serde(rename = "holds")]
     Holds,
@@ -24,7 +24,7 @@ pub enum Verdict {
     DoesNotHold,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ pub struct Claim {
     /// What we measured.
     pub measured: Vec<Measurement>,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Whether it does not hold only because an interval reaches over a limit: more runs may change the verdict.
     pub close: bool,
     /// Whether it is ours rather than the paper's.
@@ -78,28 +78,28 @@ pub struct Claim {
 }
 
 /// Everything the paper claims, and what of it we found.
-pub fn claims(evidence: &Evidence<'_>) -> Vec<Claim> {
-    let findings = evidence.findings;
-    let mut all = simulations::figure_three_regret(findings);
-    all.extend(simulations::figure_three_safety(findings));
-    all.extend(simulations::figure_three_changes(findings));
-    all.extend(simulations::supplement(findings));
-    all.extend(children::figure_four(findings));
+pub fn claims(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
+    let trials = evidence.trials;
+    let mut all = simulations::figure_three_regret(trials);
+    all.extend(simulations::figure_three_safety(trials));
+    all.extend(simulations::figure_three_changes(trials));
+    all.extend(simulations::supplement(trials));
+    all.extend(children::figure_four(trials));
     all.extend(theorems::theorems(evidence));
-    all.push(simulations::house(findings));
+    all.push(simulations::house(trials));
     all
 }
 
 /// A condition on a number.
 #[derive(Clone, Copy)]
-enum Is {
+enum Condition {
     Above(f64),
     AtLeast(f64),
     AtMost(f64),
     Within(f64, f64),
 }
 
-impl Is {
+impl Condition {
     fn holds(self, value: f64) -> bool {
         match self {
             Self::Above(limit) => value > limit,
@@ -119,8 +119,8 @@ impl Is {
     }
 }
 
-fn measurement(profile: &'static str, what: impl Into<String>, between: Between, is: Is) -> Measurement {
-    let Between { mean, low, high } = between;
+fn measurement(profile: &'static str, what: impl Into<String>, between: Interval95, is: Condition) -> Measurement {
+    let Interval95 { mean, low, high } = between;
     let holds = is.holds(mean);
     let clear = is.holds(low) == holds && is.holds(high) == holds;
     let has_interval = low < high;
@@ -136,8 +136,8 @@ fn measurement(profile: &'static str, what: impl Into<String>, between: Between,
     }
 }
 
-fn exactly(value: f64) -> Between {
-    Between { mean: value, low: value, high: value }
+fn exactly(value: f64) -> Interval95 {
+    Interval95 { mean: value, low: value, high: value }
 }
 
 fn claim(
@@ -152,11 +152,11 @@ fn claim(
     };
     let verdict_by = |condition: fn(&Measurement) -> bool| {
         if all("rigorous", condition) || all("exact", condition) {
-            Verdict::Holds
+            ClaimVerdict::Holds
         } else if all("published", condition) {
-            Verdict::OnlyAsPublished
+            ClaimVerdict::OnlyAsPublished
         } else {
-            Verdict::DoesNotHold
+            ClaimVerdict::DoesNotHold
         }
     };
     let verdict = verdict_by(|found| found.holds && found.clear);

@@ -1,15 +1,16 @@
-//! Everything that was found, judged: theorems, claims and errata.
+//! The results of the trials, judged: theorems, claims and errata.
 
 use rarely_core::{Algorithm, SettingsError};
 use rarely_data::{Counterfactuals, ihdp};
+use rarely_error::{Explain, Remedy};
 use serde_json::{Value, json};
 
 use super::{
-    Claim, CounterRow, Erratum, Evidence, Findings, PlanarMoment, TheoremTwo, claims, counter_example, errata,
-    planar_moment, theorem_three_gap, theorem_two,
+    Claim, CounterRow, Erratum, PlanarMoment, ReproductionEvidence, TheoremTwo, TrialResults, claims, counter_example,
+    errata, planar_moment, theorem_three_gap, theorem_two,
 };
 use crate::environment::{CounterfactualTable, Environment, TableError};
-use crate::theorem_one::CounterExampleError;
+use crate::experiment::ExperimentError;
 
 /// Synthetic realisations, as many as there are in the CSV set.
 const SYNTHETIC_REALISATIONS: u64 = 10;
@@ -20,8 +21,8 @@ const SETTLED: u64 = 60;
 
 /// Everything that a report is made of.
 pub struct Reproduced {
-    /// The outcomes of every trial.
-    pub findings: Findings,
+    /// The results of every trial.
+    pub trials: TrialResults,
     /// The counter-example to Theorem 1.
     pub counter: Vec<CounterRow>,
     /// A change of a threshold between two arms, if one was met.
@@ -34,12 +35,12 @@ pub struct Reproduced {
     pub errata: Vec<Erratum>,
 }
 
-/// Why findings could not be judged.
+/// Why the results could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgementError {
     /// The counter-example to Theorem 1 could not be played.
     #[error(transparent)]
-    CounterExample(#[from] CounterExampleError),
+    CounterExample(#[from] ExperimentError),
     /// A number is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -48,13 +49,23 @@ pub enum JudgementError {
     Table(#[from] TableError),
 }
 
+impl Explain for JudgementError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::CounterExample(error) => error.remedy(),
+            Self::Settings(error) => error.remedy(),
+            Self::Table(error) => error.remedy(),
+        }
+    }
+}
+
 impl Reproduced {
-    /// Tries out the theorems and judges claims and errata by that and by the findings. The children are those of the trials.
+    /// Tries out the theorems and judges claims and errata by that and by the trials. The children are those of the trials.
     ///
     /// # Errors
     /// [`JudgementError`] if the children make no environment.
-    pub fn judge(findings: Findings, children: Vec<Counterfactuals>) -> Result<Self, JudgementError> {
-        let size = findings.size;
+    pub fn judge(trials: TrialResults, children: Vec<Counterfactuals>) -> Result<Self, JudgementError> {
+        let size = trials.size;
         let counter = counter_example(size.seed, EQUIPOISE)?;
         let looked_at = [
             Algorithm::BoundaryGreedy,
@@ -70,8 +81,8 @@ impl Reproduced {
         let threshold = planar_moment(2, size.seed, SETTLED)?;
         let cone = planar_moment(4, size.seed, SETTLED)?;
         let table = CounterfactualTable::new(children)?;
-        let evidence = Evidence {
-            findings: &findings,
+        let evidence = ReproductionEvidence {
+            trials: &trials,
             counter: &counter,
             feasible: &feasible,
             gap: theorem_three_gap()?,
@@ -79,18 +90,18 @@ impl Reproduced {
         };
         let errata = errata(&evidence)?;
         let claims = claims(&evidence);
-        Ok(Self { findings, counter, threshold, cone, claims, errata })
+        Ok(Self { trials, counter, threshold, cone, claims, errata })
     }
 
     /// Claims and errata, for programs.
     pub fn document(&self) -> Value {
-        let size = self.findings.size;
+        let size = self.trials.size;
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "seed": size.seed,
             "full": size.full,
             "rounds": size.rounds,
-            "ihdp": if self.findings.synthetic { "synthetic" } else { "data" },
+            "ihdp": if self.trials.synthetic { "synthetic" } else { "data" },
             "claims": self.claims,
             "errata": self.errata,
         })

@@ -8,8 +8,9 @@ use rarely_core::{
 
 use crate::contestant::Contestant;
 use crate::environment::{Environment as _, Linear, SimulatedWorld, policy_stream};
+use crate::experiment::ExperimentError;
 use crate::judge::Judge;
-use crate::theorem_one::{CounterExample, CounterExampleError, printed_bound};
+use crate::theorem_one::{CounterExample, printed_bound};
 
 /// One length of the counter-example to Theorem 1.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +30,8 @@ pub struct CounterRow {
 /// The counter-example to Theorem 1 and its repair, with this equipoise.
 ///
 /// # Errors
-/// [`CounterExampleError`] if a number is out of range.
-pub fn counter_example(seed: u64, equipoise: f64) -> Result<Vec<CounterRow>, CounterExampleError> {
+/// [`ExperimentError`] if a number is out of range.
+pub fn counter_example(seed: u64, equipoise: f64) -> Result<Vec<CounterRow>, ExperimentError> {
     let row = |rounds| {
         let play = |equipoise| CounterExample { equipoise, algorithm: Algorithm::RsGreedy, rounds, seed }.run();
         let (stuck, repaired) = (play(0.0)?, play(equipoise)?);
@@ -235,7 +236,7 @@ pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
 /// A change in the plane that meets Theorem 3's four conditions and yet lowers the expected reward.
 #[derive(Debug, Clone, Copy)]
 pub struct TheoremThreeGap {
-    /// What it gains a decision: less than nothing.
+    /// Its gain per decision, which is negative.
     pub gain: f64,
     /// Its conditions.
     pub conditions: TheoremThree,

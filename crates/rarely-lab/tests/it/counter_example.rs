@@ -44,10 +44,10 @@ fn the_arm_played_is_never_excluded() {
     assert!(stuck[0].to_string().contains("equipoise"), "with the remedy");
 }
 
-/// With equipoise the regret a step falls as T grows. It cannot fall below what the draws cost while both arms are plausible,
+/// With equipoise the regret per step falls as T grows. It cannot fall below what the draws cost while both arms are plausible,
 /// ε/2 · 0.4, and once the worse arm is ruled out they cost nothing.
 #[test]
-fn with_equipoise_the_regret_a_step_falls() {
+fn with_equipoise_the_regret_per_step_falls() {
     for algorithm in [Algorithm::RsGreedy, Algorithm::BoundaryGreedy, Algorithm::BoundaryConservative] {
         let found: Vec<f64> =
             [1_000, 10_000, 100_000].into_iter().map(|rounds| regret_per_step(algorithm, 0.05, rounds)).collect();

@@ -1,7 +1,7 @@
 //! The confidence sets hold for adaptively chosen arms.
 
 use rarely_core::{Algorithm, Certificates, Profile, Round, Sets, Shape};
-use rarely_lab::{Bench, Contestant, Experiment, Linear};
+use rarely_lab::{Contestant, Experiment, Linear, RunContext, WorldSource};
 
 const ROUNDS: u64 = 150;
 const ERROR_PROBABILITY: f64 = 0.1;
@@ -13,11 +13,10 @@ fn share_that_left(algorithm: Algorithm, sets: Sets, runs: u64, declared_noise: 
     contestant.declared.noise = Some(declared_noise);
     contestant.declared.penalty = Some(0.1);
     contestant.declared.error_probability = Some(ERROR_PROBABILITY);
-    let certificates = Certificates::Brief;
     let experiment =
-        Experiment { environment: &environment, rounds: ROUNDS, runs, seed: 11, judged_on: 10, certificates };
-    let outcomes = experiment.run(&[contestant], &Bench::quiet()).expect("it runs");
-    1.0 - outcomes[0].coverage().expect("a linear truth")
+        Experiment { rounds: Some(ROUNDS), judged_on: 10, ..Experiment::new(WorldSource::of(environment), runs, 11) };
+    let results = experiment.run(&[contestant], &RunContext::quiet()).expect("it runs");
+    1.0 - results[0].coverage().expect("a linear truth")
 }
 
 /// Over n runs the share that ever leaves the set is at most δ plus the error of a binomial share: its standard deviation is at
@@ -66,7 +65,7 @@ fn looking_seldom_finds_what_looking_always_finds() {
         let build =
             || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
         let (mut policy, mut again) = (build(), build());
-        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1), Bench::quiet().stop)
+        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1), RunContext::quiet().stop)
             .expect("it plays");
 
         let mut world = environment.world(3, run);

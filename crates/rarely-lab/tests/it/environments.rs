@@ -1,26 +1,23 @@
 //! Every environment of the registry, and what breaks in the misspecified ones.
 
-use rarely_core::{Algorithm, Certificates, Profile, Round, Shape};
+use rarely_core::{Algorithm, Profile, Round, Shape};
 use rarely_lab::environment::{REGISTRY, linear_fit, named};
-use rarely_lab::{Bench, Contestant, Experiment, Judge, Outcome};
+use rarely_lab::{Contestant, ContestantResult, Experiment, Judge, RunContext, WorldSource};
 
 fn shape() -> Shape {
     Shape::new(3, 4).expect("a shape")
 }
 
-fn run(name: &str, strength: f64, algorithms: &[Algorithm], rounds: u64, runs: u64) -> Vec<Outcome> {
+fn run(name: &str, strength: f64, algorithms: &[Algorithm], rounds: u64, runs: u64) -> Vec<ContestantResult> {
     let environment = named(name, shape(), 0.1, strength).expect("an environment");
     let contestants: Vec<Contestant> =
         algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
     let experiment = Experiment {
-        environment: &*environment,
-        rounds,
-        runs,
-        seed: 4,
+        rounds: Some(rounds),
         judged_on: 2_000,
-        certificates: Certificates::Brief,
+        ..Experiment::new(WorldSource::Environment(environment.into()), runs, 4)
     };
-    experiment.run(&contestants, &Bench::quiet()).expect("it runs")
+    experiment.run(&contestants, &RunContext::quiet()).expect("it runs")
 }
 
 /// Worlds are the same for every caller, rounds add up, and the sample is fixed while the world goes on.
@@ -82,7 +79,7 @@ fn the_linear_world_is_in_the_family() {
 #[test]
 fn users_see_what_breaks() {
     let algorithms = [Algorithm::Rarely, Algorithm::LinUcb];
-    let coverage = |outcomes: &[Outcome]| outcomes[1].coverage();
+    let coverage = |results: &[ContestantResult]| results[1].coverage();
     assert_eq!(coverage(&run("linear", 1.0, &algorithms, 2_000, 10)), Some(1.0));
     let drifting = run("drifting", 5.0, &algorithms, 2_000, 10);
     assert_eq!(coverage(&drifting), Some(0.0), "the truth leaves the set when it moves");
@@ -91,7 +88,7 @@ fn users_see_what_breaks() {
     let quadratic = run("quadratic", 2.0, &algorithms, 4_000, 10);
     assert_eq!(coverage(&quadratic), None);
     let linear = run("linear", 1.0, &algorithms, 4_000, 10);
-    let regret = |outcomes: &[Outcome]| outcomes[0].summary().regret_per_step.mean;
+    let regret = |results: &[ContestantResult]| results[0].summary().regret_per_step.mean;
     assert!(regret(&quadratic) > 2.0 * regret(&linear), "{} {}", regret(&quadratic), regret(&linear));
 
     let world = named("quadratic", shape(), 0.1, 2.0).expect("an environment").world(4, 0);

@@ -4,47 +4,47 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rarely_core::{Algorithm, Arm, Certificates, Profile, Round, Shape};
-use rarely_lab::{Bench, Contestant, Estimate, Experiment, ExperimentError, Judge, Linear, Outcome, play};
-use rarely_lab::{Between, Environment as _, Journal};
+use rarely_lab::{
+    Contestant, ContestantResult, Estimate, Experiment, ExperimentError, Judge, Linear, RunContext, play,
+};
+use rarely_lab::{Environment as _, Interval95, RunJournal, WorldSource};
 use rarely_output::OutputDirectory;
 
-fn run_all(algorithms: &[Algorithm], threads: usize, bench: &Bench<'_>) -> Vec<Outcome> {
-    try_all(algorithms, 2_000, threads, bench).expect("it runs")
+fn run_all(algorithms: &[Algorithm], threads: usize, context: &RunContext<'_>) -> Vec<ContestantResult> {
+    try_all(algorithms, 2_000, threads, context).expect("it runs")
 }
 
 fn try_all(
     algorithms: &[Algorithm],
     rounds: u64,
     threads: usize,
-    bench: &Bench<'_>,
-) -> Result<Vec<Outcome>, ExperimentError> {
+    context: &RunContext<'_>,
+) -> Result<Vec<ContestantResult>, ExperimentError> {
     let environment = Linear { shape: Shape::new(4, 5).expect("a shape"), noise: 0.1 };
     let contestants: Vec<Contestant> =
         algorithms.iter().map(|&algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
     let experiment = Experiment {
-        environment: &environment,
-        rounds,
-        runs: 6,
-        seed: 9,
+        rounds: Some(rounds),
         judged_on: 5_000,
         certificates: Certificates::Full,
+        ..Experiment::new(WorldSource::of(environment), 6, 9)
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| experiment.run(&contestants, bench))
+    pool.install(|| experiment.run(&contestants, context))
 }
 
-fn kept_in(journal: &Journal) -> Bench<'_> {
-    Bench { journal, ..Bench::quiet() }
+fn kept_in(journal: &RunJournal) -> RunContext<'_> {
+    RunContext { journal, ..RunContext::quiet() }
 }
 
-fn runs_of(outcomes: &[Outcome]) -> Vec<&rarely_lab::Run> {
-    outcomes.iter().flat_map(|outcome| &outcome.runs).collect()
+fn runs_of(results: &[ContestantResult]) -> Vec<&rarely_lab::Run> {
+    results.iter().flat_map(|outcome| &outcome.runs).collect()
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let algorithms: Vec<Algorithm> = Algorithm::all().collect();
-    let (one, many) = (run_all(&algorithms, 1, &Bench::quiet()), run_all(&algorithms, 3, &Bench::quiet()));
+    let (one, many) = (run_all(&algorithms, 1, &RunContext::quiet()), run_all(&algorithms, 3, &RunContext::quiet()));
     assert_eq!(runs_of(&one), runs_of(&many));
 }
 
@@ -55,26 +55,26 @@ fn finished_runs_are_found_again() {
     let directory = OutputDirectory::create(folder.path()).expect("a directory");
     let path = folder.path().join("unfinished.ndjson");
     let algorithms = [Algorithm::Rarely, Algorithm::RsConservative, Algorithm::Thompson];
-    let fresh = run_all(&algorithms, 2, &Bench::quiet());
-    run_all(&algorithms, 2, &kept_in(&Journal::open(&directory).expect("a journal")));
+    let fresh = run_all(&algorithms, 2, &RunContext::quiet());
+    run_all(&algorithms, 2, &kept_in(&RunJournal::open(&directory).expect("a journal")));
 
     // Half of it is lost, the last line cut in its middle.
     let text = std::fs::read_to_string(&path).expect("lines");
     assert_eq!(text.lines().count(), 18);
     std::fs::write(&path, &text[..text.len() / 2]).expect("a shorter file");
-    let journal = Journal::open(&directory).expect("a journal");
+    let journal = RunJournal::open(&directory).expect("a journal");
     let found = journal.found();
     assert!(found > 2 && found < 18, "{found}");
     let resumed = run_all(&algorithms, 2, &kept_in(&journal));
     assert_eq!(runs_of(&fresh), runs_of(&resumed));
 
     // Now it has all of them again, each on a line of its own, and other settings find none of them.
-    let journal = Journal::open(&directory).expect("a journal");
+    let journal = RunJournal::open(&directory).expect("a journal");
     assert_eq!(journal.found(), 18);
     run_all(&[Algorithm::Greedy], 1, &kept_in(&journal));
     assert_eq!(journal.found(), 18);
     journal.finish().expect("it is written");
-    let journal = Journal::open(&directory).expect("a journal");
+    let journal = RunJournal::open(&directory).expect("a journal");
     assert_eq!(journal.found(), 18, "runs of other commands stay");
     run_all(&algorithms, 1, &kept_in(&journal));
     journal.finish().expect("it is removed");
@@ -87,21 +87,21 @@ fn a_stopped_experiment_goes_on_to_the_same_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let directory = OutputDirectory::create(folder.path()).expect("a directory");
     let algorithms = [Algorithm::Rarely, Algorithm::RsConservative];
-    let journal = Journal::open(&directory).expect("a journal");
+    let journal = RunJournal::open(&directory).expect("a journal");
     let (stop, finished) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = || {
         stop.fetch_or(finished.fetch_add(1, Ordering::Relaxed) >= 4, Ordering::Relaxed);
     };
-    let stopped = try_all(&algorithms, 2_000, 2, &Bench { journal: &journal, progress: &progress, stop: &stop });
+    let stopped = try_all(&algorithms, 2_000, 2, &RunContext { journal: &journal, progress: &progress, stop: &stop });
     let error = stopped.expect_err("it was stopped");
     assert!(matches!(error, ExperimentError::Stopped), "{error}");
     assert!(error.to_string().starts_with("stopped before all runs were finished"), "{error}");
 
     // With two threads at most one run more was under way.
-    let journal = Journal::open(&directory).expect("a journal");
+    let journal = RunJournal::open(&directory).expect("a journal");
     assert!((5..=6).contains(&journal.found()), "{}", journal.found());
     let resumed = run_all(&algorithms, 2, &kept_in(&journal));
-    assert_eq!(runs_of(&run_all(&algorithms, 2, &Bench::quiet())), runs_of(&resumed));
+    assert_eq!(runs_of(&run_all(&algorithms, 2, &RunContext::quiet())), runs_of(&resumed));
 }
 
 /// A run that would take minutes is given up at its next checkpoint.
@@ -114,7 +114,7 @@ fn a_long_run_is_stopped_in_its_middle() {
             std::thread::sleep(Duration::from_millis(200));
             stop.store(true, Ordering::Relaxed);
         });
-        try_all(&[Algorithm::Rarely], 10_000_000, 1, &Bench { stop: &stop, ..Bench::quiet() })
+        try_all(&[Algorithm::Rarely], 10_000_000, 1, &RunContext { stop: &stop, ..RunContext::quiet() })
     });
     assert!(matches!(stopped, Err(ExperimentError::Stopped)));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
@@ -123,7 +123,7 @@ fn a_long_run_is_stopped_in_its_middle() {
 /// The house default against LinUCB, as docs/mathematics.md §8 saw it at full size; here a smoke test of the whole loop.
 #[test]
 fn the_house_default_learns_with_few_changes() {
-    let outcome = run_all(&[Algorithm::Rarely], 2, &Bench::quiet()).remove(0);
+    let outcome = run_all(&[Algorithm::Rarely], 2, &RunContext::quiet()).remove(0);
     let summary = outcome.summary();
     assert!(summary.regret_per_step.mean < summary.regret_per_step_tenth.mean);
     let changes = outcome.altering().count();
@@ -145,7 +145,7 @@ fn regret_by_the_loop_is_regret_of_the_recorded_policies() {
             let mut policy = contestant.build(&*world, &judge, 3_000, Certificates::Brief).expect("a policy");
             let checkpoints = [1, 100, 2_999, 3_000];
             let mut rng = rarely_core::Rng::new(5, 3);
-            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng, Bench::quiet().stop)
+            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng, RunContext::quiet().stop)
                 .expect("it plays");
 
             let mut again = environment.world(5, run);
@@ -181,15 +181,8 @@ fn improving_by_sampling_is_improving_by_integration() {
     let environment = Linear { shape, noise: 0.1 };
     let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
     contestant.explore = Some(rarely_core::Exploration::HOUSE);
-    let experiment = Experiment {
-        environment: &environment,
-        rounds: 3_000,
-        runs: 40,
-        seed: 21,
-        judged_on: 20_000,
-        certificates: Certificates::Brief,
-    };
-    let outcome = experiment.run(&[contestant], &Bench::quiet()).expect("it runs").remove(0);
+    let experiment = Experiment { rounds: Some(3_000), ..Experiment::new(WorldSource::of(environment), 40, 21) };
+    let outcome = experiment.run(&[contestant], &RunContext::quiet()).expect("it runs").remove(0);
     let (mut sampled, mut exact, mut total) = (0, 0, 0);
     for (number, run) in outcome.runs.iter().enumerate() {
         let world = environment.world(21, number as u64);
@@ -243,18 +236,18 @@ fn a_mean_and_its_standard_error() {
     assert!((estimate.standard_error - (5.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
     assert_eq!(Estimate::of(&[7.0]).standard_error, 0.0);
     // Student's t with 3 degrees of freedom: 3.18245 (any table).
-    let between = estimate.between(4);
+    let between = estimate.interval(4);
     assert!((between.high - 2.5 - 3.182_446 * estimate.standard_error).abs() < 1e-5);
 }
 
 /// Wilson's interval of 8 of 10 is 49.0 to 94.3 % (Wilson 1927; any table); clusters that agree widen it.
 #[test]
 fn a_share_and_its_interval() {
-    let share = Between::share(&[(8, 10)]).expect("trials");
+    let share = Interval95::share(&[(8, 10)]).expect("trials");
     assert!((share.low - 49.02).abs() < 0.01 && (share.high - 94.33).abs() < 0.01, "{share:?}");
-    let clustered = Between::share(&[(10, 10), (10, 10), (10, 10), (0, 10), (10, 10)]).expect("trials");
+    let clustered = Interval95::share(&[(10, 10), (10, 10), (10, 10), (0, 10), (10, 10)]).expect("trials");
     assert!(clustered.low < 45.0 && clustered.high > 93.0, "{clustered:?}");
-    assert_eq!(Between::share(&[(0, 0)]), None);
-    let certain = Between::share(&[(5, 5), (5, 5)]).expect("trials");
+    assert_eq!(Interval95::share(&[(0, 0)]), None);
+    let certain = Interval95::share(&[(5, 5), (5, 5)]).expect("trials");
     assert!(certain.high == 100.0 && certain.low > 70.0, "{certain:?}");
 }

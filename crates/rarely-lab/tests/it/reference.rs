@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rarely_core::{Algorithm, Profile};
 use rarely_data::{Counterfactuals, ihdp};
-use rarely_lab::{Bench, Contestant, CounterfactualTable, Estimate, Outcome, Source, Summary, Task};
+use rarely_lab::{
+    Contestant, ContestantResult, CounterfactualTable, Estimate, Experiment, RunContext, Summary, WorldSource,
+};
 
 use crate::ihdp_files::ihdp_files;
 
@@ -45,9 +47,9 @@ fn the_published_profile_behaves_as_published() {
         (Algorithm::Clucb, [(0.085, 0.010), (0.065, 0.003)], None, (91.0, 9.0), (0.001, 0.001)),
     ];
     let algorithms = rows.map(|row| row.0);
-    let task = Task { judged_on: 2_000, ..Task::new(Source::linear(4, 5), 50, 1) };
-    let outcomes = task.run(&published(&algorithms), &Bench::quiet()).expect("it runs");
-    for ((algorithm, regret, changes, below, nine_tenths), outcome) in rows.into_iter().zip(&outcomes) {
+    let experiment = Experiment { judged_on: 2_000, ..Experiment::new(WorldSource::linear(4, 5), 50, 1) };
+    let results = experiment.run(&published(&algorithms), &RunContext::quiet()).expect("it runs");
+    for ((algorithm, regret, changes, below, nine_tenths), outcome) in rows.into_iter().zip(&results) {
         let row = outcome.summary();
         // clucb's regret at 1,000 depends on the draw of the arms more than on anything else: it is compared below.
         if algorithm != Algorithm::Clucb {
@@ -95,9 +97,9 @@ fn children() -> Option<Vec<Counterfactuals>> {
     Some(ihdp::read(&[folder]).expect("the data can be read"))
 }
 
-fn play(tables: Vec<Counterfactuals>, contestants: &[Contestant], runs: u64) -> Vec<Outcome> {
+fn play(tables: Vec<Counterfactuals>, contestants: &[Contestant], runs: u64) -> Vec<ContestantResult> {
     let tables = Arc::new(CounterfactualTable::new(tables).expect("tables of one shape"));
-    Task::new(Source::Tables(tables), runs, 1).run(contestants, &Bench::quiet()).expect("it runs")
+    Experiment::new(WorldSource::Tables(tables), runs, 1).run(contestants, &RunContext::quiet()).expect("it runs")
 }
 
 const FIGURE_FOUR: [Algorithm; 8] = [
@@ -139,8 +141,8 @@ fn figure_four_as_published() {
     for (shifted, rows) in [(true, as_run), (false, repaired)] {
         let first = children[0].clone();
         let table = if shifted { first.paired_with_next() } else { first };
-        let outcomes = play(vec![table], &published(&FIGURE_FOUR), 20);
-        for (outcome, (regret, changes)) in outcomes.iter().zip(rows) {
+        let results = play(vec![table], &published(&FIGURE_FOUR), 20);
+        for (outcome, (regret, changes)) in results.iter().zip(rows) {
             let row = outcome.summary();
             let what = format!("{}, shifted {shifted}", outcome.name());
             near(&format!("{what}: regret"), row.regret_per_step, (regret, row.regret_per_step.standard_error));
@@ -158,8 +160,8 @@ fn the_pairing_matters_on_other_realisations() {
     let last: Vec<Counterfactuals> = children.into_iter().skip(8).collect();
     let shifted: Vec<Counterfactuals> = last.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let regret = |tables| {
-        let outcomes = play(tables, &published(&[Algorithm::Greedy]), 20);
-        outcomes[0].summary().regret_per_step.mean
+        let results = play(tables, &published(&[Algorithm::Greedy]), 20);
+        results[0].summary().regret_per_step.mean
     };
     let (right, wrong) = (regret(last), regret(shifted));
     println!("greedy on realisations 9–10: {right:.2} repaired, {wrong:.2} shifted");
@@ -178,7 +180,7 @@ fn figure_four_with_valid_sets() {
             contestant
         })
         .collect();
-    let rows: Vec<Summary> = play(children, &contestants, 50).iter().map(Outcome::summary).collect();
+    let rows: Vec<Summary> = play(children, &contestants, 50).iter().map(ContestantResult::summary).collect();
     near("linucb", rows[0].regret_per_step, (0.89, rows[0].regret_per_step.standard_error));
     near("rs-linucb", rows[1].regret_per_step, (0.89, rows[1].regret_per_step.standard_error));
     near("rs-linucb, changes", rows[1].changes, (369.0, rows[1].changes.standard_error));
@@ -188,8 +190,8 @@ fn figure_four_with_valid_sets() {
 #[test]
 fn synthetic_children_are_played_like_others() {
     let tables: Vec<Counterfactuals> = (0..3).map(|realisation| ihdp::synthetic(1, realisation)).collect();
-    let outcomes = play(tables, &published(&FIGURE_FOUR), 3);
-    assert!(outcomes.iter().all(|outcome| outcome.rounds() == 747));
-    let regret = |at: usize| outcomes[at].summary().regret_per_step.mean;
+    let results = play(tables, &published(&FIGURE_FOUR), 3);
+    assert!(results.iter().all(|outcome| outcome.rounds() == 747));
+    let regret = |at: usize| results[at].summary().regret_per_step.mean;
     assert!(regret(0) < regret(7), "greedy learns: {} {}", regret(0), regret(7));
 }

@@ -3,20 +3,21 @@
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use rarely_core::{Algorithm, Certificates, Profile};
-use rarely_lab::sweep::{Axis, Setting, Sweep};
-use rarely_lab::{Bench, Contestant, Outcome, Source, Task, frontier, results};
+use rarely_error::Explain as _;
+use rarely_lab::sweep::{Setting, Sweep, SweepAxis};
+use rarely_lab::{Contestant, ContestantResult, Experiment, RunContext, WorldSource, frontier, results};
 use rarely_output::ColumnTable;
 
-fn outcomes() -> Vec<Outcome> {
+fn outcomes() -> Vec<ContestantResult> {
     let contestants = [Algorithm::Rarely, Algorithm::RsLinUcb, Algorithm::Random]
         .map(|algorithm| Contestant::new(algorithm, Profile::Rigorous));
-    let task = Task {
+    let experiment = Experiment {
         rounds: Some(500),
         judged_on: 500,
         certificates: Certificates::Full,
-        ..Task::new(Source::linear(3, 2), 4, 6)
+        ..Experiment::new(WorldSource::linear(3, 2), 4, 6)
     };
-    task.run(&contestants, &Bench::quiet()).expect("it runs")
+    experiment.run(&contestants, &RunContext::quiet()).expect("it runs")
 }
 
 fn rows(frame: &ColumnTable) -> Vec<parquet::record::Row> {
@@ -76,35 +77,46 @@ fn csv_quotes_what_it_must() {
 
 #[test]
 fn a_sweep_runs_every_combination() {
-    let task = Task { rounds: Some(100), judged_on: 100, ..Task::new(Source::linear(2, 2), 2, 3) };
+    let experiment =
+        Experiment { rounds: Some(100), judged_on: 100, ..Experiment::new(WorldSource::linear(2, 2), 2, 3) };
     let contestants =
         [Algorithm::Rarely, Algorithm::LinUcb].map(|algorithm| Contestant::new(algorithm, Profile::Rigorous));
-    let axes: Vec<Axis> =
+    let axes: Vec<SweepAxis> =
         ["penalty=0.01,1", "dim=2,3,4"].map(|text| text.parse().expect("an axis")).into_iter().collect();
-    let cells = Sweep::new(&task, &contestants, &axes).and_then(|sweep| sweep.run(&Bench::quiet())).expect("it runs");
+    let cells = Sweep::new(&experiment, &contestants, &axes)
+        .and_then(|sweep| sweep.run(&RunContext::quiet()))
+        .expect("it runs");
     let values: Vec<Vec<f64>> = cells.iter().map(|cell| cell.values.clone()).collect();
     assert_eq!(values, [[0.01, 2.0], [0.01, 3.0], [0.01, 4.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]].map(|v| v.to_vec()));
     // The same cell alone gives the same numbers: nothing leaks from one to the next.
-    let alone = Task { source: Source::linear(2, 3), ..task };
+    let alone = Experiment { source: WorldSource::linear(2, 3), ..experiment };
     let mut single = contestants.clone();
     for contestant in &mut single {
         contestant.declared.penalty = Some(1.0);
     }
-    let again = alone.run(&single, &Bench::quiet()).expect("it runs");
-    assert_eq!(again[0].runs, cells[4].outcomes[0].runs);
+    let again = alone.run(&single, &RunContext::quiet()).expect("it runs");
+    assert_eq!(again[0].runs, cells[4].results[0].runs);
     assert_eq!(rarely_lab::sweep::frame(&axes, &cells).rows(), 12);
 }
 
 #[test]
 fn settings_that_cannot_be_varied_are_refused() {
-    let message = |text: &str| text.parse::<Axis>().err().map(|error| error.to_string()).expect("refused");
-    assert!(message("penalty").contains("write it like penalty="));
-    assert!(message("colour=1").contains("there are tolerance, penalty"));
-    assert!(message("penalty=0.1,x").contains("penalty cannot be `x`"));
-    let axis: Axis = "arms=2.5".parse().expect("an axis");
+    let message = |text: &str| {
+        let error = text.parse::<SweepAxis>().expect_err("refused");
+        error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}\nhelp: {remedy}"))
+    };
+    assert_eq!(
+        message("penalty"),
+        "`penalty` is not a setting with values\nhelp: write it like penalty=0.001,0.01,0.1"
+    );
+    assert!(
+        message("colour=1").contains("there is no setting `colour` to vary\nhelp: the settings are tolerance, penalty")
+    );
+    assert_eq!(message("penalty=0.1,x"), "penalty is `x`, but it must be a number");
+    let axis: SweepAxis = "arms=2.5".parse().expect("an axis");
     assert_eq!(axis.setting, Setting::Arms);
-    let task = Task { rounds: Some(10), ..Task::new(Source::linear(2, 2), 1, 1) };
-    let error = Sweep::new(&task, &[], &[axis]).err().expect("refused");
+    let experiment = Experiment { rounds: Some(10), ..Experiment::new(WorldSource::linear(2, 2), 1, 1) };
+    let error = Sweep::new(&experiment, &[], &[axis]).err().expect("refused");
     assert!(error.to_string().contains("whole number"), "{error}");
 }
 
@@ -117,10 +129,11 @@ fn the_frontier_is_not_beaten() {
     unique.dedup();
     assert_eq!(unique.len(), names.len(), "every candidate has a name of its own");
 
-    let task = Task { rounds: Some(300), judged_on: 200, ..Task::new(Source::linear(3, 3), 3, 2) };
+    let experiment =
+        Experiment { rounds: Some(300), judged_on: 200, ..Experiment::new(WorldSource::linear(3, 3), 3, 2) };
     let few: Vec<Contestant> = frontier::candidates().into_iter().step_by(3).collect();
-    let points = frontier::points(&task.run(&few, &Bench::quiet()).expect("it runs"));
-    let place = |point: &frontier::Point| (point.summary.changes.mean, point.summary.regret_per_step.mean);
+    let points = frontier::points(&experiment.run(&few, &RunContext::quiet()).expect("it runs"));
+    let place = |point: &frontier::FrontierPoint| (point.summary.changes.mean, point.summary.regret_per_step.mean);
     for point in &points {
         let (changes, regret) = place(point);
         let beaten = points.iter().map(place).any(|(c, r)| c <= changes && r <= regret && (c, r) != (changes, regret));

@@ -2,7 +2,7 @@
 
 use rarely_core::{Algorithm, Certificates, Exploration, Profile, Shape, Share};
 use rarely_lab::reproduction::theorem_three_gap;
-use rarely_lab::{Bench, ChangeRecord, Contestant, Experiment, Linear};
+use rarely_lab::{ChangeRecord, Contestant, Experiment, Linear, RunContext, WorldSource};
 
 /// Every `boundary-conservative` change of 1,000 runs whose sets held.
 fn changes(equipoise: f64) -> Vec<ChangeRecord> {
@@ -11,9 +11,13 @@ fn changes(equipoise: f64) -> Vec<ChangeRecord> {
     contestant.declared.error_probability = Some(0.01);
     contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise).expect("a share") });
     let certificates = Certificates::Full;
-    let experiment =
-        Experiment { environment: &environment, rounds: 300, runs: 1_000, seed: 3, judged_on: 2_000, certificates };
-    let outcome = experiment.run(&[contestant], &Bench::quiet()).expect("it runs").remove(0);
+    let experiment = Experiment {
+        rounds: Some(300),
+        judged_on: 2_000,
+        certificates,
+        ..Experiment::new(WorldSource::of(environment), 1_000, 3)
+    };
+    let outcome = experiment.run(&[contestant], &RunContext::quiet()).expect("it runs").remove(0);
     let coverage = outcome.coverage().expect("a linear truth");
     assert!(coverage > 0.98, "{coverage}");
     let held = outcome.runs.into_iter().filter(|run| run.rounds_outside == Some(0));

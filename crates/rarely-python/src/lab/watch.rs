@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use rarely_lab::{Bench, Journal, TaskError};
+use rarely_lab::{ExperimentError, RunContext, RunJournal};
 
 use crate::error;
 
@@ -21,7 +21,7 @@ pub(super) struct Watched<'a> {
     pub(super) threads: usize,
     /// Called with the runs that are done, and all.
     pub(super) progress: Option<Py<PyAny>>,
-    pub(super) journal: &'a Journal,
+    pub(super) journal: &'a RunJournal,
 }
 
 impl Watched<'_> {
@@ -29,7 +29,7 @@ impl Watched<'_> {
     pub(super) fn run<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Bench<'_>) -> Result<T, TaskError> + Send,
+        work: impl FnOnce(&RunContext<'_>) -> Result<T, ExperimentError> + Send,
     ) -> PyResult<T> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
         let pool = pool.map_err(|error| error::TASK.says(py, format!("the threads cannot be started: {error}")))?;
@@ -42,9 +42,9 @@ impl Watched<'_> {
             done.fetch_add(1, Ordering::Relaxed);
         };
         thread::scope(|scope| {
-            let bench = Bench { journal, progress: &count, stop };
+            let context = RunContext { journal, progress: &count, stop };
             // Sending fails only if Python's thread panicked.
-            scope.spawn(move || drop(finished.send(pool.install(|| work(&bench)))));
+            scope.spawn(move || drop(finished.send(pool.install(|| work(&context)))));
             let mut raised = None;
             loop {
                 let came = py.detach(|| finish.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
@@ -57,7 +57,7 @@ impl Watched<'_> {
                     (_, Some(error)) => return Err(error),
                     (Ok(result), None) => {
                         self.tell(py, done)?;
-                        return result.map_err(|error| error::TASK.of(py, &error));
+                        return result.map_err(|error| error::TASK.explain(py, &error));
                     }
                     (Err(RecvTimeoutError::Disconnected), None) => {
                         return Err(

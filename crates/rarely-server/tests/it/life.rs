@@ -1,6 +1,6 @@
 //! The whole life of policies.
 
-use rarely_data::{Case, Cases, Columns};
+use rarely_data::{Cases, Columns, LoggedCase};
 use rarely_live::Role;
 use rarely_policy::PolicyDocument;
 use serde_json::{Value as Json, json};
@@ -245,7 +245,7 @@ async fn an_export_is_read_again() {
         time: Some("time".to_owned()),
     };
     let mut cases = Cases::open(&document, &columns, &[path], 0).expect("it opens");
-    let mut case = Case::new(&document);
+    let mut case = LoggedCase::new(&document);
     for (n, option, outcome) in &expected {
         assert!(cases.next(&mut case).expect("a case"));
         let (age, smoker) = person(*n);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use insta_cmd::get_cargo_bin;
-use rarely_data::Worked;
+use rarely_data::ExampleLog;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -17,8 +17,8 @@ fn read(name: &str) -> String {
 
 #[test]
 fn logs_are_what_the_generator_draws() {
-    for (name, worked) in [("clinical", Worked::Clinical), ("pricing", Worked::Pricing)] {
-        assert!(read(&format!("examples/{name}/log.csv")) == worked.log(), "{name}: draw it again");
+    for (name, example) in [("clinical", ExampleLog::Clinical), ("pricing", ExampleLog::Pricing)] {
+        assert!(read(&format!("examples/{name}/log.csv")) == example.csv(), "{name}: draw it again");
     }
 }
 

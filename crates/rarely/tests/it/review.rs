@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rarely_data::{Case, Cases, Columns};
+use rarely_data::{Cases, Columns, LoggedCase};
 use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, Tally};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn exact_gain(place: &Place, to: &WrittenRule) -> rarely_core::Gain {
     let document = PolicyDocument::read(&place.path("policy.toml")).expect("a document");
     let columns = Columns { option: "option".to_owned(), propensity: None, time: None };
     let mut cases = Cases::open(&document, &columns, &[place.path("log.csv")], 0).expect("a log");
-    let (mut tally, mut case) = (Tally::new(&document), Case::new(&document));
+    let (mut tally, mut case) = (Tally::new(&document), LoggedCase::new(&document));
     while cases.next(&mut case).expect("a row") {
         tally.add(case.row_in_file, &case.context, case.arm, case.reward);
     }

@@ -11,7 +11,7 @@ pub(super) struct Unquoted {
 }
 
 /// How a row ends.
-pub(super) enum End {
+pub(super) enum RowEnd {
     /// With a line: the bytes that it took, and the lines.
     Line { taken: usize, lines: u64 },
     /// With the text, inside quotation marks or not.
@@ -29,7 +29,7 @@ enum At {
 
 impl Unquoted {
     /// Takes the first row of a text apart.
-    pub(super) fn read(&mut self, text: &[u8], separator: u8) -> End {
+    pub(super) fn read(&mut self, text: &[u8], separator: u8) -> RowEnd {
         self.bytes.clear();
         self.ends.clear();
         let mut at = At::Start;
@@ -51,7 +51,7 @@ impl Unquoted {
                 (_, b'\r') if index + 1 == text.len() => break,
                 (_, b'\n' | b'\r') => {
                     self.ends.push(self.bytes.len());
-                    return End::Line { taken: index + line_end(&text[index..]), lines };
+                    return RowEnd::Line { taken: index + line_end(&text[index..]), lines };
                 }
                 _ if byte == separator => {
                     self.ends.push(self.bytes.len());
@@ -64,7 +64,7 @@ impl Unquoted {
             }
         }
         self.ends.push(self.bytes.len());
-        End::Text { in_quotes: at == At::Quoted }
+        RowEnd::Text { in_quotes: at == At::Quoted }
     }
 
     /// Whether there is nothing but blanks.

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr2, memchr3};
 
 use super::cuts::Cuts;
 use super::quoted::line_end;
-use super::slots::{Slot, place};
+use super::slots::{FieldSlot, offset};
 use crate::number;
 
 /// Reads the row that a text starts with: the fields of the wanted columns, of so many columns in all. Gives the bytes that the row
@@ -19,7 +19,7 @@ pub(super) fn read(
     separator: u8,
     (wanted, columns): (&[usize], usize),
     cuts: &mut Cuts,
-    slots: &mut [Slot],
+    slots: &mut [FieldSlot],
 ) -> Option<usize> {
     let mut end = memchr3(b'\n', b'\r', b'"', text)?;
     let has_quotes = text[end] == b'"';
@@ -38,10 +38,10 @@ pub(super) fn read(
     for (&column, slot) in wanted.iter().zip(slots) {
         let (from, to) = cuts.bounds(column);
         let number = number::decimal(text, from, to);
-        *slot = Slot { number: number.unwrap_or(f64::NAN), from: place(from), to: place(to) };
+        *slot = FieldSlot { number: number.unwrap_or(f64::NAN), from: offset(from), to: offset(to) };
         if number.is_none() && (has_quotes || !is_ascii) {
             if from < to && text[from] == b'"' {
-                (slot.from, slot.to) = (place(from + 1), place(to - 1));
+                (slot.from, slot.to) = (offset(from + 1), offset(to - 1));
             }
             std::str::from_utf8(&text[from..to]).ok()?;
         }

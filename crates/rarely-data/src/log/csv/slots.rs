@@ -2,7 +2,7 @@
 
 /// A wanted field.
 #[derive(Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct FieldSlot {
     /// The number that was read in passing; NaN if none was.
     pub(super) number: f64,
     /// Where the field starts in its row.
@@ -11,7 +11,7 @@ pub(super) struct Slot {
     pub(super) to: u32,
 }
 
-impl Slot {
+impl FieldSlot {
     /// Nothing yet.
     pub(super) const EMPTY: Self = Self { number: f64::NAN, from: 0, to: 0 };
 
@@ -25,6 +25,6 @@ impl Slot {
 /// A place in a row.
 #[expect(clippy::cast_possible_truncation, reason = "the longest row has 2^24 bytes")]
 #[inline]
-pub(super) fn place(at: usize) -> u32 {
+pub(super) fn offset(at: usize) -> u32 {
     at as u32
 }

@@ -14,7 +14,7 @@ use crate::number;
 
 /// What a column holds, as far as it is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ParquetType {
     Numbers,
     /// Whole numbers whose sign bit counts as a digit.
     Unsigned,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Time(Ticks),
 }
 
-impl Kind {
+impl ParquetType {
     /// The kind of a field, or the name of a type that is not read.
     pub(super) fn of(field: &Type) -> Result<Self, String> {
         if field.is_group() {
@@ -99,12 +99,12 @@ fn ticks(physical: Physical, logical: Option<&LogicalType>, converted: Converted
 }
 
 /// A wanted column.
-pub(super) struct Column {
+pub(super) struct ParquetColumn {
     /// Among the columns of values.
     pub(super) leaf: usize,
     /// Among the fields of the schema.
     pub(super) field: usize,
-    kind: Kind,
+    kind: ParquetType,
     reader: Option<ColumnReader>,
     /// For every row 1 if it has a value; empty where all have.
     levels: Vec<i16>,
@@ -116,8 +116,8 @@ pub(super) struct Column {
     not_text: Vec<(usize, String)>,
 }
 
-impl Column {
-    pub(super) fn new(leaf: usize, field: usize, kind: Kind) -> Self {
+impl ParquetColumn {
+    pub(super) fn new(leaf: usize, field: usize, kind: ParquetType) -> Self {
         Self {
             leaf,
             field,
@@ -143,8 +143,8 @@ impl Column {
             return FieldValue::Missing;
         }
         match self.kind {
-            Kind::Numbers | Kind::Unsigned => FieldValue::Number(self.numbers[row]),
-            Kind::Words | Kind::Time(_) => {
+            ParquetType::Numbers | ParquetType::Unsigned => FieldValue::Number(self.numbers[row]),
+            ParquetType::Words | ParquetType::Time(_) => {
                 let from = if row == 0 { 0 } else { self.ends[row - 1] };
                 trimmed(&self.text[from..self.ends[row]])
             }
@@ -196,20 +196,22 @@ impl Column {
             }
             ColumnReader::FloatColumnReader(reader) => self.read_numbers(reader, rows, |value| f64::from(*value))?,
             ColumnReader::Int32ColumnReader(reader) => match self.kind {
-                Kind::Unsigned => self.read_numbers(reader, rows, |value| f64::from(value.cast_unsigned()))?,
-                Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
+                ParquetType::Unsigned => self.read_numbers(reader, rows, |value| f64::from(value.cast_unsigned()))?,
+                ParquetType::Time(ticks) => self.read_words(reader, rows, |value, text| {
                     ticks.write(text, i64::from(*value));
                     Ok(())
                 })?,
-                Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| f64::from(*value))?,
+                ParquetType::Numbers | ParquetType::Words => {
+                    self.read_numbers(reader, rows, |value| f64::from(*value))?
+                }
             },
             ColumnReader::Int64ColumnReader(reader) => match self.kind {
-                Kind::Unsigned => self.read_numbers(reader, rows, |value| value.cast_unsigned() as f64)?,
-                Kind::Time(ticks) => self.read_words(reader, rows, |value, text| {
+                ParquetType::Unsigned => self.read_numbers(reader, rows, |value| value.cast_unsigned() as f64)?,
+                ParquetType::Time(ticks) => self.read_words(reader, rows, |value, text| {
                     ticks.write(text, *value);
                     Ok(())
                 })?,
-                Kind::Numbers | Kind::Words => self.read_numbers(reader, rows, |value| *value as f64)?,
+                ParquetType::Numbers | ParquetType::Words => self.read_numbers(reader, rows, |value| *value as f64)?,
             },
             ColumnReader::BoolColumnReader(reader) => self.read_words(reader, rows, |value, text| {
                 text.push_str(if *value { "true" } else { "false" });

@@ -1,10 +1,10 @@
 //! The figures of the report.
 
-use crate::Outcome;
+use crate::ContestantResult;
 use crate::reproduction::{
-    CounterRow, Findings, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reproduced, SWEPT, WIDE, grid_id,
+    CounterRow, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reproduced, SWEPT, TrialResults, WIDE, grid_id,
 };
-use crate::sweep::{Axis as SweepAxis, Cell, Setting};
+use crate::sweep::{Setting, SweepAxis, SweepCell};
 use rarely_core::Parameters;
 
 use crate::report::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
@@ -14,7 +14,7 @@ use rarely_plot::{Colour, Style, style_of};
 
 /// A figure with its file name and what it shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct ReportFigure {
     /// What its file is called, without the ending.
     pub name: &'static str,
     /// The figure.
@@ -24,11 +24,11 @@ pub struct Shown {
 }
 
 /// Every figure, in the order of the report.
-pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
-    let findings = &reproduced.findings;
+pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
+    let trials = &reproduced.trials;
     let mut figures = Vec::new();
     let mut show =
-        |name, figure: Figure, caption: &str| figures.push(Shown { name, figure, caption: caption.to_owned() });
+        |name, figure: Figure, caption: &str| figures.push(ReportFigure { name, figure, caption: caption.to_owned() });
     if let Some(moment) = &reproduced.threshold {
         show(
             "figure-1b-threshold",
@@ -43,7 +43,7 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
             "The paper's Figure 2 from a real run: parameters and their hull, the policy, their uncertainty, and the boundaries that the data allow, before and after a change.",
         );
     }
-    let main = |id: &str| chosen(findings.outcomes(id), &FIGURE_THREE);
+    let main = |id: &str| chosen(trials.results(id), &FIGURE_THREE);
     show(
         "figure-3-published",
         four_panels("Figure 3, as published", &main("main/published"), None),
@@ -54,7 +54,7 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
         four_panels("Figure 3, valid sets", &main("main/rigorous"), None),
         "Figure 3 with valid confidence sets, exact updates and no exploration: algorithms that only follow their own estimate get stuck in some runs.",
     );
-    let ours = chosen(findings.outcomes("main/rigorous"), &OURS);
+    let ours = chosen(trials.results("main/rigorous"), &OURS);
     show(
         "figure-3-ours",
         four_panels("Figure 3, our algorithms, valid sets", &ours, None),
@@ -62,26 +62,22 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
     );
     show(
         "schedule-published",
-        two_panels(
-            "Deterministic schedule, as published",
-            &chosen(findings.outcomes("main/published"), &SCHEDULE),
-            None,
-        ),
+        two_panels("Deterministic schedule, as published", &chosen(trials.results("main/published"), &SCHEDULE), None),
         "Changing to the estimate at every perfect square against the rarely-switching algorithms.",
     );
     show(
         "grid-published",
-        grid_figure(findings, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"),
-        "The supplement's grid: regret a step above, changes below, for every number of arms and context variables.",
+        grid_figure(trials, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"),
+        "The supplement's grid: regret per step above, changes below, for every number of arms and context variables.",
     );
     show(
         "grid-rigorous",
-        grid_figure(findings, "grid-rigorous", &GRID_DIMENSIONS, "The k × d grid, valid sets"),
+        grid_figure(trials, "grid-rigorous", &GRID_DIMENSIONS, "The k × d grid, valid sets"),
         "The same with valid sets, exact updates and no exploration (without RS-LinUCB, which is slow to judge).",
     );
     show(
         "grid-house",
-        grid_figure(findings, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
+        grid_figure(trials, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
         "Our default beside LinUCB with the same valid sets.",
     );
     for (name, id, title) in [
@@ -90,13 +86,13 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
         ("figure-4-rigorous", "ihdp/rigorous", "Figure 4, valid sets, without an intercept"),
         ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),
     ] {
-        let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
-        let caption = if findings.synthetic {
+        let title = if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
+        let caption = if trials.synthetic {
             "Synthetic children, not the IHDP data. “fixed” is one treatment for everyone."
         } else {
             "IHDP. “fixed” is one treatment for everyone, the better one."
         };
-        show(name, two_panels(&title, findings.outcomes(id), None), caption);
+        show(name, two_panels(&title, trials.results(id), None), caption);
     }
     for (name, setting, profile, title) in [
         ("tolerance-published", "tolerance", "published", "Δ on IHDP, as published"),
@@ -104,8 +100,8 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
         ("penalty-published", "penalty", "published", "λ on IHDP, as published"),
         ("penalty-rigorous", "penalty", "rigorous", "λ on IHDP, valid sets"),
     ] {
-        let (axes, cells) = swept_cells(findings, setting, profile);
-        let title = if findings.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
+        let (axes, cells) = swept_cells(trials, setting, profile);
+        let title = if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
         show(name, sweep_figure(&title, &axes, &cells, None), "The supplement's sweep.");
     }
     show(
@@ -113,7 +109,7 @@ pub fn figures(reproduced: &Reproduced) -> Vec<Shown> {
         counter_example(reproduced),
         "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound; with equipoise it does not.",
     );
-    let points = crate::frontier::points(findings.outcomes("frontier"));
+    let points = crate::frontier::points(trials.results("frontier"));
     show(
         "frontier",
         frontier("Regret against number of changes, valid sets", &points, None),
@@ -136,8 +132,8 @@ const OURS: [&str; 7] =
     ["rarely", "boundary-greedy", "boundary-conservative", "population-greedy", "certified", "linucb", "rs-linucb"];
 const SCHEDULE: [&str; 4] = ["scheduled", "rs-greedy", "rs-conservative", "greedy"];
 
-fn chosen(outcomes: &[Outcome], names: &[&str]) -> Vec<Outcome> {
-    names.iter().filter_map(|name| outcomes.iter().find(|outcome| outcome.name() == *name)).cloned().collect()
+fn chosen(results: &[ContestantResult], names: &[&str]) -> Vec<ContestantResult> {
+    names.iter().filter_map(|name| results.iter().find(|result| result.name() == *name)).cloned().collect()
 }
 
 fn threshold(moment: &PlanarMoment) -> Figure {
@@ -185,12 +181,12 @@ fn counter_example(reproduced: &Reproduced) -> Figure {
     }
 }
 
-fn grid_figure(findings: &Findings, family: &str, dimensions: &[usize], title: &str) -> Figure {
-    let rows: Vec<Vec<(String, &[Outcome])>> = GRID_ARMS
+fn grid_figure(trials: &TrialResults, family: &str, dimensions: &[usize], title: &str) -> Figure {
+    let rows: Vec<Vec<(String, &[ContestantResult])>> = GRID_ARMS
         .iter()
         .map(|&arms| {
             let cell = |&dimension: &usize| {
-                (format!("k={arms}, d={dimension}"), findings.outcomes(&grid_id(family, arms, dimension)))
+                (format!("k={arms}, d={dimension}"), trials.results(&grid_id(family, arms, dimension)))
             };
             dimensions.iter().map(cell).collect()
         })
@@ -199,36 +195,40 @@ fn grid_figure(findings: &Findings, family: &str, dimensions: &[usize], title: &
 }
 
 /// A grid as a sweep over k and d.
-pub(super) fn grid_cells(findings: &Findings, family: &str, dimensions: &[usize]) -> (Vec<SweepAxis>, Vec<Cell>) {
+pub(super) fn grid_cells(
+    trials: &TrialResults,
+    family: &str,
+    dimensions: &[usize],
+) -> (Vec<SweepAxis>, Vec<SweepCell>) {
     let numbers = |values: &[usize]| values.iter().map(|&value| value as f64).collect::<Vec<_>>();
     let axes = vec![
         SweepAxis { setting: Setting::Arms, values: numbers(&GRID_ARMS) },
         SweepAxis { setting: Setting::Dimension, values: numbers(dimensions) },
     ];
     let cells = GRID_ARMS.iter().flat_map(|&arms| {
-        dimensions.iter().map(move |&dimension| Cell {
+        dimensions.iter().map(move |&dimension| SweepCell {
             values: vec![arms as f64, dimension as f64],
-            outcomes: findings.outcomes(&grid_id(family, arms, dimension)).to_vec(),
+            results: trials.results(&grid_id(family, arms, dimension)).to_vec(),
         })
     });
     (axes, cells.collect())
 }
 
 /// The cells of a sweep on IHDP.
-pub(super) fn swept_cells(findings: &Findings, setting: &str, profile: &str) -> (Vec<SweepAxis>, Vec<Cell>) {
+pub(super) fn swept_cells(trials: &TrialResults, setting: &str, profile: &str) -> (Vec<SweepAxis>, Vec<SweepCell>) {
     let axis = SweepAxis {
         setting: if setting == "tolerance" { Setting::Tolerance } else { Setting::Penalty },
         values: SWEPT.to_vec(),
     };
-    let cell = |&value: &f64| Cell {
+    let cell = |&value: &f64| SweepCell {
         values: vec![value],
-        outcomes: findings.outcomes(&format!("{setting}/{profile}/{value}")).to_vec(),
+        results: trials.results(&format!("{setting}/{profile}/{value}")).to_vec(),
     };
     (vec![axis], SWEPT.iter().map(cell).collect())
 }
 
 /// The cells of the house grid with its widest column.
-pub(super) fn house_cells(findings: &Findings) -> Vec<(usize, usize, &[Outcome])> {
+pub(super) fn house_cells(trials: &TrialResults) -> Vec<(usize, usize, &[ContestantResult])> {
     let shapes = GRID_ARMS.iter().flat_map(|&arms| GRID_DIMENSIONS.into_iter().chain([WIDE]).map(move |d| (arms, d)));
-    shapes.map(|(arms, d)| (arms, d, findings.outcomes(&grid_id("house", arms, d)))).collect()
+    shapes.map(|(arms, d)| (arms, d, trials.results(&grid_id("house", arms, d)))).collect()
 }

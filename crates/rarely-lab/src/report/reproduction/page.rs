@@ -1,28 +1,28 @@
 //! The report as one page that opens offline.
 
-use crate::Outcome;
-use crate::reproduction::{Claim, Measurement, Origin, Reproduced, Verdict};
+use crate::ContestantResult;
+use crate::reproduction::{Claim, ClaimVerdict, ErratumOrigin, Measurement, Reproduced};
 
-use super::figures::{Shown, house_cells};
+use super::figures::{ReportFigure, house_cells};
 use crate::report::results::words::{changes, coverage, improving, percent, plus_minus};
 use rarely_plot::{Page, PageCell, Tone};
 
-/// The whole page, with the figures of the same findings.
-pub fn page(reproduced: &Reproduced, figures: &[Shown]) -> String {
+/// The whole page, with the figures of the same trials.
+pub fn page(reproduced: &Reproduced, figures: &[ReportFigure]) -> String {
     let mut page = Page::new("Rarely-switching linear bandits, reproduced");
-    let findings = &reproduced.findings;
+    let trials = &reproduced.trials;
     page.paragraph(&format!(
         "What the paper of Lansdell, Triantafillou and Kording (2019, arXiv 1905.13121) shows and claims, run again by rarely {} with \
          seed {}: {}. Every number here follows from the seed. “Published” is what the authors' program does; “rigorous” \
          has valid confidence sets, exact updates and the house penalty λ = 0.01.",
         env!("CARGO_PKG_VERSION"),
-        findings.size.seed,
-        findings.size.extent(),
+        trials.size.seed,
+        trials.size.extent(),
     ));
-    if findings.synthetic {
+    if trials.synthetic {
         page.paragraph(
             "The IHDP data were not given: where this page speaks of IHDP, SYNTHETIC children stand in for it (747 drawn from \
-             published marginals, Hill's response surface B). `rarely ihdp` says how to get the data; `rarely reproduce --data DIR` uses them.",
+             published marginals, Hill's response surface B).",
         );
     }
     verdicts(&mut page, &reproduced.claims);
@@ -47,7 +47,7 @@ pub fn page(reproduced: &Reproduced, figures: &[Shown]) -> String {
                 "figure-4-rigorous-intercept" => "ihdp/rigorous-intercept",
                 _ => continue,
             };
-            page.collapsed("The numbers", |page| outcomes(page, findings.outcomes(id)));
+            page.collapsed("The numbers", |page| results(page, trials.results(id)));
         }
         if heading.starts_with("The k") {
             house(&mut page, reproduced);
@@ -57,8 +57,7 @@ pub fn page(reproduced: &Reproduced, figures: &[Shown]) -> String {
         }
     }
     errata(&mut page, reproduced);
-    page.heading("Run it again");
-    page.command("cargo run --release -- reproduce --full --data DIR --out reproduction");
+    page.heading("Files");
     page.paragraph(
         "Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.",
     );
@@ -74,9 +73,9 @@ fn verdicts(page: &mut Page, claims: &[Claim]) {
     );
     let badge = |claim: &Claim| {
         let tone = match claim.verdict {
-            Verdict::Holds => Tone::Good,
-            Verdict::OnlyAsPublished => Tone::Fair,
-            Verdict::DoesNotHold => Tone::Bad,
+            ClaimVerdict::Holds => Tone::Good,
+            ClaimVerdict::OnlyAsPublished => Tone::Fair,
+            ClaimVerdict::DoesNotHold => Tone::Bad,
         };
         let close = if claim.close { " (close)" } else { "" };
         PageCell::Badge(tone, format!("{}{close}", claim.verdict.words()))
@@ -135,9 +134,9 @@ fn short(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn outcomes(page: &mut Page, outcomes: &[Outcome]) {
-    let rows = outcomes.iter().map(|outcome| {
-        let (row, runs) = (outcome.summary(), outcome.runs.len());
+fn results(page: &mut Page, results: &[ContestantResult]) {
+    let rows = results.iter().map(|result| {
+        let (row, runs) = (result.summary(), result.runs.len());
         vec![
             PageCell::Text(row.name.clone()),
             PageCell::Number(plus_minus(row.regret_per_step_tenth, 4, runs)),
@@ -151,7 +150,7 @@ fn outcomes(page: &mut Page, outcomes: &[Outcome]) {
     });
     let header = [
         "algorithm",
-        "regret a step at a tenth",
+        "regret per step at a tenth",
         "at the end",
         "changes",
         "improving, %",
@@ -164,8 +163,8 @@ fn outcomes(page: &mut Page, outcomes: &[Outcome]) {
 
 fn house(page: &mut Page, reproduced: &Reproduced) {
     page.subheading("The house default against LinUCB");
-    let rows = house_cells(&reproduced.findings).into_iter().filter_map(|(arms, dimension, outcomes)| {
-        let find = |name: &str| outcomes.iter().find(|outcome| outcome.name() == name);
+    let rows = house_cells(&reproduced.trials).into_iter().filter_map(|(arms, dimension, results)| {
+        let find = |name: &str| results.iter().find(|result| result.name() == name);
         let (own, theirs) = (find("rarely")?, find("linucb")?);
         let (row, other, runs) = (own.summary(), theirs.summary(), own.runs.len());
         let ratio = row.regret_per_step.mean / other.regret_per_step.mean;
@@ -181,7 +180,7 @@ fn house(page: &mut Page, reproduced: &Reproduced) {
             PageCell::Number(improving(&row)),
         ])
     });
-    let header = ["k", "d", "runs", "regret a step, rarely", "LinUCB", "ratio", "changes", "improving, %"];
+    let header = ["k", "d", "runs", "regret per step, rarely", "LinUCB", "ratio", "changes", "improving, %"];
     page.table(&header, rows);
     let claim = reproduced.claims.iter().find(|claim| claim.id == "house-default");
     let missed = claim.into_iter().flat_map(|claim| &claim.measured).filter(|found| !found.holds);
@@ -196,9 +195,9 @@ fn house(page: &mut Page, reproduced: &Reproduced) {
 }
 
 fn frontier(page: &mut Page, reproduced: &Reproduced) {
-    let outcomes = reproduced.findings.outcomes("frontier");
-    let runs = outcomes.first().map_or(0, |outcome| outcome.runs.len());
-    let mut points = crate::frontier::points(outcomes);
+    let results = reproduced.trials.results("frontier");
+    let runs = results.first().map_or(0, |result| result.runs.len());
+    let mut points = crate::frontier::points(results);
     points.retain(|point| point.on_frontier);
     points.sort_by(|one, other| one.summary.changes.mean.total_cmp(&other.summary.changes.mean));
     page.paragraph(&format!("The frontier, from few changes to many ({runs} runs; means decide, so that neighbours within an error may swap):"));
@@ -211,13 +210,13 @@ fn frontier(page: &mut Page, reproduced: &Reproduced) {
             PageCell::Number(improving(row)),
         ]
     });
-    page.table(&["contestant", "changes", "regret a step", "improving, %"], rows);
+    page.table(&["contestant", "changes", "regret per step", "improving, %"], rows);
 }
 
 fn errata(page: &mut Page, reproduced: &Reproduced) {
     page.heading("Errata");
     let rows = reproduced.errata.iter().map(|erratum| {
-        let origin = if erratum.origin == Origin::Paper { "paper" } else { "program" };
+        let origin = if erratum.origin == ErratumOrigin::Paper { "paper" } else { "program" };
         vec![
             PageCell::Number(erratum.number.to_string()),
             PageCell::Text(origin.to_owned()),

@@ -1,6 +1,6 @@
 //! The numbers of a result, as they are read.
 
-use crate::{Between, Estimate, Summary};
+use crate::{Estimate, Interval95, Summary};
 
 /// `0.0074 ± 0.0004`; without an error, if there was one run.
 pub(crate) fn plus_minus(estimate: Estimate, digits: usize, runs: usize) -> String {
@@ -9,8 +9,8 @@ pub(crate) fn plus_minus(estimate: Estimate, digits: usize, runs: usize) -> Stri
 }
 
 /// `97 (95–99)`.
-pub(crate) fn percent(between: Between) -> String {
-    let Between { mean, low, high } = between;
+pub(crate) fn percent(between: Interval95) -> String {
+    let Interval95 { mean, low, high } = between;
     let digits = usize::from(mean > 0.0 && mean < 9.95);
     format!("{mean:.digits$} ({low:.digits$}–{high:.digits$})")
 }
@@ -30,7 +30,7 @@ pub(crate) fn coverage(row: &Summary) -> String {
     row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share))
 }
 
-/// `1.2 M` rounds a second.
+/// `1.2 M` rounds per second.
 pub(crate) fn thousands(value: f64) -> String {
     match value {
         value if value >= 1e6 => format!("{:.1} M", value / 1e6),

@@ -1,22 +1,22 @@
 //! Figure 4.
 
-use super::look::{Look, both, gather};
-use super::{Claim, Is, Measurement, claim, exactly};
+use super::look::{TrialView, both, gather};
+use super::{Claim, Condition, Measurement, claim, exactly};
 use crate::metrics::Estimate;
-use crate::reproduction::Findings;
+use crate::reproduction::TrialResults;
 
-const RATIO: &str = "regret a step of feasible-greedy over that of rs-greedy";
+const RATIO: &str = "regret per step of feasible-greedy over that of rs-greedy";
 
-pub(super) fn figure_four(findings: &Findings) -> Vec<Claim> {
-    let looks = both(findings, "ihdp/authors", "ihdp/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+pub(super) fn figure_four(trials: &TrialResults) -> Vec<Claim> {
+    let looks = both(trials, "ihdp/authors", "ihdp/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
     let learners =
         ["greedy", "linucb", "rs-linucb", "feasible-greedy", "feasible-conservative", "rs-greedy", "rs-conservative"];
-    let late = |look: Look<'_>, name: &str| -> Option<Measurement> {
+    let late = |look: TrialView<'_>, name: &str| -> Option<Measurement> {
         let share = Estimate::of(&look.find(name)?.late_regrets()).mean
             / Estimate::of(&look.find("random")?.late_regrets()).mean;
         let what = format!("regret of {name} in the last tenth over that of a randomised trial");
-        look.is(what, Some(exactly(share)), Is::AtMost(0.1))
+        look.is(what, Some(exactly(share)), Condition::AtMost(0.1))
     };
     vec![
         claim(
@@ -28,7 +28,7 @@ pub(super) fn figure_four(findings: &Findings) -> Vec<Claim> {
         claim(
             ("ihdp-faster", "Figure 4a"),
             "Greedy and the rarely-switching algorithms learn faster than LinUCB and RS-LinUCB.",
-            "lower regret a step throughout",
+            "lower regret per step throughout",
             gather(&|look| {
                 ["greedy", "rs-greedy", "rs-conservative"]
                     .iter()
@@ -43,7 +43,9 @@ pub(super) fn figure_four(findings: &Findings) -> Vec<Claim> {
             gather(&|look| {
                 ["rs-greedy", "rs-conservative"]
                     .iter()
-                    .map(|name| look.is(format!("changes of {name}"), look.changes(name), Is::Within(20.0, 50.0)))
+                    .map(|name| {
+                        look.is(format!("changes of {name}"), look.changes(name), Condition::Within(20.0, 50.0))
+                    })
                     .collect()
             }),
         ),
@@ -55,7 +57,7 @@ pub(super) fn figure_four(findings: &Findings) -> Vec<Claim> {
                 vec![
                     look.changes_above("feasible-greedy", "rs-greedy"),
                     look.changes_above("feasible-conservative", "rs-conservative"),
-                    look.is(RATIO, look.regret_ratio("feasible-greedy", "rs-greedy"), Is::Within(0.67, 1.5)),
+                    look.is(RATIO, look.regret_ratio("feasible-greedy", "rs-greedy"), Condition::Within(0.67, 1.5)),
                 ]
             }),
         ),

@@ -1,52 +1,62 @@
-//! The outcomes of a trial, as the claims ask about them.
+//! The results of a trial, as the claims ask about them.
 
-use super::{Is, Measurement, measurement};
-use crate::metrics::{Between, Estimate};
-use crate::outcome::Outcome;
-use crate::reproduction::Findings;
+use super::{Condition, Measurement, measurement};
+use crate::contestant_result::ContestantResult;
+use crate::metrics::{Estimate, Interval95};
+use crate::reproduction::TrialResults;
 
-/// The outcomes of one trial under one profile.
+/// The results of one trial under one profile.
 #[derive(Clone, Copy)]
-pub(super) struct Look<'a> {
+pub(super) struct TrialView<'a> {
     pub(super) profile: &'static str,
-    pub(super) outcomes: &'a [Outcome],
+    pub(super) results: &'a [ContestantResult],
 }
 
-impl<'a> Look<'a> {
-    pub(super) fn find(&self, name: &str) -> Option<&'a Outcome> {
-        self.outcomes.iter().find(|outcome| outcome.name() == name)
+impl<'a> TrialView<'a> {
+    pub(super) fn find(&self, name: &str) -> Option<&'a ContestantResult> {
+        self.results.iter().find(|result| result.name() == name)
     }
 
     /// Mean over the runs of a paired difference.
-    pub(super) fn difference(&self, one: &str, other: &str, values: fn(&Outcome) -> Vec<f64>) -> Option<Between> {
+    pub(super) fn difference(
+        &self,
+        one: &str,
+        other: &str,
+        values: fn(&ContestantResult) -> Vec<f64>,
+    ) -> Option<Interval95> {
         let (one, other) = (values(self.find(one)?), values(self.find(other)?));
-        Some(Estimate::of_differences(&one, &other).between(one.len()))
+        Some(Estimate::of_differences(&one, &other).interval(one.len()))
     }
 
-    pub(super) fn is(&self, what: impl Into<String>, between: Option<Between>, is: Is) -> Option<Measurement> {
+    pub(super) fn is(
+        &self,
+        what: impl Into<String>,
+        between: Option<Interval95>,
+        is: Condition,
+    ) -> Option<Measurement> {
         between.map(|between| measurement(self.profile, what, between, is))
     }
 
     pub(super) fn regret_above(&self, one: &str, other: &str) -> Option<Measurement> {
-        let between = self.difference(one, other, Outcome::regrets);
-        self.is(format!("regret a step of {one} minus that of {other}"), between, Is::Above(0.0))
+        let between = self.difference(one, other, ContestantResult::regrets);
+        self.is(format!("regret per step of {one} minus that of {other}"), between, Condition::Above(0.0))
     }
 
     pub(super) fn changes_above(&self, one: &str, other: &str) -> Option<Measurement> {
-        let between = self.difference(one, other, Outcome::change_counts);
-        self.is(format!("changes of {one} minus those of {other}"), between, Is::Above(0.0))
+        let between = self.difference(one, other, ContestantResult::change_counts);
+        self.is(format!("changes of {one} minus those of {other}"), between, Condition::Above(0.0))
     }
 
-    pub(super) fn regret_ratio(&self, one: &str, other: &str) -> Option<Between> {
+    pub(super) fn regret_ratio(&self, one: &str, other: &str) -> Option<Interval95> {
         Some(ratio(&self.find(one)?.regrets(), &self.find(other)?.regrets()))
     }
 
-    pub(super) fn changes(&self, name: &str) -> Option<Between> {
+    pub(super) fn changes(&self, name: &str) -> Option<Interval95> {
         let counts = self.find(name)?.change_counts();
-        Some(Estimate::of(&counts).between(counts.len()))
+        Some(Estimate::of(&counts).interval(counts.len()))
     }
 
-    pub(super) fn improving(&self, name: &str) -> Option<Between> {
+    pub(super) fn improving(&self, name: &str) -> Option<Interval95> {
         self.find(name)?.summary().improving_percent
     }
 
@@ -57,7 +67,7 @@ impl<'a> Look<'a> {
         let low = mean - (a.mean - a.low).hypot(b.high - b.mean);
         let high = mean + (a.high - a.mean).hypot(b.mean - b.low);
         let what = format!("% improving of {one} minus that of {other}");
-        self.is(what, Some(Between { mean, low, high }), Is::Above(0.0))
+        self.is(what, Some(Interval95 { mean, low, high }), Condition::Above(0.0))
     }
 
     /// The others of a list against one.
@@ -67,22 +77,25 @@ impl<'a> Look<'a> {
 }
 
 /// A trial as published and the same with valid sets.
-pub(super) fn both<'a>(findings: &'a Findings, published: &str, rigorous: &str) -> [Look<'a>; 2] {
+pub(super) fn both<'a>(trials: &'a TrialResults, published: &str, rigorous: &str) -> [TrialView<'a>; 2] {
     [
-        Look { profile: "published", outcomes: findings.outcomes(published) },
-        Look { profile: "rigorous", outcomes: findings.outcomes(rigorous) },
+        TrialView { profile: "published", results: trials.results(published) },
+        TrialView { profile: "rigorous", results: trials.results(rigorous) },
     ]
 }
 
 /// What every look gives.
-pub(super) fn gather(looks: &[Look<'_>], measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>) -> Vec<Measurement> {
+pub(super) fn gather(
+    looks: &[TrialView<'_>],
+    measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>,
+) -> Vec<Measurement> {
     looks.iter().flat_map(|&look| measure(look)).flatten().collect()
 }
 
 /// The ratio of two means over the same worlds; its error to first order.
-pub(super) fn ratio(one: &[f64], other: &[f64]) -> Between {
+pub(super) fn ratio(one: &[f64], other: &[f64]) -> Interval95 {
     let (a, b) = (Estimate::of(one).mean, Estimate::of(other).mean.max(1e-12));
     let parts: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - a / b * other) / b).collect();
-    let Between { mean, low, high } = Estimate::of(&parts).between(parts.len());
-    Between { mean: a / b, low: a / b + low - mean, high: a / b + high - mean }
+    let Interval95 { mean, low, high } = Estimate::of(&parts).interval(parts.len());
+    Interval95 { mean: a / b, low: a / b + low - mean, high: a / b + high - mean }
 }

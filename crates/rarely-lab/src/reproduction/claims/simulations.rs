@@ -1,21 +1,21 @@
 //! Figure 3, the supplement's grid and sweeps, and our own claim.
 
-use super::look::{Look, both, gather, ratio};
-use super::{Claim, Is, Measurement, claim, exactly, measurement};
+use super::look::{TrialView, both, gather, ratio};
+use super::{Claim, Condition, Measurement, claim, exactly, measurement};
+use crate::contestant_result::ContestantResult;
 use crate::metrics::Estimate;
-use crate::outcome::Outcome;
-use crate::reproduction::{Findings, GRID_ARMS, GRID_DIMENSIONS, SWEPT, WIDE, grid_id};
+use crate::reproduction::{GRID_ARMS, GRID_DIMENSIONS, SWEPT, TrialResults, WIDE, grid_id};
 
 /// Figure 3a, and the schedule of the supplement.
-pub(super) fn figure_three_regret(findings: &Findings) -> Vec<Claim> {
-    let looks = both(findings, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
+    let looks = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
     let rest =
         ["linucb", "rs-linucb", "rs-greedy", "rs-conservative", "feasible-greedy", "feasible-conservative", "clucb"];
     vec![
         claim(
             ("greedy-lowest", "Figure 3a"),
-            "Following the estimate every round (greedy) has the lowest regret a step of all.",
+            "Following the estimate every round (greedy) has the lowest regret per step of all.",
             "greedy lowest",
             gather(&|look| look.lowest("greedy", &rest).into_iter().map(Some).collect()),
         ),
@@ -32,7 +32,7 @@ pub(super) fn figure_three_regret(findings: &Findings) -> Vec<Claim> {
         ),
         claim(
             ("clucb-worst", "Figure 3a"),
-            "CLUCB is the slowest to learn and ends with the highest regret a step.",
+            "CLUCB is the slowest to learn and ends with the highest regret per step.",
             "CLUCB highest",
             gather(&|look| {
                 ["linucb", "rs-linucb", "rs-greedy", "rs-conservative"]
@@ -47,7 +47,7 @@ pub(super) fn figure_three_regret(findings: &Findings) -> Vec<Claim> {
             "about 5 changes",
             gather(&|look| {
                 vec![
-                    look.is("changes of rs-greedy", look.changes("rs-greedy"), Is::AtMost(10.0)),
+                    look.is("changes of rs-greedy", look.changes("rs-greedy"), Condition::AtMost(10.0)),
                     look.regret_above("linucb", "rs-greedy"),
                 ]
             }),
@@ -67,15 +67,15 @@ pub(super) fn figure_three_regret(findings: &Findings) -> Vec<Claim> {
 }
 
 /// Figure 3c.
-pub(super) fn figure_three_safety(findings: &Findings) -> Vec<Claim> {
-    let looks = both(findings, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
-    let below = |look: Look<'_>, name: &str, is: Is| {
-        let share = look.find(name).map(|outcome| outcome.summary().below_baseline_percent);
+pub(super) fn figure_three_safety(trials: &TrialResults) -> Vec<Claim> {
+    let looks = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    let below = |look: TrialView<'_>, name: &str, is: Condition| {
+        let share = look.find(name).map(|result| result.summary().below_baseline_percent);
         look.is(format!("% of rounds of {name} below the best fixed arm"), share, is)
     };
-    let as_counted = |look: Look<'_>, name: &str, is: Is| {
-        let share = look.find(name).map(|outcome| outcome.summary().below_nine_tenths_percent);
+    let as_counted = |look: TrialView<'_>, name: &str, is: Condition| {
+        let share = look.find(name).map(|result| result.summary().below_nine_tenths_percent);
         look.is(format!("% of rounds of {name} below 0.9 × the best fixed arm"), share, is)
     };
     vec![
@@ -84,7 +84,7 @@ pub(super) fn figure_three_safety(findings: &Findings) -> Vec<Claim> {
             "The rarely-switching algorithms are seldom below the cumulative reward of the best fixed arm.",
             "a few per cent of rounds",
             gather(&|look| {
-                ["rs-greedy", "rs-conservative"].iter().map(|rs| below(look, rs, Is::AtMost(10.0))).collect()
+                ["rs-greedy", "rs-conservative"].iter().map(|rs| below(look, rs, Condition::AtMost(10.0))).collect()
             }),
         ),
         claim(
@@ -93,9 +93,9 @@ pub(super) fn figure_three_safety(findings: &Findings) -> Vec<Claim> {
             "RS about 1 %, LinUCB about 6 %",
             gather(&|look| {
                 vec![
-                    as_counted(look, "rs-greedy", Is::AtMost(10.0)),
-                    as_counted(look, "rs-conservative", Is::AtMost(10.0)),
-                    as_counted(look, "linucb", Is::Above(1.0)),
+                    as_counted(look, "rs-greedy", Condition::AtMost(10.0)),
+                    as_counted(look, "rs-conservative", Condition::AtMost(10.0)),
+                    as_counted(look, "linucb", Condition::Above(1.0)),
                 ]
             }),
         ),
@@ -103,15 +103,15 @@ pub(super) fn figure_three_safety(findings: &Findings) -> Vec<Claim> {
             ("clucb-never-below", "Figure 3c"),
             "CLUCB essentially never falls below (1−α) of the baseline.",
             "0 %",
-            gather(&|look| vec![as_counted(look, "clucb", Is::AtMost(1.0))]),
+            gather(&|look| vec![as_counted(look, "clucb", Condition::AtMost(1.0))]),
         ),
     ]
 }
 
 /// Figures 3b and 3d.
-pub(super) fn figure_three_changes(findings: &Findings) -> Vec<Claim> {
-    let looks = both(findings, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(Look<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
+    let looks = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
     vec![
         claim(
             ("fewer-than-rs-linucb", "Figure 3b"),
@@ -121,7 +121,7 @@ pub(super) fn figure_three_changes(findings: &Findings) -> Vec<Claim> {
                 vec![
                     look.changes_above("rs-linucb", "rs-greedy"),
                     look.changes_above("rs-linucb", "rs-conservative"),
-                    look.is("changes of rs-linucb", look.changes("rs-linucb"), Is::Within(150.0, 400.0)),
+                    look.is("changes of rs-linucb", look.changes("rs-linucb"), Condition::Within(150.0, 400.0)),
                 ]
             }),
         ),
@@ -143,7 +143,9 @@ pub(super) fn figure_three_changes(findings: &Findings) -> Vec<Claim> {
             gather(&|look| {
                 ["rs-greedy", "rs-linucb"]
                     .iter()
-                    .map(|name| look.is(format!("% improving of {name}"), look.improving(name), Is::Within(40.0, 60.0)))
+                    .map(|name| {
+                        look.is(format!("% improving of {name}"), look.improving(name), Condition::Within(40.0, 60.0))
+                    })
                     .collect()
             }),
         ),
@@ -168,41 +170,43 @@ pub(super) fn figure_three_changes(findings: &Findings) -> Vec<Claim> {
 }
 
 /// The grid and the sweeps.
-pub(super) fn supplement(findings: &Findings) -> Vec<Claim> {
+pub(super) fn supplement(trials: &TrialResults) -> Vec<Claim> {
     let mut planar = Vec::new();
     let mut higher = Vec::new();
     for (profile, family) in [("published", "grid"), ("rigorous", "grid-rigorous")] {
         for (arms, dimension) in GRID_ARMS.into_iter().flat_map(|arms| GRID_DIMENSIONS.map(|d| (arms, d))) {
-            let look = Look { profile, outcomes: findings.outcomes(&grid_id(family, arms, dimension)) };
+            let look = TrialView { profile, results: trials.results(&grid_id(family, arms, dimension)) };
             for rs in ["rs-greedy", "rs-conservative"] {
                 let (one, other) = if dimension == 2 { (rs, "linucb") } else { ("linucb", rs) };
-                let what = format!("k={arms}, d={dimension}: regret a step of {one} minus that of {other}");
-                let found = look.is(what, look.difference(one, other, Outcome::regrets), Is::Above(0.0));
+                let what = format!("k={arms}, d={dimension}: regret per step of {one} minus that of {other}");
+                let found =
+                    look.is(what, look.difference(one, other, ContestantResult::regrets), Condition::Above(0.0));
                 if dimension == 2 { planar.extend(found) } else { higher.extend(found) }
             }
         }
     }
-    let swept = |setting: &str, profile: &'static str, values: fn(&Outcome) -> Vec<f64>, is: Is, what: &str| {
-        ["rs-greedy", "rs-conservative"].map(|name| {
-            let mut series: Vec<Vec<f64>> = SWEPT
-                .iter()
-                .filter_map(|value| findings.outcome(&format!("{setting}/{profile}/{value}"), name))
-                .map(values)
-                .collect();
-            series.sort_by(|one, other| Estimate::of(one).mean.total_cmp(&Estimate::of(other).mean));
-            let between = match series.as_slice() {
-                [least, .., most] => ratio(most, least),
-                _ => exactly(f64::NAN),
-            };
-            measurement(profile, format!("{name}: largest over smallest {what}"), between, is)
-        })
-    };
-    let both_profiles = |setting: &str, regret: Is, changes: Is| -> Vec<Measurement> {
+    let swept =
+        |setting: &str, profile: &'static str, values: fn(&ContestantResult) -> Vec<f64>, is: Condition, what: &str| {
+            ["rs-greedy", "rs-conservative"].map(|name| {
+                let mut series: Vec<Vec<f64>> = SWEPT
+                    .iter()
+                    .filter_map(|value| trials.result(&format!("{setting}/{profile}/{value}"), name))
+                    .map(values)
+                    .collect();
+                series.sort_by(|one, other| Estimate::of(one).mean.total_cmp(&Estimate::of(other).mean));
+                let between = match series.as_slice() {
+                    [least, .., most] => ratio(most, least),
+                    _ => exactly(f64::NAN),
+                };
+                measurement(profile, format!("{name}: largest over smallest {what}"), between, is)
+            })
+        };
+    let both_profiles = |setting: &str, regret: Condition, changes: Condition| -> Vec<Measurement> {
         ["published", "rigorous"]
             .into_iter()
             .flat_map(|profile| {
-                let regrets = swept(setting, profile, Outcome::regrets, regret, "regret a step");
-                let counts = swept(setting, profile, Outcome::change_counts, changes, "number of changes");
+                let regrets = swept(setting, profile, ContestantResult::regrets, regret, "regret per step");
+                let counts = swept(setting, profile, ContestantResult::change_counts, changes, "number of changes");
                 regrets.into_iter().chain(counts)
             })
             .collect()
@@ -224,34 +228,38 @@ pub(super) fn supplement(findings: &Findings) -> Vec<Claim> {
             ("tolerance", "Suppl. figure, Δ on IHDP"),
             "Δ from 1e-4 to 1e-1 hardly affects regret, but the number of changes.",
             "little impact on regret; changes differ",
-            both_profiles("tolerance", Is::AtMost(1.25), Is::Above(1.5)),
+            both_profiles("tolerance", Condition::AtMost(1.25), Condition::Above(1.5)),
         ),
         claim(
             ("penalty", "Suppl. figure, λ on IHDP"),
             "λ from 1e-4 to 1e-1 affects both regret and the number of changes.",
             "both differ",
-            both_profiles("penalty", Is::Above(1.1), Is::Above(1.1)),
+            both_profiles("penalty", Condition::Above(1.1), Condition::Above(1.1)),
         ),
     ]
 }
 
 /// Our own claim, by the same rules.
-pub(super) fn house(findings: &Findings) -> Claim {
+pub(super) fn house(trials: &TrialResults) -> Claim {
     let mut measured = Vec::new();
     for arms in GRID_ARMS {
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
-            let look = Look { profile: "rigorous", outcomes: findings.outcomes(&grid_id("house", arms, dimension)) };
+            let look = TrialView { profile: "rigorous", results: trials.results(&grid_id("house", arms, dimension)) };
             let at = format!("k={arms}, d={dimension}");
             measured.extend(look.is(
                 format!("{at}: regret of rarely over LinUCB's"),
                 look.regret_ratio("rarely", "linucb"),
-                Is::AtMost(1.1),
+                Condition::AtMost(1.1),
             ));
-            measured.extend(look.is(format!("{at}: changes of rarely"), look.changes("rarely"), Is::AtMost(10.0)));
+            measured.extend(look.is(
+                format!("{at}: changes of rarely"),
+                look.changes("rarely"),
+                Condition::AtMost(10.0),
+            ));
             measured.extend(look.is(
                 format!("{at}: % of them that improve"),
                 look.improving("rarely"),
-                Is::Above(90.0),
+                Condition::Above(90.0),
             ));
         }
     }

@@ -1,42 +1,43 @@
 //! What the paper proves.
 
-use super::{Claim, Is, Measurement, claim, exactly, measurement};
-use crate::metrics::Between;
-use crate::reproduction::{Evidence, TheoremTwo};
+use super::{Claim, Condition, Measurement, claim, exactly, measurement};
+use crate::metrics::Interval95;
+use crate::reproduction::{ReproductionEvidence, TheoremTwo};
 
-pub(super) fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
-    let Evidence { findings, counter, feasible, gap, .. } = *evidence;
+pub(super) fn theorems(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
+    let ReproductionEvidence { trials, counter, feasible, gap, .. } = *evidence;
     let ratio = counter.iter().find(|row| row.rounds == 10_000).map_or(f64::NAN, |row| row.regret / row.bound);
     let share = |count: u64, found: &TheoremTwo| {
         let (count, rounds) =
             (usize::try_from(count).unwrap_or(usize::MAX), usize::try_from(found.rounds).unwrap_or(1));
-        Between::share(&[(count, rounds)]).map_or(exactly(0.0), |share| if count == 0 { exactly(0.0) } else { share })
+        Interval95::share(&[(count, rounds)])
+            .map_or(exactly(0.0), |share| if count == 0 { exactly(0.0) } else { share })
     };
     let two = feasible.iter().map(|found| {
         let what = format!(
             "% of rounds in which {} plays an excluded arm although all its boundaries are plausible",
             found.algorithm
         );
-        measurement("exact", what, share(found.despite_plausible, found), Is::AtMost(0.0))
+        measurement("exact", what, share(found.despite_plausible, found), Condition::AtMost(0.0))
     });
     let as_run = feasible.iter().filter(|found| found.algorithm.name().starts_with("rs-")).map(|found| {
         let what = format!("% of rounds in which {} plays an arm that its data rule out", found.algorithm);
-        measurement("exact", what, share(found.excluded, found), Is::AtMost(0.0))
+        measurement("exact", what, share(found.excluded, found), Condition::AtMost(0.0))
     });
     let raised = |condition: &dyn Fn(rarely_core::TheoremThree) -> bool, words: &str| -> Vec<Measurement> {
         ["theorem-3/greedy", "theorem-3/equipoise"]
             .into_iter()
             .filter_map(|id| {
-                let outcome = findings.outcomes(id).first()?;
+                let result = trials.results(id).first()?;
                 let changes: Vec<_> =
-                    outcome.certain_changes().filter(|change| change.theorem_three().is_some_and(condition)).collect();
+                    result.certain_changes().filter(|change| change.theorem_three().is_some_and(condition)).collect();
                 let worse = changes.iter().filter(|change| change.harms()).count();
                 let what = format!(
                     "changes that raise regret among {} {words} ({})",
                     changes.len(),
                     if id.ends_with("greedy") { "without exploration" } else { "with equipoise 0.05" }
                 );
-                Some(measurement("exact", what, exactly(worse as f64), Is::AtMost(0.0)))
+                Some(measurement("exact", what, exactly(worse as f64), Condition::AtMost(0.0)))
             })
             .collect()
     };
@@ -49,7 +50,7 @@ pub(super) fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
                 "exact",
                 "regret over the printed bound in the counter-example, T = 10,000",
                 exactly(ratio),
-                Is::AtMost(1.0),
+                Condition::AtMost(1.0),
             )],
         ),
         claim(
@@ -74,7 +75,7 @@ pub(super) fn theorems(evidence: &Evidence<'_>) -> Vec<Claim> {
                     "exact",
                     "gain of a change that meets all four, with the truth in the set, in a case built by hand",
                     exactly(gap.gain),
-                    Is::AtLeast(0.0),
+                    Condition::AtLeast(0.0),
                 )])
                 .collect(),
         ),

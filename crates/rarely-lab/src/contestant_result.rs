@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
 use crate::experiment::tenth;
-use crate::journal::Finished;
-use crate::metrics::{Between, Estimate};
+use crate::metrics::{Estimate, Interval95};
 use crate::play::{ChangeRecord, Run};
+use crate::run_journal::FinishedRun;
 
 /// A contestant's runs, in order.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ContestantResult {
     /// The contestant.
     pub contestant: Contestant,
     /// Its runs.
@@ -26,7 +26,7 @@ pub struct Outcome {
 pub struct Summary {
     /// The contestant's name.
     pub name: String,
-    /// Expected regret a round.
+    /// Expected regret per round.
     pub regret_per_step: Estimate,
     /// The same at a tenth of the rounds.
     pub regret_per_step_tenth: Estimate,
@@ -37,11 +37,11 @@ pub struct Summary {
     /// Changes that alter a decision on the judge's sample.
     pub altering_changes: Estimate,
     /// Percentage of rounds with a cumulative expected reward below the best fixed arm's.
-    pub below_baseline_percent: Between,
+    pub below_baseline_percent: Interval95,
     /// The same, below 0.9 times the best fixed arm's.
-    pub below_nine_tenths_percent: Between,
+    pub below_nine_tenths_percent: Interval95,
     /// Of the changes that alter a decision, the percentage that lowers expected regret.
-    pub improving_percent: Option<Between>,
+    pub improving_percent: Option<Interval95>,
     /// Share of runs whose true parameters never left the set.
     pub coverage: Option<f64>,
 }
@@ -51,18 +51,18 @@ pub struct Summary {
 pub struct TracePoint {
     /// The round.
     pub round: u64,
-    /// Expected regret a round so far.
+    /// Expected regret per round so far.
     pub regret_per_step: Estimate,
     /// Changes of policy so far.
     pub changes: Estimate,
 }
 
-impl Outcome {
+impl ContestantResult {
     pub(crate) fn new(contestant: Contestant, checkpoints: Vec<u64>) -> Self {
         Self { contestant, runs: Vec::new(), seconds: 0.0, checkpoints }
     }
 
-    pub(crate) fn push(&mut self, finished: Finished) {
+    pub(crate) fn push(&mut self, finished: FinishedRun) {
         self.runs.push(finished.run);
         self.seconds += finished.seconds;
     }
@@ -77,7 +77,7 @@ impl Outcome {
         self.checkpoints.last().copied().unwrap_or(0)
     }
 
-    /// Rounds a second of processor time.
+    /// Rounds per second of processor time.
     pub fn rounds_per_second(&self) -> f64 {
         self.rounds() as f64 * self.runs.len() as f64 / self.seconds.max(1e-9)
     }
@@ -88,18 +88,18 @@ impl Outcome {
         matches!(self.contestant.algorithm, Greedy | LinUcb | Clucb | Thompson)
     }
 
-    /// Each run's expected regret a round, up to the checkpoint with this number.
+    /// Each run's expected regret per round, up to the checkpoint with this number.
     fn regrets_at(&self, checkpoint: usize) -> Vec<f64> {
         let rounds = self.checkpoints[checkpoint] as f64;
         self.runs.iter().map(|run| run.regret[checkpoint] / rounds).collect()
     }
 
-    /// Each run's expected regret a round.
+    /// Each run's expected regret per round.
     pub fn regrets(&self) -> Vec<f64> {
         self.checkpoints.len().checked_sub(1).map(|last| self.regrets_at(last)).unwrap_or_default()
     }
 
-    /// Each run's expected regret a round in the last tenth of the rounds.
+    /// Each run's expected regret per round in the last tenth of the rounds.
     pub fn late_regrets(&self) -> Vec<f64> {
         let rounds = self.rounds();
         let Some(from) = self.checkpoints.iter().rposition(|&round| round <= rounds - tenth(rounds)) else {
@@ -145,9 +145,9 @@ impl Outcome {
     pub fn summary(&self) -> Summary {
         let rounds = self.rounds();
         let at_tenth = self.checkpoints.iter().position(|&round| round == tenth(rounds)).unwrap_or(0);
-        let percent = |count: fn(&Run) -> u64| -> Between {
+        let percent = |count: fn(&Run) -> u64| -> Interval95 {
             let shares: Vec<f64> = self.runs.iter().map(|run| 100.0 * count(run) as f64 / rounds as f64).collect();
-            Between::percentages(&shares)
+            Interval95::percentages(&shares)
         };
         let altering: Vec<f64> = self.improving().iter().map(|&(_, altering)| altering as f64).collect();
         Summary {
@@ -159,7 +159,7 @@ impl Outcome {
             altering_changes: Estimate::of(&altering),
             below_baseline_percent: percent(|run| run.rounds_below_baseline),
             below_nine_tenths_percent: percent(|run| run.rounds_below_nine_tenths),
-            improving_percent: Between::share(&self.improving()),
+            improving_percent: Interval95::share(&self.improving()),
             coverage: self.coverage(),
         }
     }

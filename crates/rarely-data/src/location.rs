@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Where in a file or a table a value stands, counted as its reader counts: lines and columns of a text from 1, indices of an array from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum Location {
     /// A field of a CSV file.
     Cell {
         /// The file.
@@ -67,7 +67,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Location {
     /// Moves to another line, or to another row of a file that has no lines.
     pub(crate) fn set_line(&mut self, to: u64) {
         match self {
@@ -78,7 +78,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cell { file, line, column, name } => {

@@ -1,23 +1,23 @@
-//! Draws the logs of the two worked examples: what was done, how it went, and with what probability it was done.
+//! Draws the logs of the two examples: the option chosen, its outcome, and the probability of the choice.
 //!
-//! Nothing in them is about real people. `cargo run -p rarely-data --example draw -- clinical` prints one; the files in
+//! The people in them are not real. `cargo run -p rarely-data --example draw -- clinical` prints one; the files in
 //! `examples/` are what it printed, and a test compares.
 
 use std::fmt::Write as _;
 
 use rarely_core::Rng;
 
-/// A worked example.
+/// An example with a synthetic log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worked {
+pub enum ExampleLog {
     /// A threshold on blood pressure between watching and treating. The two are equally good at 128 mmHg; the clinic treats from 140,
-    /// and in one of five cases the doctor does otherwise.
+    /// and in one of five cases the doctor deviates.
     Clinical,
     /// Three price plans by a score of four features; the sales team follows it in three of five cases.
     Pricing,
 }
 
-impl Worked {
+impl ExampleLog {
     /// The example with this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -28,7 +28,7 @@ impl Worked {
     }
 
     /// Its log as CSV.
-    pub fn log(self) -> String {
+    pub fn csv(self) -> String {
         match self {
             Self::Clinical => clinical(&mut Rng::new(1, 0)),
             Self::Pricing => pricing(&mut Rng::new(2, 0)),
@@ -41,14 +41,14 @@ fn clinical(rng: &mut Rng) -> String {
     for row in 0..8000 {
         let systolic = (138.0 + 20.0 * rng.normal()).round().clamp(85.0, 215.0);
         let by_rule = systolic >= 140.0;
-        let otherwise = rng.uniform() < 0.2;
-        let treated = by_rule != otherwise;
+        let deviates = rng.uniform() < 0.2;
+        let treated = by_rule != deviates;
         // Equal at 128 mmHg; each 10 mmHg beyond it is worth 0.03 more to those who are treated.
         let watched = 0.75 - 0.004 * (systolic - 100.0);
         let mean = watched + if treated { 0.003 * (systolic - 128.0) } else { 0.0 };
         let wellbeing = (mean + 0.1 * rng.normal()).clamp(0.0, 1.0);
         let option = if treated { "treat" } else { "watch" };
-        let probability = if otherwise { 0.2 } else { 0.8 };
+        let probability = if deviates { 0.2 } else { 0.8 };
         let _ = writeln!(text, "{},{systolic},{option},{probability},{wellbeing:.3}", row / 160 + 1);
     }
     text

@@ -1,7 +1,7 @@
-//! Finished runs, kept as they finish, so that an interrupted command can go on where it was.
+//! Finished runs, saved as they finish, so that an interrupted command can continue.
 //!
-//! A file with one line a run. A line is written with a single call; one that was cut off by a crash is skipped when the file is
-//! read, and its run is played again. Lines are found by a digest of everything that a result depends on, the version included.
+//! The file has one line per run. A line is written with a single call; one that was cut off by a crash is skipped when the file is
+//! read, and its run is played again. Lines are found by a digest of everything that a result depends on, including the version.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,9 +20,9 @@ use crate::play::Run;
 
 const FILE: &str = "unfinished.ndjson";
 
-/// A run that is done.
+/// A finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct FinishedRun {
     /// What happened.
     pub run: Run,
     /// How long it took.
@@ -33,25 +33,25 @@ pub struct Finished {
 struct Line {
     key: String,
     run: u64,
-    finished: Finished,
+    finished: FinishedRun,
 }
 
-/// Where finished runs are kept; or nowhere.
+/// The finished runs of an experiment, saved in a file or not at all.
 #[derive(Default)]
-pub struct Journal {
+pub struct RunJournal {
     path: Option<PathBuf>,
-    /// Opened when the first run is kept.
+    /// Opened when the first run is saved.
     file: Mutex<Option<File>>,
-    known: Mutex<HashMap<(String, u64), Finished>>,
+    known: Mutex<HashMap<(String, u64), FinishedRun>>,
 }
 
-impl Journal {
-    /// Keeps nothing.
+impl RunJournal {
+    /// Saves nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The finished runs of a command that was interrupted, if the directory has any; runs will be kept there.
+    /// The finished runs of a command that was interrupted, if the directory has any; further runs are saved there.
     ///
     /// # Errors
     /// [`OutputError::Access`] if they cannot be read.
@@ -72,7 +72,7 @@ impl Journal {
         Ok(Self { path: Some(path.to_owned()), file: Mutex::default(), known: Mutex::new(known) })
     }
 
-    /// Runs that it has and that were not taken out.
+    /// The number of runs that it has and that were not taken out.
     pub fn found(&self) -> usize {
         lock(&self.known).len()
     }
@@ -83,12 +83,12 @@ impl Journal {
     }
 
     /// A finished run, if there is one; it is taken out.
-    pub(crate) fn take(&self, key: &str, run: u64) -> Option<Finished> {
+    pub(crate) fn take(&self, key: &str, run: u64) -> Option<FinishedRun> {
         lock(&self.known).remove(&(key.to_owned(), run))
     }
 
-    /// Keeps a finished run.
-    pub(crate) fn keep(&self, key: &str, run: u64, finished: &Finished) -> io::Result<()> {
+    /// Saves a finished run.
+    pub(crate) fn keep(&self, key: &str, run: u64, finished: &FinishedRun) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
         };
@@ -101,7 +101,7 @@ impl Journal {
         file.write_all(&bytes)
     }
 
-    /// Everything is done and written elsewhere: what was kept for it is no longer needed. Runs of other commands stay.
+    /// Removes the saved runs, once the results are written. Runs of other commands stay.
     ///
     /// # Errors
     /// If the file cannot be removed or written.
@@ -122,7 +122,7 @@ impl Journal {
     }
 }
 
-fn line_of(key: &str, run: u64, finished: &Finished) -> io::Result<Vec<u8>> {
+fn line_of(key: &str, run: u64, finished: &FinishedRun) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(&Line { key: key.to_owned(), run, finished: finished.clone() })?;
     bytes.push(b'\n');
     Ok(bytes)

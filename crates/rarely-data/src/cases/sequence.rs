@@ -7,30 +7,30 @@ use std::sync::Arc;
 
 use super::error::CasesError;
 use super::rejections::Rejections;
-use crate::{DataError, Log, Table};
+use crate::{DataError, LogReader, MemoryTable};
 
 /// Logs that are read one after the other.
-pub(super) struct Sources {
-    all: Vec<Source>,
+pub(super) struct LogSequence {
+    all: Vec<LogInput>,
     /// Bytes of each; of a table, rows.
     lengths: Vec<u64>,
     wanted: Vec<String>,
     /// The one that is being read, or would be next.
     pub(super) current: usize,
-    pub(super) log: Option<Log>,
+    pub(super) log: Option<LogReader>,
     pub(super) rejections: Rejections,
 }
 
-enum Source {
+enum LogInput {
     File(PathBuf),
-    Table(Arc<dyn Table>),
+    Table(Arc<dyn MemoryTable>),
 }
 
-impl Source {
-    fn open(&self, wanted: &[String]) -> Result<Log, DataError> {
+impl LogInput {
+    fn open(&self, wanted: &[String]) -> Result<LogReader, DataError> {
         match self {
-            Self::File(path) => Log::open(path, wanted),
-            Self::Table(table) => Log::of_table(Arc::clone(table), wanted),
+            Self::File(path) => LogReader::open(path, wanted),
+            Self::Table(table) => LogReader::of_table(Arc::clone(table), wanted),
         }
     }
 
@@ -43,25 +43,29 @@ impl Source {
     }
 }
 
-impl Sources {
+impl LogSequence {
     /// Files, each of which is there once.
     pub(super) fn of_files(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
         if paths.is_empty() {
             return Err(CasesError::NoFile.into());
         }
-        Self::new(paths.iter().cloned().map(Source::File).collect(), wanted, reject_limit)
+        Self::new(paths.iter().cloned().map(LogInput::File).collect(), wanted, reject_limit)
     }
 
     /// A single table.
-    pub(super) fn of_table(table: Arc<dyn Table>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
-        Self::new(vec![Source::Table(table)], wanted, reject_limit)
+    pub(super) fn of_table(
+        table: Arc<dyn MemoryTable>,
+        wanted: Vec<String>,
+        reject_limit: u64,
+    ) -> Result<Self, DataError> {
+        Self::new(vec![LogInput::Table(table)], wanted, reject_limit)
     }
 
-    fn new(all: Vec<Source>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+    fn new(all: Vec<LogInput>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
         let mut lengths = Vec::with_capacity(all.len());
         let mut seen = HashSet::new();
         for source in &all {
-            if let Source::File(path) = source {
+            if let LogInput::File(path) = source {
                 let cannot = |source| DataError::Io { file: path.clone(), source };
                 if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
                     return Err(CasesError::GivenTwice { file: path.clone() }.into());
@@ -97,7 +101,7 @@ impl Sources {
 
     /// The error that there is no row.
     pub(super) fn no_row(&mut self) -> DataError {
-        let labels: Vec<PathBuf> = self.all.iter().map(Source::label).collect();
+        let labels: Vec<PathBuf> = self.all.iter().map(LogInput::label).collect();
         self.rejections.no_row(&labels).into()
     }
 }

@@ -1,0 +1,57 @@
+//! Where the contexts and rewards of an experiment come from.
+
+use std::sync::Arc;
+
+use rarely_core::Shape;
+
+use crate::environment::{self, CounterfactualTable, Environment};
+use crate::experiment::ExperimentError;
+
+/// Where contexts and rewards come from.
+#[derive(Debug, Clone)]
+pub enum WorldSource {
+    /// An environment of the registry.
+    Synthetic {
+        /// Its name.
+        name: String,
+        /// `k`.
+        arms: usize,
+        /// `d`.
+        dimension: usize,
+        /// Standard deviation of the noise.
+        noise: f64,
+        /// Strength of the deviation from the linear environment.
+        strength: f64,
+    },
+    /// People for whom the outcome under every arm is known.
+    Tables(Arc<CounterfactualTable>),
+    /// Any other environment.
+    Environment(Arc<dyn Environment>),
+}
+
+impl WorldSource {
+    /// The paper's synthetic task.
+    pub fn linear(arms: usize, dimension: usize) -> Self {
+        Self::Synthetic { name: "linear".to_owned(), arms, dimension, noise: 0.1, strength: 1.0 }
+    }
+
+    /// An environment that is not in the registry.
+    pub fn of(environment: impl Environment + 'static) -> Self {
+        Self::Environment(Arc::new(environment))
+    }
+
+    /// The environment.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] if no environment has this name, or a number is out of range.
+    pub fn environment(&self) -> Result<Arc<dyn Environment>, ExperimentError> {
+        match self {
+            Self::Synthetic { name, arms, dimension, noise, strength } => {
+                let shape = Shape::new(*arms, *dimension)?;
+                Ok(Arc::from(environment::named(name, shape, *noise, *strength)?))
+            }
+            Self::Tables(tables) => Ok(Arc::clone(tables) as Arc<dyn Environment>),
+            Self::Environment(environment) => Ok(Arc::clone(environment)),
+        }
+    }
+}
