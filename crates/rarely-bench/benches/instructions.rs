@@ -4,38 +4,38 @@
 //! Each count is for 256 rounds. What happens before (drawing the problem, learning its lessons) is not counted.
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use rarely_bench::{Irithyll, Kernels, Learning, Observing, Playing, Problem, Subject, Trashpanda};
+use rarely_bench::{BenchProblem, Irithyll, Kernels, Learning, Observing, Playing, Trashpanda, Workload};
 use rarely_core::Algorithm;
 
 const ROUNDS: usize = 256;
 
 fn kernel(arms: usize, dimension: usize) -> Kernels {
-    Kernels::new(Problem::new(arms, dimension))
+    Kernels::new(BenchProblem::new(arms, dimension))
 }
 
 fn statistics(arms: usize, dimension: usize) -> Learning {
-    Learning::new(Problem::new(arms, dimension))
+    Learning::new(BenchProblem::new(arms, dimension))
 }
 
 fn observing(arms: usize, dimension: usize) -> Observing {
-    Observing::new(Problem::new(arms, dimension), Algorithm::BoundaryGreedy)
+    Observing::new(BenchProblem::new(arms, dimension), Algorithm::BoundaryGreedy)
 }
 
 fn playing(algorithm: Algorithm, arms: usize, dimension: usize) -> Playing {
-    Playing::new(Problem::new(arms, dimension), algorithm)
+    Playing::new(BenchProblem::new(arms, dimension), algorithm)
 }
 
 fn irithyll(arms: usize, dimension: usize) -> Irithyll {
-    Irithyll::new(Problem::new(arms, dimension))
+    Irithyll::new(BenchProblem::new(arms, dimension))
 }
 
 fn trashpanda(arms: usize, dimension: usize) -> Trashpanda {
-    Trashpanda::new(Problem::new(arms, dimension))
+    Trashpanda::new(BenchProblem::new(arms, dimension))
 }
 
-fn run<S: Subject>(mut subject: S) -> S {
-    subject.run(ROUNDS);
-    subject
+fn run<S: Workload>(mut workload: S) -> S {
+    workload.run(ROUNDS);
+    workload
 }
 
 #[library_benchmark(setup = kernel)]
@@ -43,8 +43,8 @@ fn run<S: Subject>(mut subject: S) -> S {
 #[bench::k2_d25(2, 25)]
 #[bench::k10_d100(10, 100)]
 #[bench::k2_d2(2, 2)]
-fn bare_kernel(subject: Kernels) -> Kernels {
-    run(subject)
+fn bare_kernel(workload: Kernels) -> Kernels {
+    run(workload)
 }
 
 #[library_benchmark(setup = statistics)]
@@ -52,8 +52,8 @@ fn bare_kernel(subject: Kernels) -> Kernels {
 #[bench::k2_d25(2, 25)]
 #[bench::k10_d100(10, 100)]
 #[bench::k2_d2(2, 2)]
-fn update_statistics(subject: Learning) -> Learning {
-    run(subject)
+fn update_statistics(workload: Learning) -> Learning {
+    run(workload)
 }
 
 #[library_benchmark(setup = observing)]
@@ -61,8 +61,8 @@ fn update_statistics(subject: Learning) -> Learning {
 #[bench::k2_d25(2, 25)]
 #[bench::k10_d100(10, 100)]
 #[bench::k2_d2(2, 2)]
-fn update_boundary_greedy(subject: Observing) -> Observing {
-    run(subject)
+fn update_boundary_greedy(workload: Observing) -> Observing {
+    run(workload)
 }
 
 #[library_benchmark(setup = playing)]
@@ -82,20 +82,20 @@ fn update_boundary_greedy(subject: Observing) -> Observing {
 #[bench::greedy_k2_d25(Algorithm::Greedy, 2, 25)]
 #[bench::greedy_k10_d100(Algorithm::Greedy, 10, 100)]
 #[bench::greedy_k2_d2(Algorithm::Greedy, 2, 2)]
-fn round(subject: Playing) -> Playing {
-    run(subject)
+fn round(workload: Playing) -> Playing {
+    run(workload)
 }
 
 #[library_benchmark(setup = irithyll)]
 #[bench::k4_d5(4, 5)]
-fn peer_irithyll(subject: Irithyll) -> Irithyll {
-    run(subject)
+fn peer_irithyll(workload: Irithyll) -> Irithyll {
+    run(workload)
 }
 
 #[library_benchmark(setup = trashpanda)]
 #[bench::k4_d5(4, 5)]
-fn peer_trashpanda(subject: Trashpanda) -> Trashpanda {
-    run(subject)
+fn peer_trashpanda(workload: Trashpanda) -> Trashpanda {
+    run(workload)
 }
 
 library_benchmark_group!(

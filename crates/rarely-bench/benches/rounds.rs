@@ -6,21 +6,21 @@ use std::time::Duration;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use rarely_bench::many::{self, MILLION, Many};
 use rarely_bench::{
-    Implausible, Irithyll, Kernels, Learning, Observing, Playing, Problem, SHAPES, Subject, Trashpanda,
+    BenchProblem, Implausible, Irithyll, Kernels, Learning, Observing, Playing, SHAPES, Trashpanda, Workload,
 };
 use rarely_core::Algorithm;
 
 /// Rounds in one measured call: a call of a single round would measure the clock.
 const ROUNDS: usize = 256;
 
-fn bench(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut subject: impl Subject) {
+fn bench(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut workload: impl Workload) {
     group.throughput(Throughput::Elements(ROUNDS as u64));
-    group.bench_function(name, |bencher| bencher.iter(|| subject.run(ROUNDS)));
+    group.bench_function(name, |bencher| bencher.iter(|| workload.run(ROUNDS)));
 }
 
 fn rounds(criterion: &mut Criterion) {
     for (arms, dimension) in SHAPES {
-        let problem = Problem::new(arms, dimension);
+        let problem = BenchProblem::new(arms, dimension);
         let mut group = criterion.benchmark_group(format!("k={arms} d={dimension}"));
         bench(&mut group, "kernel", Kernels::new(problem));
         bench(&mut group, "update statistics", Learning::new(problem));
@@ -38,7 +38,7 @@ fn rounds(criterion: &mut Criterion) {
 
 fn updates(criterion: &mut Criterion) {
     for (arms, dimension) in SHAPES {
-        let case = Implausible::new(Problem::new(arms, dimension));
+        let case = Implausible::new(BenchProblem::new(arms, dimension));
         let mut group = criterion.benchmark_group(format!("switch k={arms} d={dimension}"));
         group.bench_function("exact", |bencher| bencher.iter(|| black_box(case.exact())));
         group.bench_function("projected gradient", |bencher| bencher.iter(|| black_box(case.gradient())));

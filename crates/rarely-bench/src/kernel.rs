@@ -1,13 +1,13 @@
 //! The bare kernel: `g = V⁻¹s`, `q = sᵀg`, `V⁻¹ −= ggᵀ/(1+q)`, `θ̂ += g(y − sᵀθ̂)/(1+q)`. No checks, no sums, no logarithm.
 
-use crate::Subject;
-use crate::problem::{Place, Problem};
+use crate::Workload;
+use crate::problem::{BenchProblem, RoundCursor};
 
 /// A kernel for each arm, fed with the truly best arm's outcomes: the rounds that the held policies play.
 #[derive(Debug)]
 pub struct Kernels {
-    problem: &'static Problem,
-    place: Place,
+    problem: &'static BenchProblem,
+    cursor: RoundCursor,
     arms: Vec<Kernel>,
 }
 
@@ -21,7 +21,7 @@ struct Kernel {
 
 impl Kernels {
     /// With the problem's lessons learned.
-    pub fn new(problem: &'static Problem) -> Self {
+    pub fn new(problem: &'static BenchProblem) -> Self {
         let (arms, dimension) = (problem.shape().arms(), problem.shape().dimension());
         let penalty = problem.settings().confidence().penalty.get();
         let mut kernel =
@@ -31,16 +31,16 @@ impl Kernels {
         }
         let mut arms = vec![kernel; arms];
         problem.lessons(|context, arm, reward| arms[arm].update(context, reward));
-        Self { problem, place: Place::default(), arms }
+        Self { problem, cursor: RoundCursor::default(), arms }
     }
 }
 
-impl Subject for Kernels {
+impl Workload for Kernels {
     fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            let place = self.place.advance();
-            let arm = self.problem.best(place);
-            self.arms[arm].update(self.problem.context(place), self.problem.reward(place, arm));
+            let cursor = self.cursor.advance();
+            let arm = self.problem.best(cursor);
+            self.arms[arm].update(self.problem.context(cursor), self.problem.reward(cursor, arm));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use rarely_bench::many::{self, CACHED, MILLION, Many};
 use rarely_bench::{
-    Implausible, Irithyll, Kernels, Learning, Observing, Playing, Problem, SHAPES, Subject, Trashpanda,
+    BenchProblem, Implausible, Irithyll, Kernels, Learning, Observing, Playing, SHAPES, Trashpanda, Workload,
 };
 use rarely_core::Algorithm;
 
@@ -42,11 +42,11 @@ fn verdict(met: bool) -> &'static str {
 }
 
 fn rounds(arms: usize, dimension: usize) {
-    let problem = Problem::new(arms, dimension);
+    let problem = BenchProblem::new(arms, dimension);
     // Long enough at d = 100 to hold several of the scheduled factorisations (one in 3,200 updates of an arm).
     let (batch, repetitions) = if dimension < 100 { (4096, 151) } else { (16384, 9) };
     let mut race = Race::default();
-    let mut enter = |name, mut subject: Box<dyn Subject>| race.enter(name, batch, move || subject.run(batch));
+    let mut enter = |name, mut workload: Box<dyn Workload>| race.enter(name, batch, move || workload.run(batch));
     enter(KERNEL, Box::new(Kernels::new(problem)));
     enter(UPDATES[0], Box::new(Learning::new(problem)));
     enter(UPDATES[1], Box::new(Observing::new(problem, Algorithm::BoundaryGreedy)));
@@ -76,9 +76,9 @@ fn rounds(arms: usize, dimension: usize) {
 fn peers() {
     const OURS: &str = "linucb";
     const PEERS: [&str; 2] = ["irithyll", "trashpanda"];
-    let problem = Problem::new(4, 5);
+    let problem = BenchProblem::new(4, 5);
     let mut race = Race::default();
-    let mut enter = |name, mut subject: Box<dyn Subject>| race.enter(name, 4096, move || subject.run(4096));
+    let mut enter = |name, mut workload: Box<dyn Workload>| race.enter(name, 4096, move || workload.run(4096));
     enter(OURS, Box::new(Playing::new(problem, Algorithm::LinUcb)));
     enter(PEERS[0], Box::new(Irithyll::new(problem)));
     enter(PEERS[1], Box::new(Trashpanda::new(problem)));
@@ -98,7 +98,7 @@ fn updates() {
     println!("| k, d | exact µs | gradient µs | exact ÷ gradient | cosine exact | cosine gradient |");
     println!("|---|---:|---:|---:|---:|---:|");
     for (arms, dimension) in SHAPES {
-        let case = Implausible::new(Problem::new(arms, dimension));
+        let case = Implausible::new(BenchProblem::new(arms, dimension));
         let batch = if dimension < 100 { 20 } else { 1 };
         let mut race = Race::default();
         race.enter("exact", batch, || (0..batch).for_each(|_| drop(black_box(case.exact()))));

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use rarely_core::{Algorithm, Arm, Contexts, Decision, Policy, Rng};
 
-use crate::problem::{Problem, draw_context};
+use crate::problem::{BenchProblem, draw_context};
 
 /// Contexts in the large block.
 pub const MILLION: usize = 1_000_000;
@@ -45,7 +45,7 @@ pub struct Many {
 impl Many {
     /// Room for `count` decisions.
     pub fn new(count: usize, algorithm: Algorithm) -> Self {
-        let problem = Problem::new(ARMS, DIMENSION);
+        let problem = BenchProblem::new(ARMS, DIMENSION);
         let decisions = vec![Decision::recorded(Arm::new(0)); count];
         Self { decisions, policy: crate::rounds::taught(problem, algorithm), rng: Rng::new(6, 0) }
     }

@@ -4,18 +4,18 @@ use rarely_core::{Context, Parameters, Rng, Rule, Settings, Shape};
 
 /// Contexts in the table: enough to span the largest dimension, few enough to stay in the second-level cache.
 const ROWS: usize = 256;
-/// Noise terms: prime to the rows, so that every context meets every term, and they sum to zero. Going round for ever is
+/// Noise terms: prime to the rows, so that every context meets every term, and they sum to zero. Cycling for ever is
 /// then without bias, and true parameters stay plausible for ever.
 const NOISE_TERMS: usize = 1021;
 /// Standard deviation of the noise.
 const NOISE: f64 = 0.1;
-/// Outcomes of each arm that a subject learns before it is measured.
+/// Outcomes of each arm that a workload learns before it is measured.
 const LESSONS: usize = 500;
 const SEED: u64 = 19;
 
 /// Contexts `(1, x)` with `x` uniform on `[−1, 1]^{d−1}` (so that every arm is best somewhere), coefficients N(0, 1), noise sd 0.1.
 #[derive(Debug)]
-pub struct Problem {
+pub struct BenchProblem {
     truth: Parameters,
     contexts: Vec<f64>,
     means: Vec<f64>,
@@ -23,15 +23,15 @@ pub struct Problem {
     noise: Vec<f64>,
 }
 
-/// Where in the table a subject is.
+/// The round of the table that a workload is at.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place {
+pub struct RoundCursor {
     row: usize,
     term: usize,
 }
 
-impl Place {
-    /// This place; moves to the next.
+impl RoundCursor {
+    /// Returns the current round and moves to the next.
     #[inline]
     pub fn advance(&mut self) -> Self {
         let here = *self;
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-impl Problem {
+impl BenchProblem {
     /// The problem of a shape, the same in every run. It is never freed.
     pub fn new(arms: usize, dimension: usize) -> &'static Self {
         let shape = Shape::new(arms, dimension).expect("a shape");
@@ -79,23 +79,23 @@ impl Problem {
             .expect("settings")
     }
 
-    /// The context at a place.
+    /// The context of a round.
     #[inline]
-    pub fn context(&self, place: Place) -> &[f64] {
+    pub fn context(&self, cursor: RoundCursor) -> &[f64] {
         let dimension = self.truth.shape().dimension();
-        &self.contexts[place.row * dimension..(place.row + 1) * dimension]
+        &self.contexts[cursor.row * dimension..(cursor.row + 1) * dimension]
     }
 
-    /// The arm that is truly best there.
+    /// The arm that is best in a round.
     #[inline]
-    pub fn best(&self, place: Place) -> usize {
-        self.best[place.row]
+    pub fn best(&self, cursor: RoundCursor) -> usize {
+        self.best[cursor.row]
     }
 
-    /// What an arm pays there.
+    /// The reward of an arm in a round.
     #[inline]
-    pub fn reward(&self, place: Place, arm: usize) -> f64 {
-        self.means[place.row * self.truth.shape().arms() + arm] + self.noise[place.term]
+    pub fn reward(&self, cursor: RoundCursor, arm: usize) -> f64 {
+        self.means[cursor.row * self.truth.shape().arms() + arm] + self.noise[cursor.term]
     }
 
     /// Outcomes to learn from before the measurement, 500 for every arm, in turn.

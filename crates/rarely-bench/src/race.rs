@@ -13,7 +13,7 @@ struct Runner<'a> {
     /// What one call does this many of.
     units: f64,
     work: Box<dyn FnMut() + 'a>,
-    /// Nanoseconds a unit, lap by lap.
+    /// Nanoseconds per unit, lap by lap.
     times: Vec<f64>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Race<'a> {
         self.runners.iter().map(|runner| runner.name)
     }
 
-    /// Nanoseconds a unit.
+    /// Nanoseconds per unit.
     pub(crate) fn median(&self, name: &str) -> f64 {
         middle(self.times(name).to_vec())
     }

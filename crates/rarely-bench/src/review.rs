@@ -1,8 +1,8 @@
-//! Reading a log: merely parsed, as cases, and learnt from, from CSV and from Parquet, on one core.
+//! Reading a log: parsed only, as cases, and learned from, from CSV and from Parquet, on one core.
 //!
 //! `rarely-bench review [FOLDER] [FORMAT WORK]`: the log is written into the folder, unless it is there already, or else into a
 //! temporary one. With a format (csv, parquet) and a piece of work (parse, cases, learn, review), that alone is done, once, for
-//! `benchmarks/review`; learn prints what it learnt.
+//! `benchmarks/review`; learn prints what it learned.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -91,7 +91,7 @@ fn table(file: &Path) {
     println!("\nTarget: a review within 1.5 × of merely parsing: {ratio:.2}: {}.", verdict(ratio <= 1.5));
 }
 
-/// One piece of work, once. Of what was learnt, `Σys` of every option is printed, so that others can check that they learn the same.
+/// One piece of work, once. Of what was learned, `Σys` of every option is printed, so that others can check that they learn the same.
 fn once(file: &Path, what: &str) {
     if what == "learn" {
         let statistics = learn(file);

@@ -4,10 +4,10 @@ use std::hint::black_box;
 
 use rarely_core::{Algorithm, Arm, Context, Decision, Parameters, Policy, Rng, Statistics};
 
-use crate::Subject;
-use crate::problem::{Place, Problem};
+use crate::Workload;
+use crate::problem::{BenchProblem, RoundCursor};
 
-pub(crate) fn taught(problem: &Problem, algorithm: Algorithm) -> Box<dyn Policy> {
+pub(crate) fn taught(problem: &BenchProblem, algorithm: Algorithm) -> Box<dyn Policy> {
     let mut policy = problem.settings().algorithm(algorithm).build().expect("a policy");
     problem.lessons(|context, arm, reward| {
         let context = Context::new(context).expect("a context");
@@ -18,27 +18,27 @@ pub(crate) fn taught(problem: &Problem, algorithm: Algorithm) -> Box<dyn Policy>
 
 /// Whole rounds: check the context, decide, observe, look at the trigger.
 pub struct Playing {
-    problem: &'static Problem,
-    place: Place,
+    problem: &'static BenchProblem,
+    cursor: RoundCursor,
     policy: Box<dyn Policy>,
     rng: Rng,
 }
 
 impl Playing {
     /// With the problem's lessons learned.
-    pub fn new(problem: &'static Problem, algorithm: Algorithm) -> Self {
-        Self { problem, place: Place::default(), policy: taught(problem, algorithm), rng: Rng::new(1, 0) }
+    pub fn new(problem: &'static BenchProblem, algorithm: Algorithm) -> Self {
+        Self { problem, cursor: RoundCursor::default(), policy: taught(problem, algorithm), rng: Rng::new(1, 0) }
     }
 }
 
-impl Subject for Playing {
+impl Workload for Playing {
     #[inline(never)]
     fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            let place = self.place.advance();
-            let context = Context::new(self.problem.context(place)).expect("a context");
+            let cursor = self.cursor.advance();
+            let context = Context::new(self.problem.context(cursor)).expect("a context");
             let decision = self.policy.decide(context, &mut self.rng).expect("a decision");
-            let reward = self.problem.reward(place, decision.arm.index());
+            let reward = self.problem.reward(cursor, decision.arm.index());
             let _ = black_box(self.policy.observe(context, &decision, reward).expect("an outcome"));
         }
         assert_eq!(self.policy.changes(), 0, "a round with a switch is not what is measured");
@@ -47,28 +47,28 @@ impl Subject for Playing {
 
 /// A policy's learning step alone: the truly best arm was played, nothing is decided.
 pub struct Observing {
-    problem: &'static Problem,
-    place: Place,
+    problem: &'static BenchProblem,
+    cursor: RoundCursor,
     policy: Box<dyn Policy>,
 }
 
 impl Observing {
     /// With the problem's lessons learned.
-    pub fn new(problem: &'static Problem, algorithm: Algorithm) -> Self {
-        Self { problem, place: Place::default(), policy: taught(problem, algorithm) }
+    pub fn new(problem: &'static BenchProblem, algorithm: Algorithm) -> Self {
+        Self { problem, cursor: RoundCursor::default(), policy: taught(problem, algorithm) }
     }
 }
 
-impl Subject for Observing {
+impl Workload for Observing {
     #[inline(never)]
     fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            let place = self.place.advance();
-            let arm = self.problem.best(place);
-            let context = Context::new(self.problem.context(place)).expect("a context");
+            let cursor = self.cursor.advance();
+            let arm = self.problem.best(cursor);
+            let context = Context::new(self.problem.context(cursor)).expect("a context");
             let decision = Decision::recorded(Arm::new(arm));
             let _ = black_box(
-                self.policy.observe(context, &decision, self.problem.reward(place, arm)).expect("an outcome"),
+                self.policy.observe(context, &decision, self.problem.reward(cursor, arm)).expect("an outcome"),
             );
         }
         assert_eq!(self.policy.changes(), 0, "a round with a switch is not what is measured");
@@ -77,31 +77,31 @@ impl Subject for Observing {
 
 /// The regression alone.
 pub struct Learning {
-    problem: &'static Problem,
-    place: Place,
+    problem: &'static BenchProblem,
+    cursor: RoundCursor,
     statistics: Statistics,
 }
 
 impl Learning {
     /// With the problem's lessons learned.
-    pub fn new(problem: &'static Problem) -> Self {
+    pub fn new(problem: &'static BenchProblem) -> Self {
         let penalty = problem.settings().confidence().penalty.get();
         let mut statistics = Statistics::new(penalty, &Parameters::zeros(problem.shape()));
         problem.lessons(|context, arm, reward| {
             statistics.observe(Context::new(context).expect("a context"), Arm::new(arm), reward).expect("an outcome");
         });
-        Self { problem, place: Place::default(), statistics }
+        Self { problem, cursor: RoundCursor::default(), statistics }
     }
 }
 
-impl Subject for Learning {
+impl Workload for Learning {
     #[inline(never)]
     fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            let place = self.place.advance();
-            let arm = self.problem.best(place);
-            let context = Context::new(self.problem.context(place)).expect("a context");
-            let reward = self.problem.reward(place, arm);
+            let cursor = self.cursor.advance();
+            let arm = self.problem.best(cursor);
+            let context = Context::new(self.problem.context(cursor)).expect("a context");
+            let reward = self.problem.reward(cursor, arm);
             black_box(self.statistics.observe(context, Arm::new(arm), reward).expect("an outcome"));
         }
     }

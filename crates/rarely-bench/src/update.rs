@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Confidence, Conservative, Context, Parameters, Rng, Statistics};
 
-use crate::problem::Problem;
+use crate::problem::BenchProblem;
 
 /// Statistics under which a policy is implausible, though within 90° of plausible ones: the case that has to be solved.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Implausible {
 
 impl Implausible {
     /// The problem's lessons, and its true parameters disturbed by as much again.
-    pub fn new(problem: &'static Problem) -> Self {
+    pub fn new(problem: &'static BenchProblem) -> Self {
         let confidence = problem.settings().confidence();
         let mut statistics = Statistics::new(confidence.penalty.get(), &Parameters::zeros(problem.shape()));
         problem.lessons(|context, arm, reward| {

@@ -1,4 +1,4 @@
-//! Connections that each send one request after another, and how long each answer took.
+//! Connections that each send one request after another, and how long each response took.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Of each answer, ascending.
+    /// Of each response, ascending.
     latencies_ms: Vec<f64>,
     seconds: f64,
-    /// Answers other than 2xx.
+    /// Responses other than 2xx.
     pub(crate) failed: usize,
     /// The first of them.
     pub(crate) first_failure: String,
@@ -31,7 +31,7 @@ impl Load {
     }
 }
 
-/// So many connections, for so long; `request` gives the bytes of a connection's next request.
+/// Opens a number of connections for a time; `request` gives the bytes of a connection's next request.
 pub(crate) fn load(
     address: SocketAddr,
     connections: usize,
@@ -88,7 +88,7 @@ async fn one(
     load
 }
 
-/// Reads one answer whose length is in its head.
+/// Reads one response with a content length.
 async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> u16 {
     buffer.clear();
     let mut end = None;

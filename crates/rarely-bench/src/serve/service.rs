@@ -1,4 +1,4 @@
-//! `rarely serve` as a process of its own.
+//! `rarely serve` as a separate process.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -70,7 +70,7 @@ impl Service {
         self.send(&post("/v1/policies", &self.token, "application/toml", &document));
     }
 
-    /// Makes decisions, a thousand at a time; their numbers.
+    /// Requests decisions, a thousand at a time. Returns their numbers.
     pub(crate) fn decide(&self, features: usize, count: usize) -> Vec<u64> {
         let mut ids = Vec::with_capacity(count);
         while ids.len() < count {
@@ -86,7 +86,7 @@ impl Service {
         ids
     }
 
-    /// Memory that it has now.
+    /// Its current memory.
     pub(crate) fn megabytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
