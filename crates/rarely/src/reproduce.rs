@@ -7,7 +7,7 @@ use rarely_lab::report::reproduction::{text, write};
 use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, synthetic_children, trials};
 use rarely_lab::{ROUNDS, RunContext};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::Failure;
 use crate::ihdp;
 use crate::options::count;
 use crate::output::{print, say, width};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let synthetic = data.is_empty();
     let children = if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data)? };
     let size = ReproductionSize { full, at_most: runs, rounds, seed };
-    let trials = trials(size, &children).or_fail()?;
+    let trials = trials(size, &children)?;
     for trial in &trials {
         trial.experiment.check(&trial.contestants)?;
     }

@@ -60,15 +60,15 @@ fn a_value_that_the_policy_does_not_accept() {
     );
     check(
         "1,150,Yes,60,treat,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 3 (diabetic): diabetic is \"Yes\", which is not one of its levels",
+        "log.csv, line 4, column 3 (diabetic): diabetic is \"Yes\", which is not one of its levels\nhelp: did you mean \"yes\"? the levels in the policy document are: \"no\", \"yes\"",
     );
     check(
         "1,150,yes,60,traet,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 5 (given): given is \"traet\", which is not an option of the policy",
+        "log.csv, line 4, column 5 (given): given is \"traet\", which is not an option of the policy\nhelp: did you mean \"treat\"? the options in the policy document are: \"watch\", \"treat\", \"refer\"",
     );
     check(
         "1,150,yes,60,treat,,0.5,2026-01-01",
-        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number\nhelp: correct the value, or leave the row out",
+        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out",
     );
     check(
         "1,150,yes,60,treat,-0.25,0.5,2026-01-01",
@@ -239,6 +239,6 @@ fn numbers_and_words_of_other_formats() {
     assert_eq!(case.time.as_deref(), Some("1970-01-01T00:00:00.000000"));
     assert_eq!(
         message(cases.next(&mut case), &folder),
-        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: correct the value, or leave the row out"
+        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out"
     );
 }

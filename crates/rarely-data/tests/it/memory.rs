@@ -111,7 +111,11 @@ fn a_problem_has_a_row_and_a_column() {
         let found = read(table(log, true), limit).expect_err("an error");
         assert_eq!(explained(&found), expected);
     };
-    check(LOG, 0, "the frame, row 2 (from 0), column `systolic`: systolic is 15, below its range 80–220 mmHg\nhelp: correct the value, or widen the range in the policy document");
+    check(
+        LOG,
+        0,
+        "the frame, row 2 (from 0), column `systolic`: systolic is 15, below its range 80–220 mmHg\nhelp: correct the value, or widen the range in the policy document",
+    );
     check(
         &LOG.replace("diabetic", "diabetes"),
         0,
