@@ -60,11 +60,11 @@ fn a_value_that_the_policy_does_not_accept() {
     );
     check(
         "1,150,Yes,60,treat,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 3 (diabetic): diabetic is \"Yes\", which is not one of its levels\nhelp: did you mean \"yes\"? the levels in the policy document are: \"no\", \"yes\"",
+        "log.csv, line 4, column 3 (diabetic): diabetic is \"Yes\", which is not one of its levels\nhelp: did you mean \"yes\"? the levels in the policy document are \"no\", \"yes\"",
     );
     check(
         "1,150,yes,60,traet,0.75,0.5,2026-01-01",
-        "log.csv, line 4, column 5 (given): given is \"traet\", which is not an option of the policy\nhelp: did you mean \"treat\"? the options in the policy document are: \"watch\", \"treat\", \"refer\"",
+        "log.csv, line 4, column 5 (given): given is \"traet\", which is not an option of the policy\nhelp: did you mean \"treat\"? the options in the policy document are \"watch\", \"treat\", \"refer\"",
     );
     check(
         "1,150,yes,60,treat,,0.5,2026-01-01",

@@ -66,14 +66,14 @@ fn the_published_profile_behaves_as_published() {
         near(&format!("{algorithm}, % below 0.9 × the best arm"), Estimate::of(&shares), nine_tenths);
         assert_eq!(row.coverage, Some(0.0), "{algorithm}: the truth is outside the published set in every run");
     }
-    clucb_agrees_on_draws_like_theirs(&outcomes[1], &outcomes[7]);
+    clucb_agrees_on_draws_like_theirs(&results[1], &results[7]);
 }
 
 /// clucb plays the best fixed arm in four of its first five rounds, so its regret at 1,000 is mostly that arm's own regret. This
 /// differs greatly between draws of the arms (mean 0.09, standard deviation 0.11), and the authors' ten draws are not typical: LinUCB
 /// is below the best arm in 92 ± 8 % of their rounds, that is, in about nine of ten draws the best fixed arm is nearly optimal. It
 /// is so in 56 of 100 draws. Weighted nine to one, as theirs are, our draws give their number; all draws alike give 0.13 to 0.15.
-fn clucb_agrees_on_draws_like_theirs(linucb: &Outcome, clucb: &Outcome) {
+fn clucb_agrees_on_draws_like_theirs(linucb: &ContestantResult, clucb: &ContestantResult) {
     let at = clucb.trace().iter().position(|point| point.round == 1_000).expect("a checkpoint at 1,000");
     let (mut nearly_optimal, mut others) = (Vec::new(), Vec::new());
     for (optimistic, run) in linucb.runs.iter().zip(&clucb.runs) {
