@@ -89,7 +89,7 @@ impl LogOptions {
                 Ok(false) => break,
                 Err(error) => {
                     bar.finish_and_clear();
-                    return Err(self.with_remedy(&error));
+                    return Err(self.with_remedy(error));
                 }
             }
             rows += 1;
