@@ -1,4 +1,4 @@
-//! Copies of a store in use, and putting them back.
+//! `backup` and `restore`.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,10 @@ use std::thread;
 
 use rarely_store::{Durability, SqliteLog, Store, StoreError, backup, restore, verify_chain};
 
-use crate::support::{Folder, all, filled, head, said, say, writer};
+use crate::support::{Folder, all, filled, head, remedy, said, say, writer};
 
 #[test]
-fn a_backup_while_writing_is_a_whole_prefix() {
+fn a_backup_while_writing_is_an_intact_prefix() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = writer(&path);
@@ -38,7 +38,7 @@ fn a_backup_while_writing_is_a_whole_prefix() {
 }
 
 #[test]
-fn a_backup_overwrites_nothing_and_leaves_nothing_half_done() {
+fn a_backup_never_overwrites_and_leaves_no_partial_file() {
     let folder = Folder::new();
     let path = folder.store();
     filled(&path, 5);
@@ -57,7 +57,7 @@ fn a_backup_overwrites_nothing_and_leaves_nothing_half_done() {
 }
 
 #[test]
-fn restoring_over_a_prefix_and_over_nothing() {
+fn restore_over_a_prefix_and_over_nothing() {
     let folder = Folder::new();
     let path = folder.store();
     let entries = filled(&path, 50);
@@ -71,7 +71,7 @@ fn restoring_over_a_prefix_and_over_nothing() {
     let made = backup(&path, &late).unwrap();
     running.stop();
 
-    // The early copy as a store, onto which the late one is restored.
+    // The early copy becomes a store, over which the late copy is restored.
     let restored = restore(&late, &early).unwrap();
     assert_eq!((restored.head, restored.before), (made, None));
     let store = Store::open(&early, Durability::Full).unwrap();
@@ -86,7 +86,7 @@ fn restoring_over_a_prefix_and_over_nothing() {
 }
 
 #[test]
-fn restoring_never_loses_events() {
+fn restore_never_loses_events() {
     let folder = Folder::new();
     let path = folder.store();
     filled(&path, 20);
@@ -103,7 +103,7 @@ fn restoring_never_loses_events() {
     assert!(matches!(error, StoreError::WouldLose { first: 21, last: 23, .. }), "{error}");
     assert_eq!(all(&SqliteLog::open_read_only(&path).unwrap()), before);
 
-    // Moved away, what was acknowledged after the backup is given up, and said to be.
+    // After the store is moved away, the restore reports the events that are given up.
     fs::rename(&path, folder.file("away.db")).unwrap();
     let restored = restore(&to, &path).unwrap();
     assert_eq!((restored.head.number, restored.before), (20, Some(23)));
@@ -111,7 +111,7 @@ fn restoring_never_loses_events() {
 }
 
 #[test]
-fn a_store_that_went_another_way_is_not_overwritten() {
+fn a_store_with_a_different_history_is_not_overwritten() {
     let folder = Folder::new();
     let (path, to) = (folder.store(), folder.file("backup.db"));
     filled(&path, 20);
@@ -146,11 +146,11 @@ fn a_damaged_backup_is_refused_and_a_damaged_store_not_overwritten() {
         .unwrap();
     let error = restore(&to, &path).unwrap_err();
     assert!(matches!(error, StoreError::Incomparable { .. }), "{error}");
-    assert!(error.to_string().contains("move it away"), "{error}");
+    assert_eq!(remedy(&error), "move this store away, then restore again");
 }
 
 #[test]
-fn a_backup_of_a_damaged_store_is_not_made() {
+fn a_damaged_store_is_not_backed_up() {
     let folder = Folder::new();
     let path = folder.store();
     filled(&path, 200);

@@ -1,4 +1,4 @@
-//! Snapshots: what was written is read back, and anything else is refused with its reason.
+//! `SnapshotFile`: an intact snapshot is read back, and any other is refused with its reason.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ impl Scene {
 }
 
 #[test]
-fn what_was_written_is_read_back() {
+fn an_intact_snapshot_is_read_back() {
     let scene = Scene::new();
     assert_eq!(scene.file.read("state-1", &scene.log()).unwrap(), None);
     scene.write();
@@ -50,11 +50,11 @@ fn another_format_is_refused() {
     scene.write();
     let fault = scene.file.read("state-2", &scene.log()).unwrap_err();
     assert!(matches!(&fault, SnapshotFault::OtherFormat { found, .. } if found == "state-1"), "{fault}");
-    assert!(fault.to_string().contains("format state-1 of rarely 0.1.0"), "{fault}");
+    assert!(fault.to_string().contains("format \"state-1\" of rarely 0.1.0"), "{fault}");
 }
 
 #[test]
-fn every_flipped_byte_and_every_cut_is_noticed() {
+fn every_flipped_byte_and_every_truncation_is_detected() {
     let scene = Scene::new();
     scene.write();
     let log = scene.log();
@@ -63,7 +63,7 @@ fn every_flipped_byte_and_every_cut_is_noticed() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         fs::write(scene.file.path(), &damaged).unwrap();
-        // Only the version of the program may change unnoticed: nothing depends on it.
+        // Only a change of the program's version goes undetected: nothing depends on it.
         match scene.file.read("state-1", &log) {
             Err(_) => {}
             Ok(read) => assert!(read.as_ref() == Some(&scene.snapshot), "byte {at} changed the snapshot"),
@@ -91,7 +91,7 @@ fn a_snapshot_of_another_log_is_refused() {
 }
 
 #[test]
-fn a_cut_off_write_leaves_the_one_before() {
+fn an_interrupted_write_leaves_the_previous_snapshot() {
     let scene = Scene::new();
     scene.write();
     fs::write(scene.folder.file("rarely.db.snapshot.partial"), "half of").unwrap();

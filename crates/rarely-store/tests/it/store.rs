@@ -6,18 +6,21 @@ use std::thread;
 
 use rarely_store::{Durability, EventLog, FORMAT, SqliteLog, Store, StoreError, StoreLock, verify_chain};
 
-use crate::support::{Folder, all, filled, said, say, writer};
+use crate::support::{Folder, all, filled, remedy, said, say, writer};
 
 #[test]
-fn a_second_server_is_refused_and_told_whom_to_stop() {
+fn a_second_process_is_refused_and_told_the_process_id() {
     let folder = Folder::new();
     let path = folder.store();
     let first = Store::open(&path, Durability::Full).unwrap();
     let error = Store::open(&path, Durability::Full).map(|_| ()).unwrap_err();
     let me = std::process::id();
     assert!(matches!(error, StoreError::Locked { process: Some(process), .. } if process == me), "{error}");
-    assert!(error.to_string().contains(&format!("another rarely server (process {me}) uses this store")), "{error}");
-    // As long as its writer runs.
+    assert!(
+        error.to_string().contains(&format!("another rarely process (process id {me}) uses this store")),
+        "{error}"
+    );
+    // The lock is held while the writer runs.
     let running = first.start(|| 0, |_: Vec<(_, Option<()>)>| ()).unwrap();
     assert!(matches!(StoreLock::take(&path), Err(StoreError::Locked { .. })));
     running.stop();
@@ -35,7 +38,7 @@ fn a_newer_format_is_refused() {
     let before = fs::read(&path).unwrap();
     let check = |error: StoreError| {
         assert!(matches!(error, StoreError::NewerFormat { found: 7, known: FORMAT, .. }), "{error}");
-        assert!(error.to_string().contains("use the newer rarely that wrote it"), "{error}");
+        assert_eq!(remedy(&error), "use the version of rarely that wrote it");
     };
     check(Store::open(&path, Durability::Full).map(|_| ()).unwrap_err());
     check(SqliteLog::open_read_only(&path).map(|_| ()).unwrap_err());
@@ -43,7 +46,7 @@ fn a_newer_format_is_refused() {
 }
 
 #[test]
-fn what_is_no_store_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_store_is_refused_and_unchanged() {
     let folder = Folder::new();
     let text = folder.file("text.db");
     fs::write(&text, "This is a letter, and it is longer than the header of a database would be. ".repeat(9)).unwrap();
@@ -65,7 +68,7 @@ fn what_is_no_store_is_refused_and_left_alone() {
 }
 
 #[test]
-fn reading_beside_a_server_sees_what_it_committed() {
+fn a_reader_beside_a_writer_sees_committed_entries() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = writer(&path);
@@ -84,7 +87,7 @@ fn reading_beside_a_server_sees_what_it_committed() {
 }
 
 #[test]
-fn a_store_in_a_folder_that_cannot_be_written_to_can_be_read() {
+fn a_store_in_a_read_only_directory_can_be_read() {
     let folder = Folder::new();
     let path = folder.file("a?b%c #d.db");
     let entries = filled(&path, 20);
@@ -132,7 +135,7 @@ fn two_readers_while_writing() {
 }
 
 #[test]
-fn a_store_keeps_its_id_and_another_has_another() {
+fn a_store_keeps_its_id_and_another_store_has_another_id() {
     let folder = Folder::new();
     let id = |name: &str| {
         let log = SqliteLog::open(&folder.file(name), Durability::Full).unwrap();
@@ -144,7 +147,7 @@ fn a_store_keeps_its_id_and_another_has_another() {
 }
 
 #[test]
-fn the_write_ahead_log_does_not_grow_without_end() {
+fn the_write_ahead_log_is_bounded() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = writer(&path);
@@ -157,7 +160,7 @@ fn the_write_ahead_log_does_not_grow_without_end() {
         });
         receipt.wait_blocking().unwrap();
     }
-    // 120 MB were written; about 16 MB start a checkpoint, and some more come while it runs.
+    // 120 MB are written; a checkpoint starts at about 16 MB, and more is written while it runs.
     let wal = folder.file("rarely.db-wal").metadata().unwrap().len();
     assert!(wal < 90 << 20, "the write-ahead log has {wal} bytes");
     assert_eq!(verify_chain(&**writer.log(), |_| ()).unwrap().number, 12_000);

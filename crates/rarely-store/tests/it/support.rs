@@ -1,13 +1,14 @@
-//! What several tests share.
+//! Shared by several tests.
 
 use std::path::{Path, PathBuf};
 
+use rarely_error::Explain;
 use rarely_store::{
     Durability, EntryDraft, EventLog, Head, KeyedEntry, LogEntry, LogWriter, LookupKey, PolicyRef, Store,
 };
 use tempfile::TempDir;
 
-/// A folder for one store, removed at the end of the test.
+/// A directory for one store, removed at the end of the test.
 pub(crate) struct Folder {
     pub(crate) folder: TempDir,
 }
@@ -26,7 +27,7 @@ impl Folder {
     }
 }
 
-/// An event that says something.
+/// An event with this text.
 pub(crate) fn said(text: &str) -> EntryDraft {
     let body = format!("{{\"said\":{text:?}}}");
     EntryDraft { actor: "ann".to_owned(), policy: PolicyRef::None, kind: "said", body, key: None }
@@ -36,7 +37,7 @@ pub(crate) fn marked(text: &str, key: &LookupKey) -> EntryDraft {
     EntryDraft { key: Some(key.clone()), ..said(text) }
 }
 
-/// A writer over the store at `path` that does nothing with what is committed.
+/// A writer over the store at `path` that ignores commits.
 pub(crate) fn writer(path: &Path) -> LogWriter<()> {
     Store::open(path, Durability::Full).unwrap().start(|| 1_000, |_| ()).unwrap()
 }
@@ -48,7 +49,12 @@ pub(crate) fn say<P: Send + 'static>(writer: &LogWriter<P>, draft: EntryDraft, p
     number
 }
 
-/// A store at `path` with so many events, each with a key and every third of another policy, closed again.
+/// What to do about an error.
+pub(crate) fn remedy(error: &impl Explain) -> String {
+    error.remedy().map_or_else(String::new, |remedy| remedy.to_string())
+}
+
+/// Creates a store at `path` with `count` events of three policies, each with a key, and closes it.
 pub(crate) fn filled(path: &Path, count: u64) -> Vec<LogEntry> {
     let writer = writer(path);
     let ((), receipt) = writer.append(|turn| {
@@ -72,7 +78,7 @@ pub(crate) fn head(log: &dyn EventLog) -> Head {
     log.head().unwrap().map_or(Head::EMPTY, |(number, hash)| Head { number, hash })
 }
 
-/// Chains entries that are to follow `after`.
+/// Chains entries that follow `after`.
 pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = LogEntry>) -> Vec<KeyedEntry> {
     let mut previous = after.hash;
     let link = |mut entry: LogEntry| {
@@ -83,7 +89,7 @@ pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = LogEntry>) 
     entries.into_iter().map(link).collect()
 }
 
-/// Copies every file of a store, as it is on disk at this moment.
+/// Copies the files of a store as they are on disk now.
 pub(crate) fn copy_store(from: &Path, to: &Path) {
     for suffix in ["", "-wal", ".head"] {
         let of = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));

@@ -31,14 +31,14 @@ fn log_of(chain: &[KeyedEntry]) -> MemoryLog {
 
 proptest! {
     #[test]
-    fn what_was_chained_verifies(entries in prop::collection::vec(entry(), 0..40)) {
+    fn an_unmodified_chain_verifies(entries in prop::collection::vec(entry(), 0..40)) {
         let chain = chain(entries);
         let expected = chain.last().map_or(Head::EMPTY, |last| Head { number: last.entry.number, hash: last.entry.hash });
         prop_assert_eq!(verify_chain(&log_of(&chain), |_| ()).unwrap(), expected);
     }
 
     #[test]
-    fn any_change_is_named(
+    fn any_modification_is_found(
         entries in prop::collection::vec(entry(), 1..40),
         at in any::<prop::sample::Index>(),
         field in 0..6,
@@ -52,7 +52,7 @@ proptest! {
             2 => changed.entry.actor.push('x'),
             3 => changed.entry.kind.push('x'),
             4 => changed.entry.body.push('x'),
-            // From one text into the next: only the lengths tell them apart.
+            // Moves a byte from one text into the next: only the lengths differ.
             _ => {
                 let moved = changed.entry.kind.remove(0);
                 changed.entry.actor.push(moved);
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn a_change_that_is_hashed_anew_is_named_at_the_next_entry(
+    fn a_modification_with_a_new_hash_is_found_at_the_next_entry(
         entries in prop::collection::vec(entry(), 2..40),
         at in any::<prop::sample::Index>(),
     ) {
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn a_time_that_goes_back_is_a_fault_even_if_the_hashes_fit() {
+fn a_decreasing_time_is_a_fault_even_if_the_hashes_match() {
     let at = |number, time_ms| LogEntry {
         number,
         time_ms,

@@ -1,13 +1,13 @@
-//! A log that ends before what was acknowledged is refused.
+//! `HeadWitness`: a log that lacks acknowledged entries is refused.
 
 use std::fs::{self, OpenOptions};
 
 use rarely_store::{Durability, HeadWitness, Store, StoreError, restore};
 
-use crate::support::{Folder, all, copy_store, filled, said, say, writer};
+use crate::support::{Folder, all, copy_store, filled, remedy, said, say, writer};
 
 #[test]
-fn a_truncated_write_ahead_log_is_noticed() {
+fn a_truncated_write_ahead_log_is_detected() {
     let folder = Folder::new();
     let (path, copy) = (folder.store(), folder.file("copy.db"));
     let writer = writer(&path);
@@ -16,9 +16,9 @@ fn a_truncated_write_ahead_log_is_noticed() {
     }
     copy_store(&path, &copy);
     let wal = folder.file("copy.db-wal");
-    // Room made in advance follows what was written.
+    // Preallocated space follows the written frames.
     let whole = fs::read(&wal).unwrap().iter().rposition(|byte| *byte != 0).unwrap() as u64 + 1;
-    // Whole, the copy opens.
+    // The intact copy opens.
     let pristine = folder.file("pristine.db");
     copy_store(&copy, &pristine);
     drop(Store::open(&pristine, Durability::Full).unwrap());
@@ -31,7 +31,7 @@ fn a_truncated_write_ahead_log_is_noticed() {
             StoreError::Lost { log_ends, witnessed: 20, .. } => assert!(log_ends < 20),
             other => panic!("cut at {cut}: {other}"),
         }
-        // The loss can be accepted, and then the log goes on from where it ends.
+        // After the loss is accepted, the log continues from its end.
         let (now, before) = Store::accept_loss(&cut_store).unwrap();
         assert_eq!(before.unwrap().number, 20);
         let writer = crate::support::writer(&cut_store);
@@ -40,7 +40,7 @@ fn a_truncated_write_ahead_log_is_noticed() {
 }
 
 #[test]
-fn an_old_copy_put_back_is_noticed() {
+fn an_old_copy_put_back_is_detected() {
     let folder = Folder::new();
     let path = folder.store();
     filled(&path, 5);
@@ -51,11 +51,11 @@ fn an_old_copy_put_back_is_noticed() {
     fs::write(&path, old).unwrap();
     let error = Store::open(&path, Durability::Full).map(|_| ()).unwrap_err();
     assert!(matches!(error, StoreError::Lost { log_ends: 5, witnessed: 6, .. }), "{error}");
-    assert!(error.to_string().contains("everything from event 6 on with `rarely store recover`"), "{error}");
+    assert_eq!(remedy(&error), "put the right files back, or accept the loss of the missing events");
 }
 
 #[test]
-fn a_database_that_is_gone_is_noticed_and_nothing_is_made_in_its_place() {
+fn a_missing_database_is_detected_and_not_replaced() {
     let folder = Folder::new();
     let path = folder.store();
     let running = writer(&path);
@@ -71,7 +71,7 @@ fn a_database_that_is_gone_is_noticed_and_nothing_is_made_in_its_place() {
     assert_eq!((now.number, before.unwrap().number), (0, 1));
     drop(Store::open(&path, Durability::Full).unwrap());
 
-    // Of the copy only the write-ahead log and no witness is left.
+    // Only the copy's write-ahead log is left, without a witness.
     fs::remove_file(&copy).unwrap();
     fs::remove_file(HeadWitness::path(&copy)).unwrap();
     let before = fs::read(folder.file("copy.db-wal")).unwrap();
@@ -82,7 +82,7 @@ fn a_database_that_is_gone_is_noticed_and_nothing_is_made_in_its_place() {
 }
 
 #[test]
-fn another_stores_file_is_noticed() {
+fn a_file_of_another_store_is_detected() {
     let folder = Folder::new();
     let (path, other) = (folder.store(), folder.file("other.db"));
     filled(&path, 5);
@@ -97,7 +97,7 @@ fn another_stores_file_is_noticed() {
 }
 
 #[test]
-fn a_torn_or_missing_witness_says_nothing() {
+fn a_torn_or_missing_witness_is_ignored() {
     let folder = Folder::new();
     let path = folder.store();
     let entries = filled(&path, 5);
@@ -113,7 +113,7 @@ fn a_torn_or_missing_witness_says_nothing() {
 }
 
 #[test]
-fn one_torn_slot_leaves_the_other() {
+fn one_torn_slot_leaves_the_other_valid() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = writer(&path);

@@ -1,4 +1,4 @@
-//! A disk that fails: nothing acknowledged is lost, nothing is in the log twice, and the next append tries again.
+//! Failing disks: no acknowledged entry is lost, no entry is in the log twice, and the next append tries again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ fn start(log: &Arc<MemoryLog>) -> (LogWriter<String>, Delivered) {
     (LogWriter::start(Arc::clone(log) as Arc<dyn EventLog>, None, || 5, on_commit).unwrap(), delivered)
 }
 
-/// Appends one by one; gives what was acknowledged, by text.
+/// Appends one by one. Returns the acknowledged numbers by text.
 fn append_all(writer: &LogWriter<String>, texts: impl IntoIterator<Item = String>) -> HashMap<String, u64> {
     let mut acknowledged = HashMap::new();
     for text in texts {
@@ -33,7 +33,7 @@ fn append_all(writer: &LogWriter<String>, texts: impl IntoIterator<Item = String
     acknowledged
 }
 
-/// The log is a whole chain, was delivered entry by entry, and holds what was acknowledged where it was promised.
+/// Checks that the chain is intact, every entry was delivered, and acknowledged entries have the promised numbers.
 fn check(log: &MemoryLog, delivered: &Delivered, acknowledged: &HashMap<String, u64>) {
     let entries = all(log);
     verify_chain(log, |_| ()).unwrap();
@@ -112,11 +112,11 @@ fn failures_among_many_threads() {
 }
 
 #[test]
-fn everything_pushed_since_fails_with_the_batch() {
+fn entries_pushed_during_a_failing_commit_fail_with_it() {
     let log = Arc::new(MemoryLog::new());
     log.stage([InjectedFault::Fail]);
     let (writer, delivered) = start(&log);
-    // The second is pushed before the failure and is void with the first, or after it and has the first's number.
+    // The second is either pushed before the failure and void with the first, or after it with the first's number.
     let (first, one) = writer.append(|turn| turn.push(said("one"), "one".to_owned()));
     let (second, two) = writer.append(|turn| turn.push(said("two"), "two".to_owned()));
     assert_eq!(first, 1);
@@ -132,7 +132,7 @@ fn everything_pushed_since_fails_with_the_batch() {
 }
 
 #[test]
-fn a_retry_finds_what_a_failed_commit_wrote_after_all() {
+fn a_retry_finds_an_entry_whose_commit_was_reported_as_failed() {
     let log = Arc::new(MemoryLog::new());
     log.stage([InjectedFault::FailAfterWriting]);
     let (writer, delivered) = start(&log);
@@ -140,7 +140,7 @@ fn a_retry_finds_what_a_failed_commit_wrote_after_all() {
     let before = writer.find(&key).unwrap();
     let (_, receipt) = writer.append(|turn| turn.push(marked("one", &key), "one".to_owned()));
     receipt.wait_blocking().unwrap_err();
-    // One who looked before the failure is told to look again, and then finds it.
+    // A lookup from before the failure is stale; a new one finds the entry.
     assert_eq!(writer.append(|turn| turn.find(&key, before.as_of)).0, Lookup::Stale);
     let again = writer.find(&key).unwrap();
     assert_eq!((again.number, again.as_of), (Some(1), 1));
@@ -163,7 +163,7 @@ fn a_failed_commit_leaves_no_key_behind() {
 }
 
 #[test]
-fn a_commit_that_sqlite_refuses_is_void_and_the_next_one_is_tried() {
+fn a_commit_that_sqlite_refuses_is_void_and_the_next_one_works() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = crate::support::writer(&path);
@@ -188,12 +188,12 @@ fn a_commit_that_sqlite_refuses_is_void_and_the_next_one_is_tried() {
 }
 
 #[test]
-fn another_writer_is_noticed_and_its_entries_are_taken_over() {
+fn entries_of_another_writer_are_detected_and_adopted() {
     let folder = Folder::new();
     let path = folder.store();
     let writer = crate::support::writer(&path);
     say(&writer, said("one"), ());
-    // Someone who ignores the lock appends a well-formed event.
+    // A program that ignores the lock appends a valid event.
     let mut foreign = all(&**writer.log()).remove(0);
     let previous = foreign.hash;
     foreign.number = 2;

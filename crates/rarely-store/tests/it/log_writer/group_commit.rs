@@ -1,4 +1,4 @@
-//! Many threads, one log: order, atomicity, delivery, time.
+//! Many threads, one log: order, atomicity, delivery and time.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -12,7 +12,7 @@ use rarely_store::{Durability, EventLog, LogWriter, MemoryLog, SqliteLog, Store,
 
 use crate::support::{Folder, all, said, say, writer};
 
-/// Runs 16 threads that each append groups of three; checks what the log holds and what was delivered.
+/// Runs 16 threads that each append groups of three, and checks the log and the deliveries.
 fn many_threads(log: &Arc<dyn EventLog>) {
     let delivered = Arc::new(Mutex::new(Vec::new()));
     let on_commit = {
@@ -50,7 +50,7 @@ fn many_threads(log: &Arc<dyn EventLog>) {
         assert_eq!(entry, shown);
         assert_eq!(entry.body, said(payload.as_deref().unwrap()).body);
     }
-    // Three of one group stand together.
+    // The three entries of a group are adjacent.
     let groups: HashSet<_> = delivered
         .chunks(3)
         .map(|group| {
@@ -84,7 +84,7 @@ fn many_threads_on_disk_with_relaxed_durability() {
 }
 
 #[test]
-fn what_a_panicking_turn_pushed_is_not_committed() {
+fn entries_of_a_panicking_turn_are_not_committed() {
     let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
     let writer: LogWriter<()> = LogWriter::start(Arc::clone(&log), None, || 5, |_| ()).unwrap();
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -99,18 +99,18 @@ fn what_a_panicking_turn_pushed_is_not_committed() {
 }
 
 #[test]
-fn a_panic_in_on_commit_tells_everyone_who_waits() {
+fn a_panic_in_on_commit_fails_all_waiting_receipts() {
     let writer: LogWriter<()> =
         LogWriter::start(Arc::new(MemoryLog::new()), None, || 5, |_| panic!("on purpose")).unwrap();
     let (_, receipt) = writer.append(|turn| turn.push(said("one"), ()));
     assert!(matches!(*receipt.wait_blocking().unwrap_err(), StoreError::Closed));
-    // The thread closes the queue before it answers or just after; either way nobody waits for ever.
+    // The thread may close the queue before or after this append; in both cases the receipt fails.
     let (_, receipt) = writer.append(|turn| turn.push(said("two"), ()));
     assert!(matches!(*receipt.wait_blocking().unwrap_err(), StoreError::Closed));
 }
 
 #[test]
-fn stopping_commits_what_is_pending_and_refuses_what_comes_after() {
+fn stopping_commits_pending_entries_and_refuses_later_ones() {
     let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
     let writer: LogWriter<()> = LogWriter::start(Arc::clone(&log), None, || 5, |_| ()).unwrap();
     let receipts: Vec<_> = (0..50).map(|_| writer.append(|turn| turn.push(said("before"), ())).1).collect();
@@ -125,7 +125,7 @@ fn stopping_commits_what_is_pending_and_refuses_what_comes_after() {
 }
 
 #[test]
-fn time_never_goes_back() {
+fn time_never_decreases() {
     let folder = Folder::new();
     let clock = Arc::new(AtomicU64::new(100));
     let start = |clock: &Arc<AtomicU64>| -> LogWriter<()> {
@@ -139,7 +139,7 @@ fn time_never_goes_back() {
         say(&writer, said("the time"), ());
     }
     writer.stop();
-    // Also not over a restart.
+    // Nor across a restart.
     let writer = start(&clock);
     assert_eq!(writer.append(|turn| turn.time_ms()).0, 120);
     say(&writer, said("the time"), ());

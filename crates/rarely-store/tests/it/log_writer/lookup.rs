@@ -51,7 +51,7 @@ fn sixteen_threads_with_the_same_keys_make_one_entry_each() {
 }
 
 #[test]
-fn the_latest_entry_wins_also_within_a_commit() {
+fn the_latest_entry_wins_even_within_a_commit() {
     let folder = Folder::new();
     let writer = writer(&folder.store());
     let (key, other) = (LookupKey::new(1, b"the outcome of 17"), LookupKey::new(2, b"the outcome of 17"));
@@ -142,7 +142,7 @@ fn pending_then_stale_then_found() {
 }
 
 #[test]
-fn old_keys_are_forgotten_and_then_stale() {
+fn a_lookup_older_than_the_recent_keys_is_stale() {
     let writer: LogWriter<()> = LogWriter::start(Arc::new(MemoryLog::new()), None, || 5, |_| ()).unwrap();
     for round in 0_u64..3 {
         let ((), receipt) = writer.append(|turn| {

@@ -1,4 +1,4 @@
-//! Flipped bytes: found by verification, or where no entry, key or index lies. Never a silent difference.
+//! Flipped bytes are found by verification, or are in a place without an entry, key or index.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ impl Positions {
     }
 }
 
-/// What can be read from a store: entries, the same by policy, marks.
+/// Everything that can be read from a store: entries, entries by policy, lookup keys.
 type Everything = (Vec<LogEntry>, Vec<LogEntry>, Vec<Option<u64>>);
 
 fn everything(log: &SqliteLog, count: u64) -> Result<Everything, StoreError> {
@@ -34,7 +34,7 @@ fn everything(log: &SqliteLog, count: u64) -> Result<Everything, StoreError> {
     Ok((entries, by_policy, marks))
 }
 
-/// Verifies the store at `path`; if it passes, compares everything in it with what it should be.
+/// Verifies the store at `path`. If it passes, compares its content with the expected content.
 fn found_or_harmless(path: &Path, expected: &Everything, what: &str) -> bool {
     let count = expected.0.len() as u64;
     let Ok(log) = SqliteLog::open_read_only(path) else { return true };
@@ -54,7 +54,7 @@ fn a_flipped_byte_anywhere_is_found_or_harmless() {
     let good = fs::read(&path).unwrap();
     let mut positions = Positions(0x5eed_0001);
     let mut found = 0;
-    // Beside random places the header of every page, where a flip does the most.
+    // Besides random places, the header of every page, where a flip does the most damage.
     let headers = (0..good.len()).step_by(4096).flat_map(|page| (0..12).map(move |byte| page + byte));
     let random: Vec<_> = (0..1200).map(|_| positions.next(good.len())).collect();
     let last = good.len();
@@ -69,7 +69,7 @@ fn a_flipped_byte_anywhere_is_found_or_harmless() {
 }
 
 #[test]
-fn a_flipped_byte_in_a_body_is_named() {
+fn a_flipped_byte_in_a_body_is_found_at_its_event() {
     let folder = Folder::new();
     let path = folder.store();
     filled(&path, 300);
@@ -82,7 +82,7 @@ fn a_flipped_byte_in_a_body_is_named() {
                 let mut bad = good.clone();
                 bad[at + offset] ^= bit;
                 fs::write(&path, bad).unwrap();
-                // SQLite leaves copies in the free space of a page when it splits it; those hold no entry.
+                // When SQLite splits a page it leaves copies in free space, which belong to no entry.
                 if let Err(fault) = verify_chain(&SqliteLog::open_read_only(&path).unwrap(), |_| ()) {
                     assert_eq!(fault.number(), event + 1, "{fault}");
                     named += 1;
@@ -94,7 +94,7 @@ fn a_flipped_byte_in_a_body_is_named() {
 }
 
 #[test]
-fn a_wiped_page_names_the_last_good_event() {
+fn a_wiped_page_is_reported_with_the_last_valid_event() {
     let folder = Folder::new();
     let path = folder.store();
     let entries = filled(&path, 2000);
@@ -109,11 +109,11 @@ fn a_wiped_page_names_the_last_good_event() {
     let fault = verify_chain(&SqliteLog::open_read_only(&path).unwrap(), |number| reached = number).unwrap_err();
     assert!((900..=1001).contains(&fault.number()), "{fault}");
     assert!(reached < fault.number());
-    assert!(entries.len() == 2000 && fault.to_string().contains("is the last good one"), "{fault}");
+    assert!(entries.len() == 2000 && fault.to_string().contains("(the last valid event is "), "{fault}");
 }
 
 #[test]
-fn rows_changed_through_sqlite_are_found() {
+fn rows_modified_through_sqlite_are_found() {
     let check = |change: &str, number: u64| {
         let folder = Folder::new();
         let path = folder.store();
@@ -132,7 +132,7 @@ fn rows_changed_through_sqlite_are_found() {
     check("UPDATE events SET number = -5 WHERE number = 1", 1);
     check("UPDATE events SET hash = x'00' WHERE number = 7", 7);
     check("UPDATE events SET policy = -1 WHERE number = 7", 7);
-    // The last events gone: their marks tell.
+    // If the last events are missing, their lookup keys show it.
     check("DELETE FROM events WHERE number > 90", 91);
     check("UPDATE marks SET number = 101 WHERE number = 100", 100);
     check("DROP TABLE marks", 100);
