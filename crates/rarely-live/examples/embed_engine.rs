@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rarely_core::Rng;
+use rarely_live::audit::AuditSummary;
 use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, SNAPSHOT_EVERY};
 use rarely_live::event::Signature;
 use rarely_live::{Engine, audit};
@@ -32,8 +33,8 @@ range = [40, 90]
 noise = 0.1
 
 [change]
-# One decision in ten is drawn at random among the options that the data do not rule out.
-explore = "equipoise:0.1"
+# One decision in five is drawn at random among the options that the data do not rule out.
+explore = "equipoise:0.2"
 
 [control]
 approval = "one"
@@ -44,10 +45,12 @@ threshold = { feature = "age", cuts = [80], options = ["wait", "invite"] }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    run(&directory.path().join("rarely.db"))
+    run(&directory.path().join("rarely.db"))?;
+    Ok(())
 }
 
-fn run(store: &Path) -> Result<(), Box<dyn Error>> {
+/// Runs everything over the store at this path, and returns what the audit verified.
+pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
     let options = EngineOptions {
         // Every response is on disk before it is returned.
         durability: Durability::Full,
@@ -63,7 +66,7 @@ fn run(store: &Path) -> Result<(), Box<dyn Error>> {
     // Decisions and outcomes are asynchronous; everything else blocks.
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut people = Rng::new(1, 0);
-    for batch in 0..20 {
+    for batch in 0..40 {
         // 1. Ask for decisions. The key makes a repeated request return the same decision.
         let mut ages = Vec::new();
         let mut requests = Vec::new();
@@ -108,5 +111,5 @@ fn run(store: &Path) -> Result<(), Box<dyn Error>> {
     // 6. Anyone with the file can audit it: repeat every decision and recompute every review.
     let summary = audit::verify(&SqliteLog::open_read_only(store)?, None, |_| {})?;
     println!("audited: {} events, {} decisions, {} outcomes", summary.head.number, summary.decisions, summary.outcomes);
-    Ok(())
+    Ok(summary)
 }

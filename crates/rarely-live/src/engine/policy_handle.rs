@@ -16,7 +16,7 @@ pub struct PolicyHandle {
     pub id: u64,
     /// Its name.
     pub name: String,
-    /// The registered document. Versions change only its rule.
+    /// The document. Options and features never change; for the rule in force see `live`.
     pub document: PolicyDocument,
     /// Reads records for the document.
     pub reader: Arc<RecordReader>,

@@ -1,6 +1,7 @@
 //! Tests of live policies over a store.
 
 mod audit;
+mod embed_engine;
 mod engine;
 mod plan;
 mod support;
