@@ -3,5 +3,6 @@
 mod audit;
 mod embed_engine;
 mod engine;
+mod engine_state;
 mod plan;
 mod support;
