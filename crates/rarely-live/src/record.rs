@@ -60,7 +60,8 @@ impl Explain for RecordError {
                 Some(Remedy::new(format!("send every feature of the policy document: {}", columns.join(", "))))
             }
             Self::Nested { .. } => Some(Remedy::new("send a number or a text")),
-            Self::Value { .. } | Self::Length { .. } => None,
+            Self::Value { problem, .. } => problem.remedy(),
+            Self::Length { .. } => None,
         }
     }
 }

@@ -79,7 +79,8 @@ impl Explain for ChangeError {
             Self::Store(error) => error.remedy(),
             Self::Fault(fault) => fault.remedy(),
             Self::Review(error) => error.remedy(),
-            Self::Document(_) | Self::NoToken(_) => None,
+            Self::Document(error) => error.remedy(),
+            Self::NoToken(_) => None,
         }
     }
 }

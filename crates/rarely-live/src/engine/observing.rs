@@ -102,7 +102,7 @@ impl Explain for OutcomeError {
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new observation")),
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
-            Self::Value(_) => None,
+            Self::Value(error) => error.remedy(),
         }
     }
 }
