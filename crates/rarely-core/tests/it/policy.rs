@@ -116,7 +116,7 @@ fn a_block_teaches_what_its_rows_teach() {
 }
 
 #[test]
-fn a_log_at_once_is_a_review() {
+fn a_log_learned_at_once_is_reconsidered_once() {
     let (contexts, decisions, rewards) = log(4_000, 3, 1.0);
     let block = Contexts::new(&contexts, 3).unwrap();
     for algorithm in Algorithm::all().filter(|algorithm| algorithm.is_switching()) {

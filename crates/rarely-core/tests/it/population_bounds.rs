@@ -53,7 +53,7 @@ fn with_limit(settings: Settings, limit: f64) -> Settings {
 }
 
 #[test]
-fn the_population_is_looked_at_whenever_it_matters() {
+fn exclusions_agree_with_a_full_pass_in_every_round() {
     let mut switches = 0;
     for (arms, dimension) in [(2, 1), (2, 2), (4, 5), (3, 9), (20, 3)] {
         for limit in [0.0, 0.01, 0.2] {
@@ -67,7 +67,7 @@ fn the_population_is_looked_at_whenever_it_matters() {
 }
 
 #[test]
-fn so_is_a_population_that_was_supplied() {
+fn exclusions_agree_on_a_supplied_population() {
     for (arms, dimension) in [(2, 2), (4, 5)] {
         for count in [1, 8, 301] {
             let values = sample::block(count, dimension, &mut Rng::new(22, 0));
@@ -82,7 +82,7 @@ fn so_is_a_population_that_was_supplied() {
 }
 
 #[test]
-fn so_it_is_with_a_set_for_each_arm() {
+fn exclusions_agree_with_per_arm_sets() {
     for (arms, dimension) in [(2, 2), (4, 5)] {
         for limit in [0.0, 0.05] {
             let settings = sample::settings(Algorithm::PopulationGreedy, arms, dimension).sets(Sets::PerArm);
@@ -124,7 +124,7 @@ fn with_minimum(settings: Settings, minimum: f64) -> Settings {
 }
 
 #[test]
-fn changes_that_are_certain_to_gain_are_found_at_once() {
+fn certain_gains_are_found_at_once() {
     let mut switches = 0;
     for (arms, dimension) in [(2, 1), (2, 2), (4, 5), (3, 9)] {
         for minimum in [0.0, 0.02] {
@@ -140,7 +140,7 @@ fn changes_that_are_certain_to_gain_are_found_at_once() {
 }
 
 #[test]
-fn on_people_who_were_supplied_too() {
+fn certain_gains_are_found_on_a_supplied_population() {
     let values = sample::block(203, 5, &mut Rng::new(27, 0));
     let supplied = Contexts::new(&values, 5).expect("whole rows");
     for minimum in [0.0, 0.02] {

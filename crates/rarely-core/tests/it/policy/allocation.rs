@@ -50,20 +50,20 @@ fn a_round_without_a_change_does_not_allocate() {
 }
 
 #[test]
-fn nor_where_triggers_solve_often() {
+fn a_round_does_not_allocate_where_triggers_solve_often() {
     // Sets that are narrower than the noise: parameters in force leave them again and again, and triggers have to solve.
     check(|algorithm, arms, dimension| sample::settings(algorithm, arms, dimension).noise(0.01).expect("in range"));
 }
 
 #[test]
-fn nor_with_the_projected_gradient() {
+fn a_round_does_not_allocate_with_the_projected_gradient() {
     check(|algorithm, arms, dimension| {
         sample::settings(algorithm, arms, dimension).tune(|tuning| tuning.solver = Solver::PAPER)
     });
 }
 
 #[test]
-fn nor_where_a_change_would_alter_no_decision() {
+fn a_round_does_not_allocate_if_a_change_alters_no_decision() {
     check(|algorithm, arms, dimension| {
         // One person: triggers fire although no update alters what this person gets.
         let person = sample::context(dimension, &mut Rng::new(12, 0));

@@ -26,7 +26,7 @@ fn check_blocks(settings: &Settings, seed: u64) {
 }
 
 #[test]
-fn optimists_decide_a_block_as_its_rows() {
+fn a_block_is_decided_as_its_rows() {
     for algorithm in [Algorithm::LinUcb, Algorithm::RsLinUcb] {
         for arms in 2..=8 {
             for dimension in 1..=30 {
@@ -44,7 +44,7 @@ fn optimists_decide_a_block_as_its_rows() {
 }
 
 #[test]
-fn optimists_who_know_nothing_play_the_lowest_arm() {
+fn without_data_the_lowest_arm_is_played() {
     for rounds in [100, 100_000] {
         let settings = Settings::published(3, 4, rounds).expect("in range").algorithm(Algorithm::LinUcb);
         let policy = settings.build().expect("compatible");
