@@ -11,6 +11,7 @@ import pytest
 import rarely
 from logs import all_algorithms, learned, log
 from rarely import errors
+from said import said
 
 # Deciding
 
@@ -272,6 +273,13 @@ def test_settings(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(errors.SettingsError, match=message) as caught:
         rarely.Policy(**{"arms": 3, "dimension": 3, **arguments})
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, errors.Error)
+
+
+def test_what_to_do_is_a_note() -> None:
+    with pytest.raises(errors.SettingsError) as caught:
+        rarely.Policy(2, 2, sets="each")
+    assert said(caught.value) == 'sets = "each" is not known\nhelp: use "joint" or "per-arm"'
+    assert said(pickle.loads(pickle.dumps(caught.value))) == said(caught.value)
 
 
 def test_what_does_not_learn_has_no_estimates() -> None:

@@ -1,4 +1,4 @@
-//! A chunk of an Arrow column as numbers or words, read where it lies.
+//! A chunk of an Arrow column as numbers or words, read without a copy.
 
 use std::sync::OnceLock;
 
@@ -63,7 +63,7 @@ pub(super) fn cells(array: &ArrayRef) -> Result<Box<dyn Cells>, String> {
     })
 }
 
-/// Nulls, and nothing else.
+/// A column of nulls.
 struct Nothing;
 
 impl Cells for Nothing {
@@ -125,18 +125,18 @@ impl<T: DecimalType> Cells for Decimals<T> {
         if self.0.is_null(row) {
             return FieldValue::Missing;
         }
-        // Through its digits, so that the nearest number is found.
+        // Parsed from its digits, which gives the nearest number.
         FieldValue::Number(self.0.value_as_string(row).parse().unwrap_or(f64::NAN))
     }
 }
 
-/// Times, written as words when the first is asked for: hardly any log has one among its features.
+/// Times, formatted when the first is read: few logs have one among their features.
 struct Times {
     write: Box<dyn Fn() -> Words + Send + Sync>,
     words: OnceLock<Words>,
 }
 
-/// Words one after the other, and where each ends; none if it is missing.
+/// Concatenated words and the end of each; `None` if it is missing.
 struct Words {
     text: String,
     ends: Vec<(usize, bool)>,
@@ -180,7 +180,7 @@ impl Cells for Times {
     }
 }
 
-/// Values that are each there once, and for every row which it is: pandas' categories.
+/// Distinct values, and the index of each row's value: pandas' categories.
 struct Indexed<K: ArrowDictionaryKeyType> {
     keys: DictionaryArray<K>,
     values: Box<dyn Cells>,

@@ -9,7 +9,7 @@ use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, Polic
 use super::params::Params;
 use crate::evidence::PyChange;
 
-/// Behind the lock of a policy.
+/// What the lock of a policy protects.
 pub(super) struct PolicyState {
     pub(super) params: Params,
     pub(super) policy: Box<dyn Policy>,
@@ -28,7 +28,7 @@ impl PolicyState {
         Self { params: self.params.clone(), policy, rng: self.rng.clone(), versions: self.versions.clone() }
     }
 
-    /// Remembers changes.
+    /// Records a change.
     pub(super) fn changed(&mut self, evidence: Evidence) -> PyChange {
         let evidence = Arc::new(evidence);
         self.versions.push(evidence.clone());
