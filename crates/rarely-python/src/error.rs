@@ -35,12 +35,7 @@ impl Family {
         raised().map_or_else(|error| error, PyErr::from_value)
     }
 
-    /// The exception that says what an error and its causes say, for errors that know no remedy.
-    pub(crate) fn of(&self, py: Python<'_>, error: &dyn Error) -> PyErr {
-        self.says(py, chain(error))
-    }
-
-    /// The same, with the remedy.
+    /// The exception that says what an error and its causes say, and what to do about it.
     pub(crate) fn explain(&self, py: Python<'_>, error: &impl Explain) -> PyErr {
         self.explain_at(py, "", error)
     }

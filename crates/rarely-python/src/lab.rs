@@ -90,7 +90,7 @@ pub(crate) fn reproduce(
         py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.explain(py, &error))?
     };
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
-    let trials = trials(size, &children).map_err(|error| error::TASK.of(py, &error))?;
+    let trials = trials(size, &children).map_err(|error| error::TASK.explain(py, &error))?;
     for trial in &trials {
         trial.experiment.check(&trial.contestants).map_err(|error| error::TASK.explain(py, &error))?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn reproduce(
     let watched = Watched { total, threads, progress, journal: &journal };
     let results = watched.run(py, |context| TrialResults::of(size, synthetic, &trials, context))?;
     let judged = py.detach(|| Reproduced::judge(results, children));
-    let reproduced = judged.map_err(|error| error::TASK.of(py, &error))?;
+    let reproduced = judged.map_err(|error| error::TASK.explain(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| shown::write(directory, &reproduced)).map_err(|error| error::TASK.explain(py, &error))?;
     }

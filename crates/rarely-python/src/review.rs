@@ -11,6 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
+use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
 use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, Tally};
 
@@ -160,7 +161,7 @@ fn read_population(
         LogSource::Files(paths) => read_people(&document.checked, &paths, 0, SAMPLE_SIZE),
         LogSource::Frame(frame, _) => people_of_table(&document.checked, frame, 0, SAMPLE_SIZE),
     });
-    let people = read.map_err(|error| error::DATA.of(py, &error))?;
+    let people = read.map_err(|error| error::DATA.explain(py, &error))?;
     Ok((people.contexts, names))
 }
 
@@ -191,8 +192,9 @@ fn states(state: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
 /// An error of a log; where it is about one row, with the way to tolerate it.
 fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
     if reject_limit == 0 && matches!(error, DataError::Cases(CasesError::Rejected(_))) {
-        let help = "to leave bad rows out, and have them listed and counted, give reject_limit";
-        return error::DATA.with_help(py, chain(error), help);
+        let tolerate = "to leave bad rows out, and have them listed and counted, give reject_limit";
+        let help = error.remedy().map_or_else(String::new, |remedy| format!("{remedy}\nhelp: "));
+        return error::DATA.with_help(py, chain(error), format!("{help}{tolerate}"));
     }
     error::DATA.explain(py, error)
 }

@@ -120,7 +120,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
-        Action::DrawSyntheticChildren => "use synthetic children with --synthetic",
+        Action::DrawSyntheticChildren => "use synthetic children (`ihdp --synthetic`, or `reproduce` without --data)",
         Action::UseLinearEnvironment => "leave out --environment",
         Action::CreateToken => "create one with `rarely token create`",
         _ => return None,

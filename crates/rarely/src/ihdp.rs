@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use rarely_data::{Counterfactuals, ihdp};
+use rarely_data::{Counterfactuals, DataError, ihdp};
 use rarely_lab::report::results::{text, two_panels, write};
 use rarely_lab::reproduction::synthetic_children;
 use rarely_lab::{ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, WorldSource};
@@ -62,8 +62,7 @@ pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Ve
     }
     let data = named(data);
     if data.is_empty() {
-        let failure = Failure::new("the IHDP data are not part of rarely");
-        return Err(failure.help("name their files with --data, or try --synthetic").help(ihdp::HOW_TO_GET));
+        return Err(Failure::from(DataError::NoPath).help("name the files with --data, or set RARELY_IHDP"));
     }
     Ok(ihdp::read(&data)?)
 }

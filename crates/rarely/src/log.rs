@@ -9,7 +9,7 @@ use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people
 use rarely_policy::PolicyDocument;
 use rarely_review::SAMPLE_SIZE;
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::Failure;
 use crate::output::say;
 
 /// Rejected rows that are listed.

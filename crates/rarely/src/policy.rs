@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use rarely_data::sketch;
 use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::Failure;
 use crate::log::PopulationOptions;
 use crate::output::{OutputFormat, print, print_json, say};
 use crate::state::write_new;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn initial(init: &Init) -> Result<(), Failure> {
-    let columns = sketch(&init.from).or_fail()?;
+    let columns = sketch(&init.from)?;
     let (option, outcome) = guess_roles(&columns);
     let choose = |given: &Option<String>, guessed: Option<&str>, what: &str, flag: &str| {
         let name = given.as_deref().or(guessed).ok_or_else(|| {
