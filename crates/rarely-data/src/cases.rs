@@ -1,4 +1,4 @@
-//! Past cases: the rows of one or several logs, in the terms of a policy document.
+//! Past cases: the rows of one or several logs, as a policy document describes them.
 
 mod error;
 mod order;
@@ -23,33 +23,33 @@ pub use people::{TargetPeople, people_of_table, read_people};
 /// Which columns to read besides the features and the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
-    /// Which option somebody got.
+    /// The option that was chosen.
     pub option: String,
     /// The probability with which it was chosen.
     pub propensity: Option<String>,
-    /// When: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order.
+    /// The time: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order.
     pub time: Option<String>,
 }
 
 /// One past case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedCase {
-    /// What was known, encoded.
+    /// The encoded context.
     pub context: Vec<f64>,
     /// The option that was chosen.
     pub arm: Arm,
-    /// How it went; higher is better.
+    /// The outcome; higher is better.
     pub reward: f64,
     /// The probability with which the option was chosen, if its column was asked for.
     pub propensity: Option<f64>,
-    /// When, as it is written, if its column was asked for.
+    /// The time as it is written, if its column was asked for.
     pub time: Option<String>,
     /// The row in its file, from 0, whether rows before it were rejected or not.
     pub row_in_file: u64,
 }
 
 impl LoggedCase {
-    /// A case to read into.
+    /// An empty case to read into.
     pub fn new(document: &PolicyDocument) -> Self {
         let context = document.encoder().blank();
         Self { context, arm: Arm::new(0), reward: 0.0, propensity: None, time: None, row_in_file: 0 }
@@ -126,7 +126,7 @@ impl Cases {
     /// Reads the next case into `case`; false if there is none.
     ///
     /// # Errors
-    /// A [`DataError`] if a file cannot be read on, if rows go back in time, if more rows than allowed are bad (with none allowed,
+    /// A [`DataError`] if the rest of a file cannot be read, if rows go back in time, if more rows than allowed are bad (with none allowed,
     /// what is wrong with the first), or if there is no row at all.
     pub fn next(&mut self, case: &mut LoggedCase) -> Result<bool, DataError> {
         while self.sources.advance()? {
@@ -167,7 +167,7 @@ impl Cases {
         Ok(false)
     }
 
-    /// Rows that were rejected, the first thousand of them.
+    /// The first thousand rejected rows.
     pub fn rejected(&self) -> &[Rejection] {
         self.sources.rejections.first()
     }
@@ -183,7 +183,7 @@ impl Cases {
     }
 }
 
-/// Which wanted column is what: the features come first, then the outcome and the option.
+/// The meaning of each wanted column: the features come first, then the outcome and the option.
 struct Encoding {
     encoder: Encoder,
     features: Vec<Short>,
@@ -191,12 +191,12 @@ struct Encoding {
     time: Option<usize>,
 }
 
-/// The short way for a feature.
+/// A fast path for a feature.
 enum Short {
-    /// A number in its range, as nearly all are, is scaled here as [`Encoder::feature`] would, which takes three times as long because
-    /// it is ready for anything.
+    /// A number in its range, as nearly all are. It is scaled here as by [`Encoder::feature`], which handles every case and takes
+    /// three times as long.
     Number { at: usize, low: f64, high: f64 },
-    /// There is none.
+    /// No fast path.
     Word,
 }
 

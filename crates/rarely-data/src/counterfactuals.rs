@@ -40,7 +40,7 @@ impl Counterfactuals {
         &self.contexts[person * self.dimension()..(person + 1) * self.dimension()]
     }
 
-    /// What would be seen of a person under each arm.
+    /// The outcome of a person under each arm.
     ///
     /// # Panics
     /// If there is no such person.
@@ -48,7 +48,7 @@ impl Counterfactuals {
         &self.outcomes[person * self.arms..(person + 1) * self.arms]
     }
 
-    /// What is expected of a person under each arm.
+    /// The expected outcome of a person under each arm.
     ///
     /// # Panics
     /// If there is no such person.
@@ -70,8 +70,8 @@ impl Counterfactuals {
         self
     }
 
-    /// The authors' mistake: each person's context with the *next* person's outcomes and means, and the last person's with the
-    /// first's. Only a reproduction of their numbers wants this; the label says that it was done.
+    /// Reproduces the authors' mistake: each person's context with the *next* person's outcomes and means, and the last person's with
+    /// the first's. The label says that it was done.
     ///
     /// ```
     /// let right = rarely_data::ihdp::synthetic(1, 1);

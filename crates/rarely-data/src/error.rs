@@ -27,7 +27,7 @@ pub enum DataError {
     /// No path to IHDP data.
     #[error("no path to the IHDP data was given")]
     NoPath,
-    /// A path to IHDP data that leads nowhere.
+    /// A path to IHDP data that does not exist.
     #[error("{}: no such file or folder", path.display())]
     NotThere {
         /// The path given.
@@ -39,7 +39,7 @@ pub enum DataError {
         /// The folder given.
         folder: PathBuf,
     },
-    /// A file whose name says that it belongs to the set, but not as which realisation.
+    /// A file of the set whose name has no realisation number.
     #[error("{}: its name should be ihdp_npci_ with a number and .csv, so that realisations can be put in order", file.display())]
     NotNumbered {
         /// The file.
@@ -57,7 +57,7 @@ pub enum DataError {
         /// The file.
         file: PathBuf,
     },
-    /// The operating system would not open or read a file.
+    /// A file that the operating system cannot open or read.
     #[error("{}: cannot be read", file.display())]
     Io {
         /// The file or folder.
@@ -66,12 +66,12 @@ pub enum DataError {
         source: io::Error,
     },
 
-    /// A value that is no number, or none that can be calculated with.
+    /// A value that is not a finite number.
     #[error("{location}: found {found}, which is not a finite number")]
     NotFinite {
         /// Where.
         location: Location,
-        /// What stands there.
+        /// The value.
         found: String,
         /// The kind of file.
         format: CounterfactualFormat,
@@ -81,7 +81,7 @@ pub enum DataError {
     TooLarge {
         /// Where.
         location: Location,
-        /// What stands there.
+        /// The value.
         found: f64,
         /// The largest magnitude accepted.
         limit: f64,
@@ -91,13 +91,13 @@ pub enum DataError {
     Treatment {
         /// Where.
         location: Location,
-        /// What stands there.
+        /// The value.
         found: f64,
     },
-    /// A row that ends too early.
+    /// A row with too few columns.
     #[error("{location}: this column is missing: the row has {found} of {expected} columns")]
     MissingColumn {
-        /// The first location that is not there.
+        /// The location of the first missing column.
         location: Location,
         /// Columns of the row.
         found: usize,
@@ -106,10 +106,10 @@ pub enum DataError {
         /// The kind of file.
         format: CounterfactualFormat,
     },
-    /// A row that goes on too long.
+    /// A row with too many columns.
     #[error("{location}: this column is one too many: the row has {found} columns where {expected} are expected")]
     ExtraColumn {
-        /// The first location that should not be there.
+        /// The location of the first extra column.
         location: Location,
         /// Columns of the row.
         found: usize,
@@ -157,7 +157,7 @@ pub enum DataError {
         /// The arrays it does have.
         present: Vec<String>,
     },
-    /// An array of another shape.
+    /// An array with a wrong shape.
     #[error("{}, array {array}: its shape is {}, but it should be {expected}", file.display(), shape(found))]
     Shape {
         /// The file.
@@ -256,7 +256,7 @@ pub enum DataError {
         /// The file.
         file: PathBuf,
     },
-    /// A header with nothing below it.
+    /// A header without rows.
     #[error("{}: there is a header but no row", file.display())]
     NoRows {
         /// The file.
@@ -265,7 +265,7 @@ pub enum DataError {
     /// A file of past cases that cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Files of past cases, or their rows, that will not do.
+    /// Files of past cases, or their rows, that cannot be used.
     #[error(transparent)]
     Cases(#[from] CasesError),
 
@@ -274,7 +274,7 @@ pub enum DataError {
     TooFew {
         /// The table's label.
         label: String,
-        /// Of what there are too few.
+        /// What there is too little of.
         what: &'static str,
         /// How many there are.
         found: usize,
@@ -297,7 +297,7 @@ pub enum DataError {
         /// Numbers there should be.
         expected: usize,
     },
-    /// A table in memory with a number that cannot be calculated with.
+    /// A table in memory with a number that is not finite.
     #[error("{label}: {field} of person {person} (from 0), entry {entry}, is {found}, but every number must be finite")]
     Value {
         /// The table's label.

@@ -128,7 +128,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What a child's outcomes are, arm 0 first, given the treatment it had, the outcome seen and the other.
+/// A child's outcomes, arm 0 first, from its treatment, its observed outcome and the other one.
 fn by_arm(treated: bool, factual: f64, counterfactual: f64) -> [f64; 2] {
     if treated { [counterfactual, factual] } else { [factual, counterfactual] }
 }

@@ -1,15 +1,15 @@
-//! Reads logs of past cases, in the terms of a policy document, and data sets in which the outcome of every arm is known for every
-//! person; draws the synthetic ones.
+//! Reads logs of past cases, as a policy document describes them, and data sets in which the outcome of every arm is known for every
+//! person. Draws synthetic data.
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `log` | files of past cases row by row, with flat memory: CSV, Parquet and NDJSON; tables that are in memory |
-//! | `cases` | their rows as contexts, arms and rewards of a policy document; people for whom a rule is meant |
-//! | `sketch` | what the columns of a file hold, for a draft of a document |
-//! | `counterfactuals` | a table of people of whom every outcome is known: contexts, outcomes and expected outcomes |
+//! | `log` | logs row by row, with constant memory: CSV, Parquet and NDJSON files, tables in memory |
+//! | `cases` | their rows as contexts, arms and rewards of a policy document; the people a rule is meant for |
+//! | `sketch` | what the columns of a file contain, for a draft of a document |
+//! | `counterfactuals` | people for whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
-//! | `error`, `location` | what can be wrong with a file, where, and what to do |
+//! | `error`, `location` | what is wrong with a file, where, and what to do about it |
 //! | `number` | fields that are numbers |
 //!
 //! ```
@@ -19,8 +19,8 @@
 //! assert!(children.synthetic);
 //! ```
 //!
-//! Absent on purpose: nothing is downloaded, nothing is printed, and no row is repaired or left out in silence: a file is read as it
-//! is or it is an error that says where. Of a log, as many bad rows may be left out as the caller allows; they are listed.
+//! Absent on purpose: nothing is downloaded or printed, and no row is repaired or skipped silently. A file is read as it is, or the
+//! error says where it is wrong. Of a log, as many bad rows are left out as the caller allows, and they are listed.
 #![deny(missing_docs)]
 
 mod cases;

@@ -1,9 +1,9 @@
-//! Where in a file or a table a value stands.
+//! Where in a file or a table a value is.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where in a file or a table a value stands, counted as its reader counts: lines and columns of a text from 1, indices of an array from 0.
+/// Where in a file or a table a value is, counted as is usual for the format: lines and columns of a text from 1, indices of an array from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Location {
@@ -49,7 +49,7 @@ pub enum Location {
     },
     /// A value of a table in memory.
     Row {
-        /// What the table is called.
+        /// The table's label.
         table: String,
         /// Its row, from 0, as data frames count.
         row: u64,

@@ -1,5 +1,4 @@
-//! Files of past cases, row by row: CSV, Parquet and NDJSON, with memory that does not grow with the file; and tables that are in
-//! memory already.
+//! Logs of past cases, row by row: CSV, Parquet and NDJSON files, with memory that does not grow with the file, and tables in memory.
 //!
 //! | name ends in | what it is |
 //! |---|---|
@@ -7,8 +6,8 @@
 //! | `.parquet`, `.pq` | columns of numbers, words, booleans, dates or timestamps |
 //! | `.ndjson`, `.jsonl` | a JSON object on each line |
 //!
-//! Only the columns asked for are looked at. A row that cannot be read is told from a file that cannot be read on: after a
-//! [`LogError::Row`] the next row may be asked for. Blanks around words do not matter, and nothing but blanks is missing.
+//! Only the wanted columns are read. After a [`LogError::Row`] the next row can be read; after a [`LogError::File`] nothing can.
+//! Blanks around a value are ignored, and a value of blanks only is missing.
 
 mod csv;
 mod error;
@@ -28,13 +27,13 @@ pub(crate) use csv::CsvRows;
 pub use error::{FileError, LogError, Rejection, RowProblem};
 pub use table::MemoryTable;
 
-/// A file or a table of past cases being read.
+/// Reads a log: a file or a table of past cases.
 pub struct LogReader {
     reader: FormatReader,
     rows: u64,
 }
 
-/// A row of a log, as far as it was asked for.
+/// The wanted columns of a row of a log.
 #[derive(Clone, Copy)]
 pub struct LogRow<'a> {
     fields: RowFields<'a>,
@@ -49,7 +48,7 @@ pub(crate) trait Values {
     /// The finite number that a wanted value is or spells.
     fn number(&self, wanted: usize) -> Option<f64>;
 
-    /// Where a wanted value stands.
+    /// The location of a wanted value.
     fn location(&self, wanted: usize) -> Location;
 }
 
@@ -60,7 +59,7 @@ enum FormatReader {
     Table(table::TableReader),
 }
 
-/// The fields of a row of each format, for those who read a great many.
+/// The fields of a row, by format.
 #[derive(Clone, Copy)]
 pub(crate) enum RowFields<'a> {
     Csv(csv::CsvFields<'a>),
@@ -73,8 +72,8 @@ impl LogReader {
     /// Opens a file and finds the columns that are wanted.
     ///
     /// # Errors
-    /// A [`DataError`] if the name does not say what the file is, if it cannot be opened, or if a column is not there, is there
-    /// twice, or holds neither numbers nor words.
+    /// A [`DataError`] if the file name has no known extension, if the file cannot be opened, or if a column is missing, appears
+    /// twice, or holds neither numbers nor text.
     pub fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let reader = match extension.to_ascii_lowercase().as_str() {
@@ -90,7 +89,7 @@ impl LogReader {
     /// Finds the columns that are wanted in a table.
     ///
     /// # Errors
-    /// A [`DataError`] if a column is not there, is there twice, or holds neither numbers nor words.
+    /// A [`DataError`] if a column is missing, appears twice, or holds neither numbers nor text.
     pub fn of_table(table: Arc<dyn MemoryTable>, wanted: &[String]) -> Result<Self, DataError> {
         Ok(Self { reader: FormatReader::Table(table::TableReader::open(table, wanted)?), rows: 0 })
     }
@@ -105,7 +104,7 @@ impl LogReader {
         }
     }
 
-    /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor words.
+    /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor text.
     pub(crate) fn readable_names(&self) -> Vec<String> {
         match &self.reader {
             FormatReader::Parquet(reader) => reader.readable_names(),
@@ -117,8 +116,8 @@ impl LogReader {
     /// The next row, if there is one.
     ///
     /// # Errors
-    /// [`LogError::Row`] if this row cannot be read; the next call gives the one after it. [`LogError::File`] if the file cannot
-    /// be read on.
+    /// [`LogError::Row`] if this row cannot be read; the next call gives the one after it. [`LogError::File`] if the rest of the
+    /// file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "a record borrows from the log, so that no row is copied")]
     pub fn next(&mut self) -> Result<Option<LogRow<'_>>, LogError> {
         let row = self.rows;
@@ -131,12 +130,12 @@ impl LogReader {
         Ok(fields.map(|fields| LogRow { fields, row }))
     }
 
-    /// Rows met so far, whether they could be read or not.
+    /// The number of rows so far, whether they could be read or not.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes read, and bytes in all; of a table, rows.
+    /// Bytes read and bytes in total; for a table, rows.
     pub fn progress(&self) -> (u64, u64) {
         match &self.reader {
             FormatReader::Csv(reader) => reader.progress(),
@@ -148,12 +147,12 @@ impl LogReader {
 }
 
 impl<'a> LogRow<'a> {
-    /// The row's number in its file, from 0; lines that are blank do not count.
+    /// The row's number in its file, from 0, without blank lines.
     pub fn row(&self) -> u64 {
         self.row
     }
 
-    /// A value, by its number among the wanted columns. A number in a text file is words.
+    /// A value, by its index among the wanted columns. In a text file, numbers are text.
     ///
     /// # Panics
     /// If fewer columns were asked for.
@@ -167,8 +166,7 @@ impl<'a> LogRow<'a> {
         }
     }
 
-    /// The finite number that a value is or, in a text file, spells: the same bits as parsing the words of [`value`](Self::value),
-    /// only faster.
+    /// A value as a finite number: the same bits as parsing the text of [`value`](Self::value), but faster.
     ///
     /// # Panics
     /// If fewer columns were asked for.
@@ -197,7 +195,7 @@ impl<'a> LogRow<'a> {
         }
     }
 
-    /// Where a value stands.
+    /// The location of a value.
     ///
     /// # Panics
     /// If fewer columns were asked for.
@@ -211,13 +209,13 @@ impl<'a> LogRow<'a> {
     }
 }
 
-/// Counts the row that was met, if one was.
+/// Counts the row, if there was one.
 fn counted<T>(rows: &mut u64, met: Result<Option<T>, LogError>) -> Result<Option<T>, LogError> {
     *rows += u64::from(matches!(&met, Ok(Some(_)) | Err(LogError::Row(_))));
     met
 }
 
-/// Words without the blanks around them.
+/// A text without the blanks around it.
 #[inline]
 fn trimmed(text: &str) -> FieldValue<'_> {
     let text = if text.bytes().next().is_some_and(|byte| byte.is_ascii_graphic())
@@ -246,7 +244,7 @@ fn find_columns(file: &Path, wanted: &[String], names: &[String]) -> Result<Vec<
 }
 
 fn no_such_column(file: &Path, name: &str, names: &[String]) -> DataError {
-    /// Names less alike than this have nothing to do with each other.
+    /// Names less similar than this are not suggested.
     const ALIKE: f64 = 0.6;
     let likeness = |other: &String| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
     let nearest = names.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));

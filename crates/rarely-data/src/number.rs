@@ -1,4 +1,4 @@
-//! Fields that are numbers.
+//! Reads and shows fields that are numbers.
 
 use crate::{CounterfactualFormat, DataError, Location};
 

@@ -1,4 +1,4 @@
-//! What the columns of a file hold, for a draft of a policy document.
+//! What the columns of a file contain, for a draft of a policy document.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use rarely_policy::{ColumnSketch, ColumnValues, FieldValue};
 
 use crate::{CasesError, DataError, LogError, LogReader};
 
-/// Distinct words that are kept of a column: more than a draft would list, so that it can tell that there are too many.
+/// Distinct words that are kept of a column: one more than a draft lists, so that it can tell that there are too many.
 const MOST_WORDS: usize = 51;
 
-/// Reads a whole file and says of every column whether it holds numbers, and from where to where, or words, and which: in the order
-/// of appearance, and of more than fifty only fifty-one. Columns of a Parquet file whose type is not read are left out.
+/// Reads a whole file and describes every column: numbers with their range, or words in the order of appearance (at most fifty-one).
+/// Columns of a Parquet file whose type is not supported are left out.
 ///
 /// A column with a single word in it is words. Missing values do not count, nor do NaN and infinity.
 ///

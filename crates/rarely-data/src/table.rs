@@ -5,8 +5,8 @@
 //! 41,2.3,0.9,0.2,0.7,0.3
 //! ```
 //!
-//! The first line names the columns. `outcome:<arm>` is what is seen of a person under that arm, for two arms or more, numbered
-//! in the order of their columns. `mean:<arm>` is what is expected, for all arms or for none; without it the outcomes stand in.
+//! The first line names the columns. `outcome:<arm>` is the outcome of a person under that arm, for two arms or more, numbered
+//! in the order of their columns. `mean:<arm>` is the expected outcome, for all arms or for none; without it the outcomes are used.
 //! Every other column is a context variable. Every field is a finite number.
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 
-/// What the algorithms are told; `None` is the profile's own. Fields are in alphabetical order, as in the JSON files.
+/// What the algorithms are told; `None` is the default of the profile. Fields are in alphabetical order, as in the JSON files.
 ///
 /// ```
 /// use rarely_core::Algorithm;
@@ -40,7 +40,7 @@ pub struct Assumptions {
 }
 
 impl Assumptions {
-    /// The contestants, with the true noise declared unless told otherwise.
+    /// The contestants, with the true noise declared unless `declared_noise` is set.
     pub fn contestants(&self, algorithms: &[Algorithm], true_noise: f64) -> Vec<Contestant> {
         let own = (self.profile == Profile::Rigorous).then_some(true_noise);
         let declared = Declared {

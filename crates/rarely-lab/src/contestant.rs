@@ -1,4 +1,4 @@
-//! An algorithm with its settings, as plain data: built anew for each world.
+//! An algorithm with its settings, as plain data. A policy is built from it for each world.
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share, Solver,
@@ -11,13 +11,13 @@ use crate::judge::Judge;
 /// `L`, the declared bound on `‖θ* − θ₀‖`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum NormBound {
-    /// What it is: a simulation knows. Where the truth is not linear, that of its linear fit.
+    /// The true value, which a simulation knows. Where the truth is not linear, that of its linear fit.
     Auto,
     /// A number.
     Value(f64),
 }
 
-/// What is declared to the algorithm; `None` is the profile's own.
+/// What is declared to the algorithm; `None` is the default of the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Declared {
     /// `σ`. Rigorous: 0.1; published: 1.
@@ -49,10 +49,10 @@ pub struct Tuned {
     pub initial: Option<f64>,
 }
 
-/// One row of a table of results.
+/// An algorithm with its settings: one row of a table of results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contestant {
-    /// What the tables call it.
+    /// Its name in tables.
     pub name: String,
     /// The algorithm.
     pub algorithm: Algorithm,
@@ -79,7 +79,7 @@ impl Contestant {
         }
     }
 
-    /// The same under another name.
+    /// Renames it.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

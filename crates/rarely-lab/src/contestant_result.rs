@@ -1,4 +1,4 @@
-//! What a contestant did over all runs, and its summary.
+//! The runs of a contestant, and their summary.
 
 use rarely_core::Algorithm;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Summary {
     pub regret_per_step_tenth: Estimate,
     /// Changes of policy; of an algorithm that changes every round, the rounds.
     pub changes: Estimate,
-    /// Whether it changes every round.
+    /// Whether it changes every round, so that changes are not counted.
     pub every_round: bool,
     /// Changes that alter a decision on the judge's sample.
     pub altering_changes: Estimate,
@@ -82,7 +82,7 @@ impl ContestantResult {
         self.rounds() as f64 * self.runs.len() as f64 / self.seconds.max(1e-9)
     }
 
-    /// Whether it follows its estimates every round, so that there are no changes to count.
+    /// Whether it follows its estimates every round, so that changes are not counted.
     pub fn every_round(&self) -> bool {
         use Algorithm::{Clucb, Greedy, LinUcb, Thompson};
         matches!(self.contestant.algorithm, Greedy | LinUcb | Clucb | Thompson)

@@ -27,7 +27,7 @@ pub trait Environment: fmt::Debug + Send + Sync {
     /// Arms and context variables.
     fn shape(&self) -> Shape;
 
-    /// The world of one run: the same for every algorithm and every number of threads.
+    /// The world of one run. It is the same for every algorithm and any number of threads.
     fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld>;
 
     /// Everything that its worlds depend on.
@@ -71,7 +71,7 @@ pub trait SimulatedWorld: World + Send + Sync {
 /// # Panics
 /// If a world's numbers are not finite.
 pub fn linear_fit(shape: Shape, sample: &JudgedSample) -> Vec<f64> {
-    // As little as the regression's digits allow.
+    // The smallest penalty at which the regression keeps its digits.
     let squares: f64 = sample.contexts.iter().map(|value| value * value).sum();
     let mut statistics = Statistics::new((1e-10 * squares).max(1e-9), &Parameters::zeros(shape));
     let rows = sample.contexts.chunks_exact(shape.dimension()).zip(sample.means.chunks_exact(shape.arms()));
@@ -85,7 +85,7 @@ pub fn linear_fit(shape: Shape, sample: &JudgedSample) -> Vec<f64> {
     statistics.estimates().values().to_vec()
 }
 
-/// An environment that can be asked for by name.
+/// An environment with a name.
 pub struct RegisteredEnvironment {
     /// Its name.
     pub name: &'static str,

@@ -17,8 +17,8 @@ pub struct FrontierPoint {
     pub on_frontier: bool,
 }
 
-/// Algorithms × settings: each algorithm over the range of the number that trades regret for changes in it, and over how much
-/// it explores.
+/// Algorithms × settings: each algorithm over the range of the setting that trades regret for changes, and over its amount of
+/// exploration.
 ///
 /// # Panics
 /// Never: all numbers are in range.

@@ -14,7 +14,7 @@ pub struct Judge {
     best_fixed_arm: usize,
     truth: Option<Vec<f64>>,
     fit: OnceLock<Vec<f64>>,
-    /// What the first rule that was asked about plays: every algorithm of a run starts with the same one.
+    /// The decisions of the first rule that was asked about: every algorithm of a run starts with the same rule.
     start: OnceLock<(Parameters, Vec<Arm>)>,
 }
 
@@ -58,7 +58,7 @@ impl Judge {
         Ok(Contexts::new(&self.sample.contexts, self.shape.dimension())?)
     }
 
-    /// What a policy plays at each context, exploration apart.
+    /// The arm that a policy plays at each context, without exploration.
     pub(crate) fn decisions(&self, policy: &dyn Policy) -> Result<Vec<Arm>, DecideError> {
         if let Some(parameters) = policy.deployed() {
             return self.decisions_of(parameters);
@@ -69,7 +69,7 @@ impl Judge {
         Ok(decisions.iter().map(|decision| decision.arm).collect())
     }
 
-    /// What a linear rule plays at each context.
+    /// The arm that a linear rule plays at each context.
     ///
     /// # Errors
     /// [`DecideError`] if the shapes differ.
@@ -84,8 +84,8 @@ impl Judge {
         Ok(arms)
     }
 
-    /// What a change from `before` to `after` gains per decision, and the share of the sample whose arm changes; with the mean
-    /// rewards of `world` as they are now, if they move.
+    /// The gain per decision of a change from `before` to `after`, and the share of the sample whose arm changes. Uses the current
+    /// mean rewards of `world` if they drift.
     pub(crate) fn gain(&self, before: &[Arm], after: &[Arm], world: &dyn SimulatedWorld) -> (f64, f64) {
         let moved = world.drifts().then(|| world.sample(before.len()).means);
         let means = moved.as_ref().unwrap_or(&self.sample.means);
@@ -100,7 +100,7 @@ impl Judge {
         (gain / size, changed as f64 / size)
     }
 
-    /// Expected regret per decision of a policy that plays these arms.
+    /// The expected regret per decision of these decisions.
     ///
     /// # Panics
     /// If an arm does not exist.

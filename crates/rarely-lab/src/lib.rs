@@ -1,11 +1,11 @@
-//! Environments, the loop that plays and judges rounds, parallel replicates, metrics, result tables, and their report.
+//! Environments, parallel runs, metrics, result tables, the reproduction of the paper, and their reports.
 //!
-//! Same seed, same arms, contexts and noise, whatever the policy does: algorithms are compared on equal luck, and results do
-//! not depend on the number of threads.
+//! The same seed gives the same arms, contexts and noise to every policy, so that algorithms are compared on the same draws. Results
+//! do not depend on the number of threads.
 //!
 //! In reading order: an [`Environment`] makes a [`SimulatedWorld`] for each run; [`play`] lets a policy, built from a [`Contestant`],
-//! decide and learn in it while a [`Judge`] watches; an [`Experiment`] does that for all contestants and runs in parallel, keeps
-//! what is finished in a [`RunJournal`], and gives an [`ContestantResult`] for each; [`results`] makes tables of them,
+//! decide and learn in it while a [`Judge`] watches; an [`Experiment`] does that for all contestants and runs in parallel, saves
+//! finished runs in a [`RunJournal`], and returns a [`ContestantResult`] for each; [`results`] makes tables of them,
 //! [`report`] figures, pages and text.
 
 mod assumptions;

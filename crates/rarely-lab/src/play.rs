@@ -1,4 +1,4 @@
-//! The one interaction loop.
+//! Plays the rounds of a run, and records what happens.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +27,7 @@ pub struct Run {
     pub changes: Vec<ChangeRecord>,
 }
 
-/// One change, with what it truly gained.
+/// One change, with its true gain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRecord {
     /// The round.
@@ -36,11 +36,11 @@ pub struct ChangeRecord {
     pub gain: f64,
     /// Share of the sample whose arm changed.
     pub changed_share: f64,
-    /// Why, in words.
+    /// Its cause.
     pub cause: String,
     /// The parameters in force from then on.
     pub parameters: Vec<f64>,
-    /// What its certificate says, where certificates are kept.
+    /// Its certificate, if certificates are recorded.
     pub certificate: Option<CertificateRecord>,
 }
 
@@ -103,7 +103,7 @@ impl ChangeRecord {
     }
 }
 
-/// Why a run could not go on.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     /// The policy does not fit the world.
@@ -112,7 +112,7 @@ pub enum PlayError {
     /// The policy cannot decide on the judge's sample.
     #[error(transparent)]
     Decide(#[from] DecideError),
-    /// The caller asked for it.
+    /// The caller stopped it.
     #[error("stopped before its last round")]
     Stopped,
 }
@@ -127,7 +127,7 @@ impl Explain for PlayError {
     }
 }
 
-/// Lets a policy decide and learn in a world for as many rounds as the last checkpoint says. `stop` is looked at before each.
+/// Lets a policy decide and learn in a world until the last checkpoint. `stop` is checked before each checkpoint's rounds.
 ///
 /// # Errors
 /// [`PlayError`] if the policy does not fit the world, or if it was stopped.
@@ -196,17 +196,17 @@ impl Score {
         self.regret += largest(means) - mean;
         self.reward += mean;
         self.baseline += means[best_fixed_arm];
-        // The same arms in another order of addition are not below.
+        // The same rewards, added in another order, do not count as below.
         let slack = 1e-9 * (1.0 + self.baseline.abs());
         run.rounds_below_baseline += u64::from(self.reward < self.baseline - slack);
         run.rounds_below_nine_tenths += u64::from(self.reward < 0.9 * self.baseline - slack);
     }
 }
 
-/// Whether the truth has stayed in the confidence set.
+/// Counts the rounds in which the truth is outside the confidence set.
 ///
 /// The squared distance of fixed parameters θ grows by `(y − sᵀθ)² − e²/(1+q)` in a round, at most by the square of the noise
-/// if θ is the truth, and the radius never shrinks. So the set is looked at only when the noise since the last look could have
+/// if θ is the truth, and the radius never shrinks. So the set is checked only when the noise since the last check could have
 /// carried the truth out of it.
 struct Coverage {
     truth: Option<Parameters>,

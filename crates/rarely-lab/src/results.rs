@@ -1,4 +1,4 @@
-//! Outcomes as tables.
+//! Results as tables.
 
 use crate::contestant_result::{ContestantResult, Summary, TracePoint};
 use crate::metrics::Interval95;

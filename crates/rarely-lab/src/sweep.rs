@@ -1,4 +1,4 @@
-//! One experiment over a range of one or two settings.
+//! An experiment over a range of one or two settings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -82,19 +82,19 @@ pub struct SweepAxis {
 /// Why a sweep could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// Not `setting=value,…`.
+    /// A text that is not `setting=value,…`.
     #[error("`{text}` is not a setting with values")]
     Form {
         /// What was written.
         text: String,
     },
-    /// Not a setting.
+    /// An unknown setting.
     #[error("there is no setting `{name}` to vary")]
     Unknown {
         /// The name.
         name: String,
     },
-    /// Not a number that it can take.
+    /// A value that is not allowed.
     #[error("{setting} is `{value}`, but it must be {expected}")]
     Value {
         /// The setting.
@@ -170,22 +170,22 @@ impl FromStr for SweepAxis {
     }
 }
 
-/// One cell: the values of the varied settings, and what came out.
+/// One combination of values, with its results.
 pub struct SweepCell {
-    /// In the order of the axes.
+    /// The values, in the order of the axes.
     pub values: Vec<f64>,
-    /// Of every contestant.
+    /// The results, one for each contestant.
     pub results: Vec<ContestantResult>,
 }
 
-/// A experiment for every combination of values.
+/// An experiment for every combination of values.
 pub struct Sweep {
     cells: Vec<(Vec<f64>, Experiment, Vec<Contestant>)>,
     axes: Vec<SweepAxis>,
 }
 
 impl Sweep {
-    /// Prepares every cell, and tries whether it can be run, before anything is.
+    /// Prepares every cell, and checks that it can be run.
     ///
     /// # Errors
     /// [`SweepError`] of the first cell that cannot.
@@ -213,7 +213,7 @@ impl Sweep {
         Ok(Self { cells, axes: axes.to_vec() })
     }
 
-    /// Runs that it takes.
+    /// The number of runs.
     pub fn runs(&self) -> u64 {
         self.cells.iter().map(|(_, experiment, contestants)| experiment.runs * contestants.len() as u64).sum()
     }
@@ -249,7 +249,7 @@ fn at(axes: &[SweepAxis], values: &[f64], source: ExperimentError) -> SweepError
     SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source }
 }
 
-/// Sets one setting in a experiment and its contestants.
+/// Sets one setting in an experiment and its contestants.
 fn apply(
     setting: Setting,
     value: f64,

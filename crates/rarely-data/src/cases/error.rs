@@ -1,4 +1,4 @@
-//! What can be wrong with files of cases, taken together.
+//! What is wrong with files of cases taken together.
 
 use std::path::PathBuf;
 
@@ -20,18 +20,18 @@ pub enum CasesError {
         /// The file.
         file: PathBuf,
     },
-    /// A row that cannot be used, where none may be.
+    /// A row that cannot be used, where no bad row is allowed.
     #[error(transparent)]
     Rejected(Box<Rejection>),
-    /// More rows that cannot be used than may be.
+    /// More bad rows than are allowed.
     #[error("more than {limit} rows cannot be used; the first are:{}", lines(first))]
     TooManyRejected {
-        /// How many may be left out.
+        /// How many are allowed.
         limit: u64,
         /// The first of them.
         first: Vec<Rejection>,
     },
-    /// No row, or none that can be used.
+    /// No usable row.
     #[error("{}: {}", named(files), nothing(first))]
     NoRow {
         /// The files.
@@ -39,7 +39,7 @@ pub enum CasesError {
         /// The first of the rows that cannot be used.
         first: Vec<Rejection>,
     },
-    /// Rows that are not in the order of time.
+    /// Rows that go back in time.
     #[error("{later}: found {later_time}, which is before {earlier_time} ({earlier})")]
     Backwards {
         /// The row before.

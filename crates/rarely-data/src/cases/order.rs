@@ -1,4 +1,4 @@
-//! Times that must not go backwards.
+//! Checks that rows do not go back in time.
 
 use rarely_policy::FieldValue;
 
@@ -25,7 +25,7 @@ enum Time {
     Text,
 }
 
-/// What is wrong with a time: with this row, or with the order of rows.
+/// What is wrong with a time: the value, or the order of the rows.
 pub(super) enum OutOfOrder {
     Row(RowProblem),
     Rows(CasesError),
@@ -86,7 +86,7 @@ fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<Time, R
     }
 }
 
-/// Whether a text starts with a year, a month and perhaps a day, and goes on like a time of day if it does.
+/// Whether a text is a year and a month, a date, or a date and a time of day.
 fn is_date(text: &[u8]) -> bool {
     let shape = |text: &[u8], shape: &[u8]| {
         text.len() == shape.len()

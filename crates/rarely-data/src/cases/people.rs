@@ -1,4 +1,4 @@
-//! People for whom a rule is meant: contexts, and nothing else.
+//! The people a rule is meant for: only their contexts.
 
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
@@ -9,20 +9,20 @@ use rarely_policy::PolicyDocument;
 use super::{Encoding, LogSequence};
 use crate::{DataError, LogError, MemoryTable, Rejection};
 
-/// People for whom a rule is meant.
+/// The people a rule is meant for: all of them, or a sample.
 #[derive(Debug)]
 pub struct TargetPeople {
     /// People × dimension, row by row, in the order of the files.
     pub contexts: Vec<f64>,
-    /// Rows that could be used, of which these people are all or a sample.
+    /// Usable rows, of which these people are all or a sample.
     pub rows: u64,
-    /// Rows that were rejected, the first thousand of them.
+    /// The first thousand rejected rows.
     pub rejected: Vec<Rejection>,
     /// How many rows were rejected.
     pub rejected_count: u64,
 }
 
-/// Reads the features' columns of files, and keeps at most `most` rows.
+/// Reads the features of files, and keeps at most `most` rows.
 ///
 /// If there are more, those are kept whose row number has the smallest hash. The numbers run through all files, over the rows that
 /// can be used, and the hash is a fixed permutation of the 64-bit numbers, the last step of SplitMix64: every row is as likely to be kept
@@ -44,7 +44,7 @@ pub fn read_people(
     read(&encoding, LogSequence::of_files(paths, wanted, reject_limit)?, most)
 }
 
-/// The same of a table that is in memory.
+/// The same for a table in memory.
 ///
 /// # Errors
 /// As [`read_people`].
@@ -94,7 +94,7 @@ fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<Ta
     })
 }
 
-/// The rows of least hash among those offered.
+/// The rows with the smallest hashes.
 struct Sample {
     most: usize,
     dimension: usize,
@@ -132,7 +132,7 @@ impl Sample {
     }
 }
 
-/// A permutation of the 64-bit numbers that leaves no trace of their order.
+/// The last step of SplitMix64: a permutation of the 64-bit numbers.
 fn hash(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Rows that cannot be used: counted, the first of them kept, and no more allowed than was said.
+//! Rows that cannot be used: counted, the first of them kept, and limited in number.
 
 use std::path::PathBuf;
 

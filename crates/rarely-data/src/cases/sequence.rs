@@ -1,4 +1,4 @@
-//! Logs that are read one after the other.
+//! Reads several logs, one after the other.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +15,7 @@ pub(super) struct LogSequence {
     /// Bytes of each; of a table, rows.
     lengths: Vec<u64>,
     wanted: Vec<String>,
-    /// The one that is being read, or would be next.
+    /// The index of the current log.
     pub(super) current: usize,
     pub(super) log: Option<LogReader>,
     pub(super) rejections: Rejections,
@@ -34,7 +34,7 @@ impl LogInput {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     fn label(&self) -> PathBuf {
         match self {
             Self::File(path) => path.clone(),
@@ -44,7 +44,7 @@ impl LogInput {
 }
 
 impl LogSequence {
-    /// Files, each of which is there once.
+    /// Opens files, each of which may be given once.
     pub(super) fn of_files(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
         if paths.is_empty() {
             return Err(CasesError::NoFile.into());
@@ -71,7 +71,7 @@ impl LogSequence {
                     return Err(CasesError::GivenTwice { file: path.clone() }.into());
                 }
             }
-            // Closed again: there may be more files than may be open at a time.
+            // Closed again: there may be more files than the system can keep open.
             lengths.push(source.open(&wanted)?.progress().1);
         }
         Ok(Self { all, lengths, wanted, current: 0, log: None, rejections: Rejections::new(reject_limit) })
@@ -86,13 +86,13 @@ impl LogSequence {
         Ok(true)
     }
 
-    /// Goes on to the next log.
+    /// Closes the current log and moves to the next.
     pub(super) fn close(&mut self) {
         self.log = None;
         self.current += 1;
     }
 
-    /// Bytes read, and bytes in all.
+    /// Bytes read and bytes in total.
     pub(super) fn progress(&self) -> (u64, u64) {
         let before: u64 = self.lengths[..self.current].iter().sum();
         let within = self.log.as_ref().map_or(0, |log| log.progress().0);

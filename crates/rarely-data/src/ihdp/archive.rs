@@ -11,7 +11,7 @@ use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
 use super::{COVARIATES, by_arm, covariate_names, extension, file_name};
 use crate::{CounterfactualFormat, Counterfactuals, DataError, Location};
 
-/// What realisations are read from: a file, or two archives that are one set.
+/// The source of realisations: a file, or two archives that are one set.
 pub(super) enum RealisationSource<'a> {
     /// A CSV file.
     CommaSeparated(&'a Path),
@@ -53,7 +53,7 @@ pub(super) fn paired(files: &[PathBuf]) -> Result<Vec<RealisationSource<'_>>, Da
     Ok(sources)
 }
 
-/// The later file that is the other split of the same set, and which split that is; rather one in the same folder.
+/// The later file that is the other split of the same set, and which split that is. A file in the same folder is preferred.
 fn other_split(files: &[PathBuf], joined: &[bool], at: usize) -> Option<(usize, Split)> {
     let (set, split) = set_and_split(&files[at])?;
     let candidates = (at + 1..files.len()).filter(|&other| {
@@ -249,7 +249,7 @@ fn location(file: &Path, array: &str, index: Vec<usize>) -> Location {
     Location::Element { file: file.to_owned(), array: array.to_owned(), index }
 }
 
-/// All elements as numbers, in the order they are stored in; nothing if they are not of a kind that is read.
+/// All elements as numbers, in the order they are stored in; `None` if their type is not supported.
 fn numbers(header: &NpyHeader, bytes: &mut impl Read) -> Option<std::io::Result<Vec<f64>>> {
     fn all<T: Deserialize>(
         header: &NpyHeader,

@@ -1,4 +1,4 @@
-//! A stand-in for IHDP where the files are not at hand.
+//! Synthetic data to use in place of the IHDP files.
 
 use rarely_core::Rng;
 

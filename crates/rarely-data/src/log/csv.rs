@@ -25,7 +25,7 @@ pub(super) struct CsvReader {
     names: Vec<String>,
     /// The column of each wanted name, from 0.
     columns: Vec<usize>,
-    /// The wanted fields of the present row.
+    /// The wanted fields of the current row.
     slots: Vec<FieldSlot>,
     cuts: Cuts,
 }
@@ -33,7 +33,7 @@ pub(super) struct CsvReader {
 /// The fields of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct CsvFields<'a> {
-    /// The row, and perhaps what stands behind it.
+    /// The row, and possibly what follows it.
     bytes: &'a [u8],
     reader: &'a CsvReader,
 }
@@ -86,7 +86,7 @@ impl CsvReader {
         self.rows.input.progress()
     }
 
-    /// Checks the row that was taken apart, and finds the wanted fields.
+    /// Checks the width of the current row, and finds the wanted fields.
     fn check(&mut self) -> Result<(), LogError> {
         let (found, expected) = (self.rows.width(), self.names.len());
         if found != expected {

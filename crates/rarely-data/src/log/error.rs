@@ -1,4 +1,4 @@
-//! What can be wrong with a file of past cases, and with one of its rows.
+//! What is wrong with a log, or with one of its rows.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use crate::{DataError, Location};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// A name that does not say what the file is.
+    /// A file name without a known extension.
     #[error("{}: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl", file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
     },
-    /// A column that is needed and not there.
+    /// A missing column.
     #[error("{}: no column {name:?}; the columns are {}", file.display(), listed(present))]
     NoSuchColumn {
         /// The file.
@@ -31,7 +31,7 @@ pub enum FileError {
         /// The columns there are.
         present: Vec<String>,
     },
-    /// Two columns of a name that is needed.
+    /// Two columns with a wanted name.
     #[error("{}: columns {first} and {second} are both named {name:?}", file.display())]
     TwoColumns {
         /// The file.
@@ -43,7 +43,7 @@ pub enum FileError {
         /// The second, from 1.
         second: usize,
     },
-    /// A file with nothing in it.
+    /// An empty file.
     #[error("{}: the file is empty", file.display())]
     NoHeader {
         /// The file.
@@ -61,7 +61,7 @@ pub enum FileError {
         /// The name, with what cannot be read replaced.
         found: String,
     },
-    /// A quotation mark that opens a field and nothing closes it.
+    /// A quotation mark that is not closed.
     #[error("{}, line {line}, column {column}: a quotation mark opens this field, and none closes it before the file ends", file.display())]
     UnclosedQuote {
         /// The file.
@@ -71,7 +71,7 @@ pub enum FileError {
         /// The column, from 1.
         column: usize,
     },
-    /// A row that does not end.
+    /// A row that is too long.
     #[error("{}, line {line}: the row that starts here is longer than {limit} MiB", file.display())]
     LongRow {
         /// The file.
@@ -97,7 +97,7 @@ pub enum FileError {
         /// What the unpacker says.
         problem: String,
     },
-    /// A Parquet file in a form that is not read here.
+    /// A Parquet file with an unsupported feature.
     #[error("{}: {problem}", file.display())]
     ParquetFeature {
         /// The file.
@@ -105,7 +105,7 @@ pub enum FileError {
         /// What the unpacker says.
         problem: String,
     },
-    /// A column of a type that is neither numbers nor words.
+    /// A column of a type that is neither numbers nor text.
     #[error("{}, column {column} ({name}): its type is {found}, which is neither numbers nor text", file.display())]
     ColumnType {
         /// The file.
@@ -117,10 +117,10 @@ pub enum FileError {
         /// Its type.
         found: String,
     },
-    /// A column that is needed and not in a table in memory.
+    /// A column that a table in memory lacks.
     #[error("{table}: no column {name:?}; the columns are {}", listed(present))]
     NoTableColumn {
-        /// What the table is called.
+        /// The table's label.
         table: String,
         /// The name looked for.
         name: String,
@@ -129,10 +129,10 @@ pub enum FileError {
         /// The columns there are.
         present: Vec<String>,
     },
-    /// A column of a table in memory that is neither numbers nor words.
+    /// A column of a table in memory that is neither numbers nor text.
     #[error("{table}, column `{name}`: it holds {found}, which is neither numbers nor text")]
     TableColumn {
-        /// What the table is called.
+        /// The table's label.
         table: String,
         /// The column's name.
         name: String,
@@ -144,21 +144,21 @@ pub enum FileError {
 /// Why [`LogReader::next`](crate::LogReader::next) gives no record.
 #[derive(Debug, Error)]
 pub enum LogError {
-    /// This row cannot be read; the next one may be asked for.
+    /// This row cannot be read; the next one can.
     #[error(transparent)]
     Row(Box<Rejection>),
-    /// The file cannot be read on.
+    /// The rest of the file cannot be read.
     #[error(transparent)]
     File(#[from] DataError),
 }
 
-/// A row that cannot be used: where, and why.
+/// A row that cannot be used.
 #[derive(Debug, Error)]
 #[error("{location}: {problem}")]
 pub struct Rejection {
-    /// The first location in the row with which something is wrong.
+    /// The location of the first wrong value.
     pub location: Location,
-    /// What is wrong, and what to do.
+    /// What is wrong.
     pub problem: RowProblem,
 }
 
@@ -166,7 +166,7 @@ pub struct Rejection {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RowProblem {
-    /// A row that ends too early.
+    /// A row with too few columns.
     #[error("this column is missing: the row has {found} of {expected} columns")]
     TooShort {
         /// Columns of the row.
@@ -174,7 +174,7 @@ pub enum RowProblem {
         /// Columns of the header.
         expected: usize,
     },
-    /// A row that goes on too long.
+    /// A row with too many columns.
     #[error("this column is one too many: the row has {found} columns and the header {expected}")]
     TooLong {
         /// Columns of the row.
@@ -182,7 +182,7 @@ pub enum RowProblem {
         /// Columns of the header.
         expected: usize,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8.
     #[error("found {found}, which is not UTF-8")]
     NotUtf8 {
         /// The value, with what cannot be read replaced.
@@ -196,22 +196,22 @@ pub enum RowProblem {
         /// What the parser says.
         problem: String,
     },
-    /// A line that is JSON, perhaps, but no object.
+    /// A line that is not an object.
     #[error("found {found}, which is not an object")]
     NotObject {
         /// The line from its beginning.
         found: String,
     },
-    /// A key that stands in an object twice.
+    /// A key that appears twice in an object.
     #[error("the key appears twice on this line")]
     RepeatedKey,
-    /// A value that has parts.
+    /// An array or an object instead of a value.
     #[error("found {found}, but a value is a number, a text, true, false or null")]
     Nested {
         /// What it is.
         found: &'static str,
     },
-    /// A time that cannot be put in order.
+    /// A value that is not a time.
     #[error("found {found}, which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z")]
     NotTime {
         /// The value.
@@ -294,7 +294,7 @@ impl Explain for RowProblem {
     }
 }
 
-/// What to do about a column that is not there.
+/// What to do about a missing column.
 fn missing_column(suggestion: Option<&str>, present: &[String]) -> Remedy {
     Remedy::new(match (suggestion, present) {
         (_, [only]) if only.contains(';') => {
@@ -310,7 +310,7 @@ fn in_column(column: Option<&str>) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    /// More names than this are not read by anybody.
+    /// Names that a message lists at most.
     const MOST: usize = 40;
     if names.is_empty() {
         return "none".to_owned();

@@ -1,4 +1,4 @@
-//! A text file, a block at a time: flat memory, whatever its length.
+//! Reads a text file block by block, with constant memory.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -11,10 +11,10 @@ use crate::DataError;
 
 /// Bytes asked of the operating system at a time: a few hundred rows, and well within the second-level cache.
 const BLOCK: usize = 1 << 18;
-/// Longest row that is held in memory. A longer one is no row, but a quotation mark that is never closed or no table at all.
+/// The longest row that is held in memory. A longer one means a quotation mark that is not closed, or a file that is not a table.
 const LONGEST_ROW: usize = 1 << 24;
 
-/// A file being read, with the bytes at hand that nobody has taken yet.
+/// A file being read, with the bytes that are buffered and not yet taken.
 pub(super) struct Input {
     file: File,
     path: PathBuf,
@@ -47,7 +47,7 @@ impl Input {
         Ok(input)
     }
 
-    /// The bytes at hand.
+    /// The buffered bytes.
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -57,18 +57,18 @@ impl Input {
         &self.buffer[self.start - bytes..self.start]
     }
 
-    /// Whether there is a line end among the bytes at hand.
+    /// Whether there is a line end among the buffered bytes.
     pub(super) fn has_line(&self) -> bool {
         self.start < self.last_line_end
     }
 
-    /// Passes over bytes at hand.
+    /// Takes buffered bytes.
     pub(super) fn take(&mut self, bytes: usize) {
         self.start += bytes;
         self.taken += bytes as u64;
     }
 
-    /// Puts more bytes at hand, after those that are there; false at the end of the file.
+    /// Buffers more bytes; false at the end of the file.
     ///
     /// `line` is where the row starts that is being read, for the message if it is too long.
     pub(super) fn more(&mut self, line: u64) -> Result<bool, DataError> {
@@ -100,7 +100,7 @@ impl Input {
         Ok(read > 0)
     }
 
-    /// Bytes taken, and bytes in all.
+    /// Bytes taken and bytes in total.
     pub(super) fn progress(&self) -> (u64, u64) {
         (self.taken, self.length.max(self.taken))
     }

@@ -1,4 +1,4 @@
-//! One JSON object on each line. Of an object only the wanted keys are looked at; one that is not there is missing, as is `null`.
+//! NDJSON: one JSON object on each line. Only the wanted keys are read; an absent key and `null` are missing values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,9 +32,9 @@ pub(super) struct NdjsonReader {
 struct Object {
     keys: HashMap<String, usize>,
     slots: Vec<ValueSlot>,
-    /// The words of all slots, one after the other.
+    /// The text of all slots, concatenated.
     text: String,
-    /// The first thing that is wrong although it is JSON: in which slot, and what.
+    /// The first problem in valid JSON: its slot, and what is wrong.
     problem: Option<(usize, RowProblem)>,
 }
 
@@ -92,7 +92,7 @@ impl NdjsonReader {
         }
     }
 
-    /// Bytes read, and bytes in all.
+    /// Bytes read and bytes in total.
     pub(super) fn progress(&self) -> (u64, u64) {
         self.input.progress()
     }
@@ -185,7 +185,7 @@ fn names_of(path: &Path) -> Result<Vec<String>, DataError> {
     while line < LINES_FOR_NAMES
         && let Some((text, taken)) = next_line(&mut input, &mut line)?
     {
-        // A line that cannot be read is no reason to stop here: it may be one that is rejected later on.
+        // A line that cannot be read is no reason to stop: it is rejected later.
         objects += u64::from(serde_json::Deserializer::from_slice(text).deserialize_map(&mut names).is_ok());
         input.take(taken);
     }

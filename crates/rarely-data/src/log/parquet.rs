@@ -1,4 +1,4 @@
-//! Columns in row groups, some rows of every wanted column at a time: only the pages that hold them are in memory.
+//! Parquet: a batch of rows of every wanted column at a time, so that only the pages that hold them are in memory.
 
 mod column;
 
@@ -89,7 +89,7 @@ impl ParquetReader {
         &self.names
     }
 
-    /// The columns that hold numbers or words.
+    /// The columns that hold numbers or text.
     pub(super) fn readable_names(&self) -> Vec<String> {
         let fields = self.source.metadata().file_metadata().schema().get_fields();
         let readable = self.names.iter().zip(fields).filter(|(_, field)| ParquetType::of(field).is_ok());
@@ -111,7 +111,7 @@ impl ParquetReader {
         Ok(Some(ParquetFields { reader: self }))
     }
 
-    /// The share of the rows that were read, as bytes, and bytes in all.
+    /// The share of the rows that were read, in bytes, and bytes in total.
     pub(super) fn progress(&self) -> (u64, u64) {
         let metadata = self.source.metadata();
         if self.left_in_group == 0 && self.unpacked == 0 && self.next_group == metadata.num_row_groups() {
@@ -205,7 +205,7 @@ fn check_compression(path: &Path, compression: Compression) -> Result<(), DataEr
     }
 }
 
-/// Calls the unpacker. A damaged file is its error or, where it did not expect one, its panic: both are the file's fault.
+/// Calls the Parquet library. A damaged file makes it return an error or panic; both become an error of the file.
 fn guarded<T>(
     path: &Path,
     column: Option<&String>,

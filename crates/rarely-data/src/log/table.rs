@@ -1,4 +1,4 @@
-//! A table that somebody else holds in memory: columns of numbers and words, row by row.
+//! A table in memory that the caller owns: columns of numbers and text, row by row.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{DataError, Location, number};
 
 /// A table in memory, such as a data frame.
 pub trait MemoryTable: Send + Sync {
-    /// What messages call it, such as `the frame`.
+    /// Its name in messages, such as `the frame`.
     fn label(&self) -> &str;
 
     /// The names of its columns, in their order.
@@ -19,7 +19,7 @@ pub trait MemoryTable: Send + Sync {
     /// How many rows it has.
     fn rows(&self) -> u64;
 
-    /// Checks that a column holds numbers or words; asked of every wanted column before the first row is read.
+    /// Checks that a column holds numbers or text. Called for every wanted column before the first row is read.
     ///
     /// # Errors
     /// What it holds instead.
@@ -64,7 +64,7 @@ impl TableReader {
         self.table.names()
     }
 
-    /// The columns that hold numbers or words.
+    /// The columns that hold numbers or text.
     pub(super) fn readable_names(&self) -> Vec<String> {
         let names = self.names().iter().enumerate();
         names.filter(|(column, _)| self.table.check(*column).is_ok()).map(|(_, name)| name.clone()).collect()
@@ -86,7 +86,7 @@ impl TableReader {
     }
 }
 
-/// The error of a file as one of a table, which has other remedies.
+/// The error of a file as that of a table.
 fn of_table(error: DataError) -> DataError {
     match error {
         DataError::File(FileError::NoSuchColumn { file, name, suggestion, present }) => {

@@ -1,4 +1,4 @@
-//! Parameters that move.
+//! Parameters that change over time.
 
 use rarely_core::Shape;
 

@@ -7,7 +7,7 @@ use rarely_error::{Explain, Remedy};
 
 use super::{JudgedSample, REGISTRY, SimulatedWorld};
 
-/// Why there is no such environment.
+/// Why an environment cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EnvironmentError {
     /// The name is not in the registry.
@@ -61,7 +61,7 @@ pub(super) trait Surface: Send + Sync + 'static {
     /// The parameters as of now, if it is linear.
     fn truth(&self) -> Option<&[f64]>;
 
-    /// Goes on to the next round.
+    /// Moves to the next round.
     fn advance(&mut self) {}
 
     fn drifts(&self) -> bool {

@@ -1,4 +1,4 @@
-//! People for whom the outcome under every arm is known: they arrive once, in random order.
+//! People for whom the outcome under every arm is known. They arrive once, in random order.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ pub struct CounterfactualTable {
 /// Why tables do not make an environment.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// There is none.
+    /// No table.
     #[error("no table was given")]
     Empty,
-    /// Two differ in shape.
+    /// Tables of different shapes.
     #[error(
         "{label} has {arms} arms and {dimension} context variables, but the first table has {expected_arms} and {expected_dimension}"
     )]
@@ -39,7 +39,7 @@ pub enum TableError {
         /// The context variables of the first table.
         expected_dimension: usize,
     },
-    /// There are too many or too few arms or variables.
+    /// Too many or too few arms or variables.
     #[error(transparent)]
     Size(#[from] SettingsError),
 }

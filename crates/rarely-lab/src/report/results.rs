@@ -70,7 +70,7 @@ pub fn regret_panel(title: &str, results: &[ContestantResult]) -> Panel {
     Panel { title: title.to_owned(), x: Axis::log("round"), y: Axis::log("regret per step"), marks, ..Panel::default() }
 }
 
-/// Changes by round, of those that count them, with a band of one standard error.
+/// Changes by round, of contestants whose changes are counted, with a band of one standard error.
 pub fn changes_panel(title: &str, results: &[ContestantResult]) -> Panel {
     let counted = results.iter().filter(|result| counts_changes(result));
     let marks: Vec<Mark> = counted
@@ -81,7 +81,7 @@ pub fn changes_panel(title: &str, results: &[ContestantResult]) -> Panel {
             Mark::Line { name: result.name().to_owned(), style: style(result), points, band: Some(band.collect()) }
         })
         .collect();
-    // A few changes beside thousands need a logarithmic axis; a few alone do not. A tenth of a change is as good as none.
+    // A few changes beside thousands need a logarithmic axis; a few alone do not. Below a tenth, nothing is drawn.
     let means = results.iter().filter(|result| counts_changes(result)).map(|result| mean(&result.change_counts()));
     let most = means.fold(0.0, f64::max);
     let y = if most > 60.0 { Axis::log("changes").between(0.1, 1.5 * most) } else { Axis::linear("changes") };
@@ -172,7 +172,7 @@ fn sweep_panel(
 /// Regret against number of changes, with the frontier that none of the points beats.
 pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> Figure {
     let place = |point: &FrontierPoint| (point.summary.changes.mean, point.summary.regret_per_step.mean);
-    // Nothing changes less than never: a logarithmic axis shows 0 changes at a tenth of one.
+    // A logarithmic axis has no 0: it is drawn at 0.1.
     let shown = |(changes, regret): (f64, f64)| (changes.max(0.1), regret);
     let mut steps: Vec<(f64, f64)> =
         points.iter().filter(|point| point.on_frontier).map(|point| shown(place(point))).collect();

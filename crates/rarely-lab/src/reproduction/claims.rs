@@ -1,4 +1,4 @@
-//! The paper's claims, in our words, and what we measured.
+//! The paper's claims, in our words, with what we measured.
 
 mod children;
 mod look;
@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::ReproductionEvidence;
 use crate::metrics::Interval95;
 
-/// What became of a claim.
+/// Whether a claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum ClaimVerdict {
-    /// Also with valid confidence sets.
+    /// It holds, also with valid confidence sets.
     #[serde(rename = "holds")]
     Holds,
-    /// Only with what the authors ran.
+    /// It holds only with what the authors ran.
     #[serde(rename = "holds only as published")]
     OnlyAsPublished,
-    /// Neither way.
+    /// It does not hold.
     #[serde(rename = "does not hold")]
     DoesNotHold,
 }
@@ -48,7 +48,7 @@ pub struct Measurement {
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
-    /// When the claim holds for it.
+    /// The condition under which the claim holds.
     pub holds_if: String,
     /// Whether it does.
     pub holds: bool,
@@ -69,7 +69,7 @@ pub struct Claim {
     pub paper: &'static str,
     /// What we measured.
     pub measured: Vec<Measurement>,
-    /// What became of it.
+    /// Whether it holds.
     pub verdict: ClaimVerdict,
     /// Whether it does not hold only because an interval reaches over a limit: more runs may change the verdict.
     pub close: bool,
@@ -77,7 +77,7 @@ pub struct Claim {
     pub ours: bool,
 }
 
-/// Everything the paper claims, and what of it we found.
+/// Every claim of the paper, with its verdict.
 pub fn claims(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
     let trials = evidence.trials;
     let mut all = simulations::figure_three_regret(trials);

@@ -1,4 +1,4 @@
-//! What the paper proves, tried out.
+//! The theorems of the paper, checked by experiment.
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, Decision, ErrorProbability, Exploration,
@@ -59,7 +59,7 @@ pub struct TheoremTwo {
     pub despite_plausible: u64,
 }
 
-/// Plays an algorithm for a while and looks at every decision: was the arm excluded, and were all boundaries plausible?
+/// Plays an algorithm and checks every decision: was the arm excluded, and were all boundaries plausible?
 ///
 /// # Errors
 /// [`SettingsError`] if a policy cannot be built.
@@ -79,7 +79,7 @@ pub fn theorem_two(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> R
         let mut rng = policy_stream(seed, run);
         let mut round = Round::new(shape);
         for number in 0..rounds {
-            // The pilot cycles through the arms whatever is known of them.
+            // The pilot cycles through all arms, also excluded ones.
             let look = |policy: &dyn Policy, round: &Round, decision: &Decision| {
                 if number >= 5 * 4 {
                     found.look(policy, round, decision);
@@ -118,7 +118,7 @@ pub struct PlanarMoment {
     pub round: u64,
 }
 
-/// Plays boundary-conservative with two context variables until it makes a change that shows something: after at least
+/// Plays boundary-conservative with two context variables until it makes a visible change: after at least
 /// `after` rounds, the first that changes the arm of at least 2 % of people; with two arms, one that Theorem 3 certifies.
 ///
 /// # Errors

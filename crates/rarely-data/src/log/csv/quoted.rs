@@ -1,5 +1,5 @@
-//! Any row, taken apart byte by byte as RFC 4180 has it. A quotation mark that does not open a field stands for itself, and what
-//! follows a closing one belongs to the field.
+//! Parses any row byte by byte, as in RFC 4180. A quotation mark that does not open a field is literal, and text after a closing
+//! one belongs to the field.
 
 /// A row without its quotation marks.
 #[derive(Default)]
@@ -23,12 +23,12 @@ enum At {
     Start,
     Plain,
     Quoted,
-    /// After a quotation mark that closes the field or is the first half of one that stands for itself.
+    /// After a quotation mark that closes the field or is the first half of an escaped one.
     Closed,
 }
 
 impl Unquoted {
-    /// Takes the first row of a text apart.
+    /// Parses the first row of a text.
     pub(super) fn read(&mut self, text: &[u8], separator: u8) -> RowEnd {
         self.bytes.clear();
         self.ends.clear();
@@ -67,7 +67,7 @@ impl Unquoted {
         RowEnd::Text { in_quotes: at == At::Quoted }
     }
 
-    /// Whether there is nothing but blanks.
+    /// Whether the row is blank.
     pub(super) fn is_blank(&self) -> bool {
         self.ends.len() == 1 && self.bytes.trim_ascii().is_empty()
     }

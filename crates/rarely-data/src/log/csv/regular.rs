@@ -1,5 +1,5 @@
-//! Rows as nearly all are: one line, as many fields as there are columns, quotation marks only around whole fields. Whatever is
-//! otherwise is left to [`quoted`](super::quoted), which knows everything and is slower.
+//! A fast path for regular rows, as nearly all are: one line, as many fields as there are columns, quotation marks only around whole
+//! fields. Everything else is left to [`quoted`](super::quoted), which handles every case and is slower.
 //!
 //! A line is read in two passes: first all separators are found, then all numbers are read. In one pass, every number would have to
 //! wait until the one before it has been read; in two, a processor works on several at a time.

@@ -3,7 +3,7 @@
 /// A wanted field.
 #[derive(Clone, Copy)]
 pub(super) struct FieldSlot {
-    /// The number that was read in passing; NaN if none was.
+    /// The number, if it was read with the row; NaN if not.
     pub(super) number: f64,
     /// Where the field starts in its row.
     pub(super) from: u32,

@@ -1,4 +1,4 @@
-//! Some rows of a column, unpacked.
+//! A batch of rows of a column, unpacked.
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -131,7 +131,7 @@ impl ParquetColumn {
         }
     }
 
-    /// Goes on in another row group.
+    /// Continues in another row group.
     pub(super) fn open(&mut self, reader: ColumnReader) {
         self.reader = Some(reader);
     }
@@ -169,18 +169,18 @@ impl ParquetColumn {
         }
     }
 
-    /// Whether an unpacked row holds something instead of words.
+    /// Whether an unpacked row holds bytes that are not UTF-8.
     pub(super) fn has_wrong_words(&self) -> bool {
         !self.not_text.is_empty()
     }
 
-    /// What an unpacked row holds instead of words, if it does.
+    /// The bytes of an unpacked row that are not UTF-8, as messages show them.
     pub(super) fn not_text(&self, row: usize) -> Option<&str> {
         let found = self.not_text.iter().find(|(wrong, _)| *wrong == row)?;
         Some(&found.1)
     }
 
-    /// Unpacks the next rows; says how many there were.
+    /// Unpacks the next rows. Returns how many there were.
     pub(super) fn unpack(&mut self, rows: usize) -> Result<usize, ParquetError> {
         self.levels.clear();
         self.numbers.clear();

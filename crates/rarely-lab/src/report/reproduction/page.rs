@@ -21,7 +21,7 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure]) -> String {
     ));
     if trials.synthetic {
         page.paragraph(
-            "The IHDP data were not given: where this page speaks of IHDP, SYNTHETIC children stand in for it (747 drawn from \
+            "The IHDP data were not given. Where this page says IHDP, it used SYNTHETIC children (747 drawn from \
              published marginals, Hill's response surface B).",
         );
     }
@@ -68,8 +68,8 @@ fn verdicts(page: &mut Page, claims: &[Claim]) {
     page.heading("Claims and verdicts");
     page.paragraph(
         "Each claim in our words. It holds if everything we measured for it under valid sets meets its condition with the whole of its \
-         95 % interval; it holds only as published if that takes the authors' sets, prior and solver. “Close” means that only an \
-         interval reaching over a limit stands between this verdict and a better one.",
+         95 % interval; it holds only as published if that takes the authors' sets, prior and solver. “Close” means that the verdict is only \
+         worse because an interval crosses a limit.",
     );
     let badge = |claim: &Claim| {
         let tone = match claim.verdict {
@@ -200,7 +200,7 @@ fn frontier(page: &mut Page, reproduced: &Reproduced) {
     let mut points = crate::frontier::points(results);
     points.retain(|point| point.on_frontier);
     points.sort_by(|one, other| one.summary.changes.mean.total_cmp(&other.summary.changes.mean));
-    page.paragraph(&format!("The frontier, from few changes to many ({runs} runs; means decide, so that neighbours within an error may swap):"));
+    page.paragraph(&format!("The frontier, from few changes to many ({runs} runs; points are compared by their means, so neighbours within an error may swap):"));
     let rows = points.iter().map(|point| {
         let row = &point.summary;
         vec![

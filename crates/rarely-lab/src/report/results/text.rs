@@ -127,7 +127,7 @@ fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> S
     table.text(width)
 }
 
-/// The frontier from few changes to many, then what each algorithm does best beside it; `runs` is how many there were of each.
+/// The frontier from few changes to many, then the other points; `runs` is the number of runs of each.
 pub fn frontier(points: &[FrontierPoint], runs: usize, width: Option<u16>) -> String {
     let mut rows: Vec<&FrontierPoint> = points.iter().collect();
     rows.sort_by(|one, other| {

@@ -1,4 +1,4 @@
-//! The numbers of a result, as they are read.
+//! Formats the numbers of a result.
 
 use crate::{Estimate, Interval95, Summary};
 
@@ -15,7 +15,7 @@ pub(crate) fn percent(between: Interval95) -> String {
     format!("{mean:.digits$} ({low:.digits$}–{high:.digits$})")
 }
 
-/// The number of changes, or that there are too many to count.
+/// The number of changes, or `every round`.
 pub(crate) fn changes(row: &Summary, runs: usize) -> String {
     if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }
 }
@@ -25,7 +25,7 @@ pub(crate) fn improving(row: &Summary) -> String {
     row.improving_percent.map_or_else(|| "–".to_owned(), percent)
 }
 
-/// The percentage of runs whose sets held, if that means anything.
+/// The percentage of runs whose sets held, if the truth is linear.
 pub(crate) fn coverage(row: &Summary) -> String {
     row.coverage.map_or_else(|| "–".to_owned(), |share| format!("{:.0}", 100.0 * share))
 }
