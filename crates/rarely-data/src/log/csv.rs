@@ -1,4 +1,4 @@
-//! CsvFields between separators, one row a line, names in the first. A byte order mark, empty lines, any kind of line end and blanks
+//! CSV and TSV files: names in the first line, one row per line. A byte order mark, empty lines, any kind of line end and blanks
 //! around values are accepted.
 
 mod cuts;

@@ -1,22 +1,22 @@
-//! The behaviour of the data sets, in one binary.
+//! The tests of rarely-data, in one binary: each file is named after the module that it tests.
 
 // Files are written as text here; nothing depends on how fast.
 #![allow(clippy::format_collect)]
 
-mod agreement;
-mod archives;
 mod cases;
+mod cases_people;
 mod counterfactuals;
-mod damage;
+mod ihdp_archive;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
-mod laws;
-mod logs;
-mod memory;
-mod people;
-mod published;
-mod realisations;
-mod sketches;
+mod ihdp_published;
+mod ihdp_realisation;
+mod ihdp_synthetic;
+mod log;
+mod log_formats;
+mod log_parquet;
+mod log_table;
+mod sketch;
 mod support;
-mod synthetic;
-mod tables;
+mod table;
+mod table_laws;

@@ -1,13 +1,11 @@
-//! The loop and its metrics.
+//! Experiments: threads, the journal, stopping, and what the loop records.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rarely_core::{Algorithm, Arm, Certificates, Profile, Round, Shape};
-use rarely_lab::{
-    Contestant, ContestantResult, Estimate, Experiment, ExperimentError, Judge, Linear, RunContext, play,
-};
-use rarely_lab::{Environment as _, Interval95, RunJournal, WorldSource};
+use rarely_lab::{Contestant, ContestantResult, Experiment, ExperimentError, Judge, Linear, RunContext, play};
+use rarely_lab::{Environment as _, RunJournal, WorldSource};
 use rarely_output::OutputDirectory;
 
 fn run_all(algorithms: &[Algorithm], threads: usize, context: &RunContext<'_>) -> Vec<ContestantResult> {
@@ -227,27 +225,4 @@ fn integral(truth: &[f64], rule: &[f64]) -> f64 {
         (piece[1] - piece[0]) * score(truth, Arm::new(arm).index(), middle)
     });
     pieces.sum()
-}
-
-#[test]
-fn a_mean_and_its_standard_error() {
-    let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(estimate.mean, 2.5);
-    assert!((estimate.standard_error - (5.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
-    assert_eq!(Estimate::of(&[7.0]).standard_error, 0.0);
-    // Student's t with 3 degrees of freedom: 3.18245 (any table).
-    let between = estimate.interval(4);
-    assert!((between.high - 2.5 - 3.182_446 * estimate.standard_error).abs() < 1e-5);
-}
-
-/// Wilson's interval of 8 of 10 is 49.0 to 94.3 % (Wilson 1927; any table); clusters that agree widen it.
-#[test]
-fn a_share_and_its_interval() {
-    let share = Interval95::share(&[(8, 10)]).expect("trials");
-    assert!((share.low - 49.02).abs() < 0.01 && (share.high - 94.33).abs() < 0.01, "{share:?}");
-    let clustered = Interval95::share(&[(10, 10), (10, 10), (10, 10), (0, 10), (10, 10)]).expect("trials");
-    assert!(clustered.low < 45.0 && clustered.high > 93.0, "{clustered:?}");
-    assert_eq!(Interval95::share(&[(0, 0)]), None);
-    let certain = Interval95::share(&[(5, 5), (5, 5)]).expect("trials");
-    assert!(certain.high == 100.0 && certain.low > 70.0, "{certain:?}");
 }

@@ -1,12 +1,15 @@
-//! Statistical tests: fixed seeds, tolerances derived where they stand.
+//! The tests of rarely-lab, in one binary: fixed seeds, and every tolerance derived in a comment.
 
-mod counter_example;
 mod coverage;
-mod environments;
+mod environment;
 mod experiment;
+mod frontier;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
-mod planar;
+mod metrics;
 mod reference;
-mod tables;
+mod report_planar;
+mod results;
+mod sweep;
+mod theorem_one;
 mod theorem_three;

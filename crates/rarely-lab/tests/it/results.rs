@@ -1,0 +1,74 @@
+//! Result tables.
+
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::RowAccessor as _;
+use rarely_core::{Algorithm, Certificates, Profile};
+use rarely_lab::{Contestant, ContestantResult, Experiment, RunContext, WorldSource, results};
+use rarely_output::ColumnTable;
+
+fn outcomes() -> Vec<ContestantResult> {
+    let contestants = [Algorithm::Rarely, Algorithm::RsLinUcb, Algorithm::Random]
+        .map(|algorithm| Contestant::new(algorithm, Profile::Rigorous));
+    let experiment = Experiment {
+        rounds: Some(500),
+        judged_on: 500,
+        certificates: Certificates::Full,
+        ..Experiment::new(WorldSource::linear(3, 2), 4, 6)
+    };
+    experiment.run(&contestants, &RunContext::quiet()).expect("it runs")
+}
+
+fn rows(frame: &ColumnTable) -> Vec<parquet::record::Row> {
+    let bytes = frame.to_parquet().expect("a file");
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("it can be read");
+    reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect()
+}
+
+/// The same number by two ways: regret by the loop, in the summary, is the last point of the saved trace.
+#[test]
+fn the_saved_trace_ends_with_the_summary() {
+    let outcomes = outcomes();
+    let traces = rows(&results::traces(&outcomes));
+    for outcome in &outcomes {
+        let own: Vec<_> =
+            traces.iter().filter(|row| row.get_string(0).expect("a name").as_str() == outcome.name()).collect();
+        let last = own.last().expect("a point");
+        let summary = outcome.summary();
+        assert_eq!(last.get_long(1).expect("a round"), 500);
+        assert_eq!(last.get_double(2).expect("regret"), summary.regret_per_step.mean);
+        assert_eq!(last.get_double(4).expect("changes"), summary.changes.mean);
+        assert!(own.len() <= 201, "thinned: {}", own.len());
+    }
+}
+
+/// Each change is saved with its certificate, and what the certificate promises is what happened: the true gain lies in the interval
+/// (δ = 1/500, and the population of the certificate is not the judge's sample, so that it may miss by its sampling error).
+#[test]
+fn changes_are_saved_with_their_certificates() {
+    let outcomes = outcomes();
+    let changes = rows(&results::changes(&outcomes));
+    let made: usize = outcomes.iter().flat_map(|outcome| &outcome.runs).map(|run| run.changes.len()).sum();
+    assert_eq!(changes.len(), made);
+    let certified: Vec<_> = changes.iter().filter(|row| !row.is_null(8).expect("a column")).collect();
+    assert!(!certified.is_empty() && certified.len() < made, "rs-linucb has no certificates");
+    for row in certified {
+        let (gain, low, high) = (row.get_double(5), row.get_double(8), row.get_double(9));
+        let (gain, low, high) = (gain.expect("a gain"), low.expect("a lower end"), high.expect("an upper end"));
+        assert!(low - 0.1 <= gain && gain <= high + 0.1, "{low} {gain} {high}");
+        assert_eq!(row.get_string(15).expect("a digest").len(), 64);
+    }
+}
+
+#[test]
+fn csv_quotes_what_it_must() {
+    let frame = ColumnTable::default()
+        .texts("a,b", ["plain", "with \"quotes\", and a comma"])
+        .optional("x", [Some(0.1), None])
+        .numbers("y", [1e-7, f64::NAN])
+        .counts("n", [1, 2]);
+    let expected = "\"a,b\",x,y,n\nplain,0.1,0.0000001,1\n\"with \"\"quotes\"\", and a comma\",,,2\n";
+    assert_eq!(frame.to_csv(), expected);
+    let read = rows(&frame);
+    assert_eq!(read.len(), 2);
+    assert!(read[1].is_null(1).expect("a column") && read[1].is_null(2).expect("a column"));
+}
