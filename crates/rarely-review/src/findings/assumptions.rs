@@ -12,7 +12,7 @@ pub struct AssumptionFinding {
     pub name: &'static str,
     /// What it is set to, with its unit.
     pub value: String,
-    /// Where the value comes from, if the document does not set it.
+    /// Why this value, if the document does not set it.
     pub origin: Option<String>,
     /// What it means.
     pub meaning: String,
@@ -27,7 +27,8 @@ impl AssumptionFinding {
 
     /// What it means, with its origin.
     pub fn explanation(&self) -> String {
-        let origin = self.origin.as_ref().map_or_else(String::new, |origin| format!(" The value is {origin}."));
+        let origin =
+            self.origin.as_ref().map_or_else(String::new, |origin| format!(" The document does not set it: {origin}."));
         format!("{}{origin}", self.meaning)
     }
 }
@@ -40,10 +41,7 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
         |name, value, meaning: &str| AssumptionFinding { name, value, origin: None, meaning: meaning.to_owned() };
     vec![
         AssumptionFinding {
-            origin: evidence
-                .noise
-                .is_none()
-                .then(|| "half the range of the outcome, which is always enough".to_owned()),
+            origin: evidence.noise.is_none().then(|| "half the range of the outcome is always enough".to_owned()),
             ..assumption(
                 "noise",
                 format!("{} {column}", setting(document.noise())),
@@ -54,7 +52,10 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
             )
         },
         AssumptionFinding {
-            origin: evidence.norm_bound.is_none().then(|| document.norm_bound_reason()),
+            origin: evidence
+                .norm_bound
+                .is_none()
+                .then(|| document.norm_bound_reason().trim_start_matches("auto: ").to_owned()),
             ..assumption(
                 "norm bound",
                 setting(document.norm_bound()),
