@@ -76,7 +76,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Counterfactuals>, DataError> {
             archive::RealisationSource::CommaSeparated(file) => realisations.push(realisation::read(file)?),
             archive::RealisationSource::Archive(file) => realisations.extend(archive::read(file)?),
             archive::RealisationSource::Splits { train, test } => {
-                realisations.extend(archive::read_splits(train, test)?)
+                realisations.extend(archive::read_splits(train, test)?);
             }
         }
     }

@@ -234,10 +234,7 @@ impl Explain for FileError {
     fn remedy(&self) -> Option<Remedy> {
         let text = match self {
             Self::UnknownFormat { .. } => "rename the file after its format, or convert it to one of these",
-            Self::NoSuchColumn { suggestion, present, .. } => {
-                return Some(missing_column(suggestion.as_deref(), present));
-            }
-            Self::NoTableColumn { suggestion, present, .. } => {
+            Self::NoSuchColumn { suggestion, present, .. } | Self::NoTableColumn { suggestion, present, .. } => {
                 return Some(missing_column(suggestion.as_deref(), present));
             }
             Self::TwoColumns { .. } => "rename or remove one of the columns",
