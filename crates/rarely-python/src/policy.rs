@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape, Thresholds};
 
 use self::params::{Params, TuningParams, numbers};
-use self::state::PolicyState;
+use self::state::PyPolicyState;
 use crate::array::{self, GivenContexts};
 use crate::error;
 use crate::evidence::{self, PyBoundary, PyChange, PyGain};
@@ -65,15 +65,15 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 #[pyclass(name = "Policy", frozen, subclass, weakref, module = "rarely")]
 pub(crate) struct PyPolicy {
     shape: Shape,
-    state: Mutex<PolicyState>,
+    state: Mutex<PyPolicyState>,
 }
 
 impl PyPolicy {
-    fn holding(state: PolicyState) -> Self {
+    fn holding(state: PyPolicyState) -> Self {
         Self { shape: state.policy.shape(), state: Mutex::new(state) }
     }
 
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, PolicyState> {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, PyPolicyState> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +186,7 @@ impl PyPolicy {
             certificates,
             seed,
         };
-        Ok(Self::holding(PolicyState::new(py, params)?))
+        Ok(Self::holding(PyPolicyState::new(py, params)?))
     }
 
     /// Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen.
@@ -204,7 +204,7 @@ impl PyPolicy {
             GivenContexts::One(line) => {
                 let context = array::one(py, &line)?;
                 let mut guard = self.lock(py);
-                let PolicyState { policy, rng, .. } = &mut *guard;
+                let PyPolicyState { policy, rng, .. } = &mut *guard;
                 let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.explain(py, &error))?;
                 let (arm, propensity) = (decision.arm.index(), decision.propensity);
                 if reasons {
@@ -273,7 +273,7 @@ impl PyPolicy {
         rewards: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         let policy = slf.get();
-        let fresh = Self::holding(PolicyState::new(slf.py(), policy.lock(slf.py()).params.clone())?);
+        let fresh = Self::holding(PyPolicyState::new(slf.py(), policy.lock(slf.py()).params.clone())?);
         fresh.learn(X, arms, rewards, None, false)?;
         let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         *policy.lock(slf.py()) = state;
@@ -469,7 +469,7 @@ impl PyPolicy {
     /// scikit-learn's `clone`: the same settings, nothing learned.
     fn __sklearn_clone__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let params = slf.get().lock(slf.py()).params.clone();
-        saved::into_class(&slf.get_type(), PolicyState::new(slf.py(), params)?)
+        saved::into_class(&slf.get_type(), PyPolicyState::new(slf.py(), params)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

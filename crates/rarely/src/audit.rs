@@ -58,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn head(text: &str) -> Result<Head, String> {
-    let (number, hash) = text.split_once(':').ok_or("write the number, a colon and the hash: 4711:9f2c…")?;
+    let (number, hash) = text
+        .split_once(':')
+        .ok_or_else(|| format!("{text:?} has no colon\nhelp: write the number, a colon and the hash: 4711:9f2c…"))?;
     let number = number.parse().map_err(|_| format!("{number:?} is not the number of an event"))?;
     Ok(Head { number, hash: parse(hash)? })
 }

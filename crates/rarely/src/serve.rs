@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -70,15 +70,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bar = ProgressBar::new_spinner().with_message("reading the log");
     bar.enable_steady_tick(Duration::from_millis(200));
     let (progress, done) = (bar.clone(), bar);
+    // The server passes on the text of an error of `ready`; it is kept here with its help.
+    let refused: Arc<Mutex<Option<Failure>>> = Arc::default();
+    let keep = refused.clone();
     let ready = move |ready: &Ready<'_>| {
         done.finish_and_clear();
-        first_token(ready.engine, token_file.as_deref())?;
+        first_token(ready.engine, token_file.as_deref()).map_err(|failure| {
+            let text = failure.to_string();
+            *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+            text
+        })?;
         announce(ready, &store, durability);
         Ok(())
     };
     let runtime = tokio::runtime::Runtime::new().or_fail_with(|| "the threads cannot be started".to_owned())?;
     let told = move |number: u64| progress.set_position(number);
-    runtime.block_on(rarely_server::serve(options, told, ready)).or_fail()?;
+    let served = runtime.block_on(rarely_server::serve(options, told, ready)).or_fail();
+    match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(failure) => return Err(failure),
+        None => served?,
+    }
     say("stopped; every acknowledged event is in the store");
     Ok(())
 }
@@ -105,19 +116,20 @@ pub(crate) fn new_token(
     roles: Vec<Role>,
     policies: Option<Vec<String>>,
     expires_ms: Option<u64>,
-) -> Result<(String, TokenGrant), String> {
+) -> Result<(String, TokenGrant), Failure> {
     let mut random = [0; 40];
-    getrandom::fill(&mut random).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::new(format!("the system gives no random numbers: {error}")))?;
     Ok(TokenGrant::new(random, name, roles, policies, expires_ms))
 }
 
 /// Creates the first token of a store that has none; it is shown once.
-fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
+fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
     if !engine.tokens().is_empty() {
         return Ok(());
     }
     let (token, grant) = new_token("admin", vec![Role::Admin], None, None)?;
-    let create = || engine.create_token("console", grant).map_err(|error| error.to_string());
+    let create = || engine.create_token("console", grant).map_err(Failure::from);
     let Some(path) = file else {
         create()?;
         say(&format!("the first token, which is shown only now: {token}"));
@@ -129,10 +141,8 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), String> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let unwritable = |error: std::io::Error| {
-        format!(
-            "{}: the first token cannot be written here ({error}); name a new file with --admin-token-file",
-            path.display()
-        )
+        let failure = Failure::new(format!("{}: the first token cannot be written here", path.display()));
+        failure.caused_by(&error).help("name a new file with --admin-token-file")
     };
     let mut opened = options.open(path).map_err(unwritable)?;
     let made = create().and_then(|_| writeln!(opened, "{token}").and_then(|()| opened.sync_all()).map_err(unwritable));

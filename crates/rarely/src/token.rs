@@ -122,8 +122,7 @@ fn create_token(create: &Create) -> Result<(), Failure> {
     } else {
         on_store(&create.place, |engine| {
             let expires_ms = create.expires.map(|days| engine.now_ms().saturating_add(milliseconds(days)));
-            let (token, grant) =
-                new_token(&create.name, create.role.clone(), policies, expires_ms).map_err(Failure::new)?;
+            let (token, grant) = new_token(&create.name, create.role.clone(), policies, expires_ms)?;
             engine.create_token("console", grant)?;
             Ok(token)
         })?

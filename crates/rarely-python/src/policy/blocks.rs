@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use rarely_core::{Arm, Change, Contexts, DecideError, Decision, Evidence, Learner, ObserveError, Reason};
 
-use super::{PolicyState, PyPolicy, refusal};
+use super::{PyPolicy, PyPolicyState, refusal};
 use crate::array::{ContextRows, GivenContexts};
 use crate::error;
 
@@ -17,7 +17,7 @@ const FEW: usize = 1024;
 /// Decides every row; arms and propensities as arrays, reasons as words.
 pub(super) fn decide<'py>(
     py: Python<'py>,
-    state: &mut PolicyState,
+    state: &mut PyPolicyState,
     rows: ContextRows<'_>,
     reasons: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
@@ -94,7 +94,7 @@ impl<'a> OutcomeBlock<'a> {
     }
 
     /// Learns every row, or none.
-    pub(super) fn learn(&self, py: Python<'_>, state: &mut PolicyState, once: bool) -> PyResult<Vec<Evidence>> {
+    pub(super) fn learn(&self, py: Python<'_>, state: &mut PyPolicyState, once: bool) -> PyResult<Vec<Evidence>> {
         let before = (self.arms.len() > STRETCH).then(|| state.policy.snapshot());
         let once = once && state.policy.algorithm().is_switching();
         let mut learned = self.learn_in_stretches(py, state, once);
@@ -109,7 +109,7 @@ impl<'a> OutcomeBlock<'a> {
         learned
     }
 
-    fn learn_in_stretches(&self, py: Python<'_>, state: &mut PolicyState, once: bool) -> PyResult<Vec<Evidence>> {
+    fn learn_in_stretches(&self, py: Python<'_>, state: &mut PyPolicyState, once: bool) -> PyResult<Vec<Evidence>> {
         let mut changes = Vec::new();
         let mut decisions = Vec::with_capacity(self.arms.len().min(STRETCH));
         for stretch in self.rows.stretches(STRETCH) {
@@ -146,7 +146,7 @@ fn in_block(error: ObserveError, start: usize) -> ObserveError {
 /// The rows given or, if none are, the people the policy is judged on.
 pub(super) fn people<'a>(
     py: Python<'_>,
-    state: &'a PolicyState,
+    state: &'a PyPolicyState,
     given: Option<&'a GivenContexts<'_>>,
 ) -> PyResult<Contexts<'a>> {
     let dimension = state.policy.shape().dimension();

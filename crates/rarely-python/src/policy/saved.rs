@@ -9,7 +9,7 @@ use rarely_core::{Evidence, Policy, Rng, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use super::params::Params;
-use super::{PolicyState, PyPolicy, no_policy};
+use super::{PyPolicy, PyPolicyState, no_policy};
 use crate::error;
 
 /// What the bytes begin with.
@@ -23,7 +23,7 @@ struct Saved {
     versions: Vec<Evidence>,
 }
 
-pub(super) fn write(state: &PolicyState) -> PyResult<Vec<u8>> {
+pub(super) fn write(state: &PyPolicyState) -> PyResult<Vec<u8>> {
     let saved = Saved {
         params: state.params.clone(),
         policy: state.policy.snapshot(),
@@ -35,7 +35,7 @@ pub(super) fn write(state: &PolicyState) -> PyResult<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PolicyState> {
+pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PyPolicyState> {
     let says = |message: String| error::RESTORE.says(py, message);
     let body = bytes.strip_prefix(HEAD).ok_or_else(|| {
         says(
@@ -50,7 +50,7 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PolicyState> {
     check(py, &params, &*policy).map_err(|error| {
         says(format!("the bytes of the policy are damaged, its settings and its state disagree: {}", error.value(py)))
     })?;
-    Ok(PolicyState { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
+    Ok(PyPolicyState { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
 }
 
 /// Checks that a policy with these settings could have reached this state.
@@ -64,7 +64,7 @@ fn check(py: Python<'_>, params: &Params, policy: &dyn Policy) -> PyResult<()> {
 }
 
 /// An object of this class, which may be a subclass, with this state.
-pub(super) fn into_class<'py>(class: &Bound<'py, PyType>, state: PolicyState) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn into_class<'py>(class: &Bound<'py, PyType>, state: PyPolicyState) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let base = py.get_type::<PyPolicy>();
     if class.is(&base) {

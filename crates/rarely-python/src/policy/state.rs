@@ -10,14 +10,14 @@ use super::params::Params;
 use crate::evidence::PyChange;
 
 /// What the lock of a policy protects.
-pub(super) struct PolicyState {
+pub(super) struct PyPolicyState {
     pub(super) params: Params,
     pub(super) policy: Box<dyn Policy>,
     pub(super) rng: Rng,
     pub(super) versions: Vec<Arc<Evidence>>,
 }
 
-impl PolicyState {
+impl PyPolicyState {
     pub(super) fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
         let policy = params.build(py)?;
         Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
