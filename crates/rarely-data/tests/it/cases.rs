@@ -162,7 +162,7 @@ fn rejected_rows_are_listed_and_counted() {
 }
 
 #[test]
-fn files_that_will_not_do() {
+fn bad_files_are_errors() {
     let (folder, path) = file("log.csv", HEADER);
     assert_eq!(
         message(cases(&columns(true, true), std::slice::from_ref(&path), 9), &folder),

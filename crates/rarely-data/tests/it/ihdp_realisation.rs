@@ -151,7 +151,7 @@ fn a_folder_is_read_in_the_order_of_its_numbers_and_only_its_csv_files() {
 }
 
 #[test]
-fn paths_that_lead_to_nothing() {
+fn paths_without_data_are_errors() {
     let folder = tempfile::tempdir().expect("a folder");
     let help = |found: String, problem: &str| {
         assert!(

@@ -85,7 +85,7 @@ fn a_csv_row_that_cannot_be_read_is_passed_over() {
 }
 
 #[test]
-fn a_csv_file_that_will_not_do() {
+fn bad_csv_files_are_errors() {
     check_error(
         "log.csv",
         "\n \n",
@@ -206,7 +206,7 @@ fn an_ndjson_line_that_cannot_be_read_is_passed_over() {
 }
 
 #[test]
-fn an_ndjson_file_that_will_not_do() {
+fn bad_ndjson_files_are_errors() {
     let ending =
         "no line near the beginning holds an object\nhelp: write one object on each line, {\"column\": value, …}";
     check_error("log.ndjson", "[\n1\n]\n", &["a"], &format!("log.ndjson: {ending}"));
@@ -300,7 +300,7 @@ fn a_parquet_row_that_cannot_be_read_is_passed_over() {
 }
 
 #[test]
-fn a_parquet_file_that_will_not_do() {
+fn bad_parquet_files_are_errors() {
     let empty = parquet(SCHEMA, &[], 1, Compression::SNAPPY);
     check("log.parquet", &empty, &["number", "brief"], &[]);
     let ending = "which is neither numbers nor text\nhelp: write the column as DOUBLE, INT64, BOOLEAN or STRING";

@@ -34,7 +34,7 @@ fn without_means_the_outcomes_stand_in() {
 }
 
 #[test]
-fn a_header_that_will_not_do() {
+fn bad_headers_are_errors() {
     let ending =
         "\nhelp: write the names of the columns into the first line, with outcome:<arm> for the outcome of each arm";
     check("", &format!("people.csv, line 1: no header: found an empty file{ending}"));
@@ -75,7 +75,7 @@ fn a_header_that_will_not_do() {
 }
 
 #[test]
-fn a_row_that_will_not_do() {
+fn bad_rows_are_errors() {
     let header = "age,outcome:a,outcome:b\n";
     let ending = "give every row one field for each name in the header, separated by commas";
     check(

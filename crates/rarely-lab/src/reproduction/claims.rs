@@ -1,9 +1,9 @@
 //! The paper's claims, in our words, with what we measured.
 
 mod children;
-mod look;
 mod simulations;
 mod theorems;
+mod trial_view;
 
 use serde::Serialize;
 

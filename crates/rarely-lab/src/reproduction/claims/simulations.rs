@@ -1,6 +1,6 @@
 //! Figure 3, the supplement's grid and sweeps, and our own claim.
 
-use super::look::{TrialView, both, gather, ratio};
+use super::trial_view::{TrialView, both, gather, ratio};
 use super::{Claim, Condition, Measurement, claim, exactly, measurement};
 use crate::contestant_result::ContestantResult;
 use crate::metrics::Estimate;
@@ -8,8 +8,8 @@ use crate::reproduction::{GRID_ARMS, GRID_DIMENSIONS, SWEPT, TrialResults, WIDE,
 
 /// Figure 3a, and the schedule of the supplement.
 pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
-    let looks = both(trials, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    let views = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&views, measure);
     let rest =
         ["linucb", "rs-linucb", "rs-greedy", "rs-conservative", "feasible-greedy", "feasible-conservative", "clucb"];
     vec![
@@ -17,16 +17,16 @@ pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
             ("greedy-lowest", "Figure 3a"),
             "Following the estimate every round (greedy) has the lowest regret per step of all.",
             "greedy lowest",
-            gather(&|look| look.lowest("greedy", &rest).into_iter().map(Some).collect()),
+            gather(&|view| view.lowest("greedy", &rest).into_iter().map(Some).collect()),
         ),
         claim(
             ("rs-beat-linucb", "Figure 3a"),
             "The rarely-switching algorithms do almost as well as greedy, and better than LinUCB and RS-LinUCB.",
             "RS below LinUCB and RS-LinUCB",
-            gather(&|look| {
+            gather(&|view| {
                 ["rs-greedy", "rs-conservative"]
                     .iter()
-                    .flat_map(|rs| [look.regret_above("linucb", rs), look.regret_above("rs-linucb", rs)])
+                    .flat_map(|rs| [view.regret_above("linucb", rs), view.regret_above("rs-linucb", rs)])
                     .collect()
             }),
         ),
@@ -34,10 +34,10 @@ pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
             ("clucb-worst", "Figure 3a"),
             "CLUCB is the slowest to learn and ends with the highest regret per step.",
             "CLUCB highest",
-            gather(&|look| {
+            gather(&|view| {
                 ["linucb", "rs-linucb", "rs-greedy", "rs-conservative"]
                     .iter()
-                    .map(|other| look.regret_above("clucb", other))
+                    .map(|other| view.regret_above("clucb", other))
                     .collect()
             }),
         ),
@@ -45,10 +45,10 @@ pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
             ("handful-of-changes", "Figure 3b"),
             "RS-greedy reaches low regret with about five changes of policy.",
             "about 5 changes",
-            gather(&|look| {
+            gather(&|view| {
                 vec![
-                    look.is("changes of rs-greedy", look.changes("rs-greedy"), Condition::AtMost(10.0)),
-                    look.regret_above("linucb", "rs-greedy"),
+                    view.is("changes of rs-greedy", view.changes("rs-greedy"), Condition::AtMost(10.0)),
+                    view.regret_above("linucb", "rs-greedy"),
                 ]
             }),
         ),
@@ -56,10 +56,10 @@ pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
             ("schedule-worse", "Suppl. figure, deterministic schedule"),
             "Changing to the estimate on a fixed √t schedule has higher regret than the rarely-switching algorithms, with more changes.",
             "higher regret, more changes",
-            gather(&|look| {
+            gather(&|view| {
                 ["rs-greedy", "rs-conservative"]
                     .iter()
-                    .flat_map(|rs| [look.regret_above("scheduled", rs), look.changes_above("scheduled", rs)])
+                    .flat_map(|rs| [view.regret_above("scheduled", rs), view.changes_above("scheduled", rs)])
                     .collect()
             }),
         ),
@@ -68,34 +68,34 @@ pub(super) fn figure_three_regret(trials: &TrialResults) -> Vec<Claim> {
 
 /// Figure 3c.
 pub(super) fn figure_three_safety(trials: &TrialResults) -> Vec<Claim> {
-    let looks = both(trials, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
-    let below = |look: TrialView<'_>, name: &str, is: Condition| {
-        let share = look.find(name).map(|result| result.summary().below_baseline_percent);
-        look.is(format!("% of rounds of {name} below the best fixed arm"), share, is)
+    let views = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&views, measure);
+    let below = |view: TrialView<'_>, name: &str, is: Condition| {
+        let share = view.find(name).map(|result| result.summary().below_baseline_percent);
+        view.is(format!("% of rounds of {name} below the best fixed arm"), share, is)
     };
-    let as_counted = |look: TrialView<'_>, name: &str, is: Condition| {
-        let share = look.find(name).map(|result| result.summary().below_nine_tenths_percent);
-        look.is(format!("% of rounds of {name} below 0.9 × the best fixed arm"), share, is)
+    let as_counted = |view: TrialView<'_>, name: &str, is: Condition| {
+        let share = view.find(name).map(|result| result.summary().below_nine_tenths_percent);
+        view.is(format!("% of rounds of {name} below 0.9 × the best fixed arm"), share, is)
     };
     vec![
         claim(
             ("seldom-below-baseline", "Figure 3c"),
             "The rarely-switching algorithms are seldom below the cumulative reward of the best fixed arm.",
             "a few per cent of rounds",
-            gather(&|look| {
-                ["rs-greedy", "rs-conservative"].iter().map(|rs| below(look, rs, Condition::AtMost(10.0))).collect()
+            gather(&|view| {
+                ["rs-greedy", "rs-conservative"].iter().map(|rs| below(view, rs, Condition::AtMost(10.0))).collect()
             }),
         ),
         claim(
             ("seldom-below-nine-tenths", "Figure 3c, as its program counts"),
             "The same with 0.9 × the best fixed arm, which is what the authors' program counts: RS seldom below, LinUCB more often.",
             "RS about 1 %, LinUCB about 6 %",
-            gather(&|look| {
+            gather(&|view| {
                 vec![
-                    as_counted(look, "rs-greedy", Condition::AtMost(10.0)),
-                    as_counted(look, "rs-conservative", Condition::AtMost(10.0)),
-                    as_counted(look, "linucb", Condition::Above(1.0)),
+                    as_counted(view, "rs-greedy", Condition::AtMost(10.0)),
+                    as_counted(view, "rs-conservative", Condition::AtMost(10.0)),
+                    as_counted(view, "linucb", Condition::Above(1.0)),
                 ]
             }),
         ),
@@ -103,25 +103,25 @@ pub(super) fn figure_three_safety(trials: &TrialResults) -> Vec<Claim> {
             ("clucb-never-below", "Figure 3c"),
             "CLUCB essentially never falls below (1−α) of the baseline.",
             "0 %",
-            gather(&|look| vec![as_counted(look, "clucb", Condition::AtMost(1.0))]),
+            gather(&|view| vec![as_counted(view, "clucb", Condition::AtMost(1.0))]),
         ),
     ]
 }
 
 /// Figures 3b and 3d.
 pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
-    let looks = both(trials, "main/published", "main/rigorous");
-    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&looks, measure);
+    let views = both(trials, "main/published", "main/rigorous");
+    let gather = |measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>| gather(&views, measure);
     vec![
         claim(
             ("fewer-than-rs-linucb", "Figure 3b"),
             "Both rarely-switching algorithms change far less often than RS-LinUCB.",
             "about 250 changes for RS-LinUCB",
-            gather(&|look| {
+            gather(&|view| {
                 vec![
-                    look.changes_above("rs-linucb", "rs-greedy"),
-                    look.changes_above("rs-linucb", "rs-conservative"),
-                    look.is("changes of rs-linucb", look.changes("rs-linucb"), Condition::Within(150.0, 400.0)),
+                    view.changes_above("rs-linucb", "rs-greedy"),
+                    view.changes_above("rs-linucb", "rs-conservative"),
+                    view.is("changes of rs-linucb", view.changes("rs-linucb"), Condition::Within(150.0, 400.0)),
                 ]
             }),
         ),
@@ -129,10 +129,10 @@ pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
             ("conservative-improves-more", "Figure 3d"),
             "A larger share of RS-conservative's changes lowers expected regret than of RS-greedy's or RS-LinUCB's.",
             "RS-conservative highest",
-            gather(&|look| {
+            gather(&|view| {
                 vec![
-                    look.improving_above("rs-conservative", "rs-greedy"),
-                    look.improving_above("rs-conservative", "rs-linucb"),
+                    view.improving_above("rs-conservative", "rs-greedy"),
+                    view.improving_above("rs-conservative", "rs-linucb"),
                 ]
             }),
         ),
@@ -140,11 +140,11 @@ pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
             ("greedy-changes-are-chance", "Figure 3d"),
             "Of RS-greedy's and RS-LinUCB's changes about half are improvements.",
             "about 50 % each",
-            gather(&|look| {
+            gather(&|view| {
                 ["rs-greedy", "rs-linucb"]
                     .iter()
                     .map(|name| {
-                        look.is(format!("% improving of {name}"), look.improving(name), Condition::Within(40.0, 60.0))
+                        view.is(format!("% improving of {name}"), view.improving(name), Condition::Within(40.0, 60.0))
                     })
                     .collect()
             }),
@@ -153,10 +153,10 @@ pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
             ("feasible-change-more", "Figure 3b"),
             "The feasible algorithms change more often than the rarely-switching ones.",
             "more changes for both",
-            gather(&|look| {
+            gather(&|view| {
                 vec![
-                    look.changes_above("feasible-greedy", "rs-greedy"),
-                    look.changes_above("feasible-conservative", "rs-conservative"),
+                    view.changes_above("feasible-greedy", "rs-greedy"),
+                    view.changes_above("feasible-conservative", "rs-conservative"),
                 ]
             }),
         ),
@@ -164,7 +164,7 @@ pub(super) fn figure_three_changes(trials: &TrialResults) -> Vec<Claim> {
             ("feasible-conservative-improves-less", "Figure 3d"),
             "Feasible-conservative's changes are less often improvements than RS-conservative's.",
             "clearly lower",
-            gather(&|look| vec![look.improving_above("rs-conservative", "feasible-conservative")]),
+            gather(&|view| vec![view.improving_above("rs-conservative", "feasible-conservative")]),
         ),
     ]
 }
@@ -175,12 +175,12 @@ pub(super) fn supplement(trials: &TrialResults) -> Vec<Claim> {
     let mut higher = Vec::new();
     for (profile, family) in [("published", "grid"), ("rigorous", "grid-rigorous")] {
         for (arms, dimension) in GRID_ARMS.into_iter().flat_map(|arms| GRID_DIMENSIONS.map(|d| (arms, d))) {
-            let look = TrialView { profile, results: trials.results(&grid_id(family, arms, dimension)) };
+            let view = TrialView { profile, results: trials.results(&grid_id(family, arms, dimension)) };
             for rs in ["rs-greedy", "rs-conservative"] {
                 let (one, other) = if dimension == 2 { (rs, "linucb") } else { ("linucb", rs) };
                 let what = format!("k={arms}, d={dimension}: regret per step of {one} minus that of {other}");
                 let found =
-                    look.is(what, look.difference(one, other, ContestantResult::regrets), Condition::Above(0.0));
+                    view.is(what, view.difference(one, other, ContestantResult::regrets), Condition::Above(0.0));
                 if dimension == 2 { planar.extend(found) } else { higher.extend(found) }
             }
         }
@@ -244,21 +244,21 @@ pub(super) fn house(trials: &TrialResults) -> Claim {
     let mut measured = Vec::new();
     for arms in GRID_ARMS {
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
-            let look = TrialView { profile: "rigorous", results: trials.results(&grid_id("house", arms, dimension)) };
+            let view = TrialView { profile: "rigorous", results: trials.results(&grid_id("house", arms, dimension)) };
             let at = format!("k={arms}, d={dimension}");
-            measured.extend(look.is(
+            measured.extend(view.is(
                 format!("{at}: regret of rarely over LinUCB's"),
-                look.regret_ratio("rarely", "linucb"),
+                view.regret_ratio("rarely", "linucb"),
                 Condition::AtMost(1.1),
             ));
-            measured.extend(look.is(
+            measured.extend(view.is(
                 format!("{at}: changes of rarely"),
-                look.changes("rarely"),
+                view.changes("rarely"),
                 Condition::AtMost(10.0),
             ));
-            measured.extend(look.is(
+            measured.extend(view.is(
                 format!("{at}: % of them that improve"),
-                look.improving("rarely"),
+                view.improving("rarely"),
                 Condition::Above(90.0),
             ));
         }

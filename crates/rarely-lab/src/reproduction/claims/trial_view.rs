@@ -84,12 +84,12 @@ pub(super) fn both<'a>(trials: &'a TrialResults, published: &str, rigorous: &str
     ]
 }
 
-/// What every look gives.
+/// What every view gives.
 pub(super) fn gather(
-    looks: &[TrialView<'_>],
+    views: &[TrialView<'_>],
     measure: &dyn Fn(TrialView<'_>) -> Vec<Option<Measurement>>,
 ) -> Vec<Measurement> {
-    looks.iter().flat_map(|&look| measure(look)).flatten().collect()
+    views.iter().flat_map(|&view| measure(view)).flatten().collect()
 }
 
 /// The ratio of two means over the same worlds; its error to first order.
