@@ -215,7 +215,7 @@ fn bad_ndjson_files_are_errors() {
         "log.ndjson",
         "{\"age\": 1}\n{\"income\": 2}\n",
         &["income", "aeg"],
-        "log.ndjson: no column \"aeg\" (did you mean \"age\"?); the columns are age, income\nhelp: correct the name, or rename the column",
+        "log.ndjson: no column \"aeg\"; the columns are age, income\nhelp: did you mean \"age\"? Correct the name, or rename the column",
     );
 }
 
@@ -316,7 +316,7 @@ fn bad_parquet_files_are_errors() {
         "log.parquet",
         &empty,
         &["nummer"],
-        "log.parquet: no column \"nummer\" (did you mean \"number\"?); the columns are number, whole, large, word, flag, brief, day, moment, list, price, many\nhelp: correct the name, or rename the column",
+        "log.parquet: no column \"nummer\"; the columns are number, whole, large, word, flag, brief, day, moment, list, price, many\nhelp: did you mean \"number\"? Correct the name, or rename the column",
     );
     let ending = "the file is damaged or incomplete: write it again, or get it again";
     check_error(
