@@ -106,6 +106,11 @@ pub enum Action {
     DrawSyntheticChildren,
     /// Simulate in the linear environment.
     UseLinearEnvironment,
+    // Of rarely-server.
+    /// Serve an address that other machines can reach without TLS.
+    AllowPlainHttp,
+    /// Listen on another address.
+    ChooseListenAddress,
 }
 
 impl Action {
@@ -130,6 +135,8 @@ impl Action {
             Self::GiveSavedStatistics => "give statistics that a review saved",
             Self::DrawSyntheticChildren => "use synthetic children",
             Self::UseLinearEnvironment => "use the linear environment",
+            Self::AllowPlainHttp => "allow plain HTTP",
+            Self::ChooseListenAddress => "choose another address",
         }
     }
 }

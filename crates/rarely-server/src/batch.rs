@@ -1,4 +1,4 @@
-//! Many requests in one: a line of JSON each, and a line of answer for each.
+//! Batches: one JSON object per line, and one line of response for each, in order.
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -8,74 +8,69 @@ use serde::de::DeserializeOwned;
 
 use crate::body;
 use crate::limits::BATCH_LINES;
-use crate::problem::Problem;
+use crate::problem::ProblemDetails;
 
-/// Requests that are handed to the engine at a time: others get their turn in between.
-pub(crate) const BLOCK: usize = 1000;
+/// Items handed to the engine at a time, so that other requests get their turn in between.
+const BLOCK: usize = 1000;
 
-/// What each line asks for, or what is wrong with it; blank lines are left out.
+/// Parses each line. Blank lines are skipped; a wrong line becomes a problem of its own.
 pub(crate) fn read<T: DeserializeOwned, I>(
     bytes: &Bytes,
-    understand: impl Fn(T) -> Result<I, Problem>,
-) -> Result<Vec<Result<I, Problem>>, Problem> {
+    convert: impl Fn(T) -> Result<I, ProblemDetails>,
+) -> Result<Vec<Result<I, ProblemDetails>>, ProblemDetails> {
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
     let mut items = Vec::new();
     for line in lines {
         if items.len() == BATCH_LINES {
-            return Err(Problem::new(
+            return Err(ProblemDetails::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("the batch has more than {BATCH_LINES} lines"),
             )
-            .remedy("send it in several requests; nothing of this one was taken"));
+            .with_remedy("split it into several requests; nothing of this one was stored"));
         }
-        items.push(body::parse(line).and_then(&understand));
+        items.push(body::parse(line).and_then(&convert));
     }
     Ok(items)
 }
 
-/// The right lines' requests, handed on in blocks, and everybody's answer in the order of the lines.
-pub(crate) fn answer<I, V: Serialize>(
-    items: Vec<Result<I, Problem>>,
-    mut ask: impl FnMut(Vec<I>) -> Vec<Result<V, Problem>>,
+/// Processes the valid items in blocks. Returns a response line for every item, in the order of the lines.
+pub(crate) fn respond<I, V: Serialize>(
+    items: Vec<Result<I, ProblemDetails>>,
+    mut process: impl FnMut(Vec<I>) -> Vec<Result<V, ProblemDetails>>,
 ) -> Response {
-    let mut wrong = Vec::with_capacity(items.len());
-    let mut right = Vec::with_capacity(items.len());
+    let mut problems = Vec::with_capacity(items.len());
+    let mut valid = Vec::with_capacity(items.len());
     for item in items {
         match item {
             Ok(item) => {
-                right.push(item);
-                wrong.push(None);
+                valid.push(item);
+                problems.push(None);
             }
-            Err(problem) => wrong.push(Some(problem)),
+            Err(problem) => problems.push(Some(problem)),
         }
     }
-    let mut given = Vec::with_capacity(right.len());
-    let mut right = right.into_iter();
+    let mut results = Vec::with_capacity(valid.len());
+    let mut valid = valid.into_iter();
     loop {
-        let block: Vec<I> = right.by_ref().take(BLOCK).collect();
+        let block: Vec<I> = valid.by_ref().take(BLOCK).collect();
         if block.is_empty() {
             break;
         }
-        given.extend(ask(block));
+        results.extend(process(block));
     }
-    let mut given = given.into_iter();
-    let mut text = Vec::with_capacity(wrong.len() * 128);
-    for problem in wrong {
-        let written = match problem.map_or_else(|| given.next(), |problem| Some(Err(problem))) {
+    let mut results = results.into_iter();
+    let mut text = Vec::with_capacity(problems.len() * 128);
+    for problem in problems {
+        let written = match problem.map_or_else(|| results.next(), |problem| Some(Err(problem))) {
             Some(Ok(value)) => serde_json::to_writer(&mut text, &value),
             Some(Err(problem)) => serde_json::to_writer(&mut text, &problem),
             None => Ok(()),
         };
         if let Err(error) = written {
-            return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+            return ProblemDetails::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
         }
         text.push(b'\n');
     }
-    lines(text)
-}
-
-/// Lines of JSON.
-pub(crate) fn lines(text: Vec<u8>) -> Response {
     let mut response = text.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
     response

@@ -1,4 +1,4 @@
-//! The body of a request: how much, of what kind, and what it says.
+//! The body of a request: its format, its length, and its content.
 
 use std::time::Duration;
 
@@ -8,34 +8,39 @@ use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 
-use crate::limits::{BODY_SECONDS, wrong, wrong_in_words};
-use crate::problem::Problem;
+use crate::limits::BODY_SECONDS;
+use crate::problem::ProblemDetails;
 
-/// What a body is written in.
+/// The format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum BodyFormat {
     Json,
+    /// One JSON object per line.
     Lines,
     Text,
-    Nothing,
+    /// No `Content-Type`.
+    None,
 }
 
-impl Written {
-    /// What the header says; `known` are the kinds that the route takes.
-    pub(crate) fn of(headers: &HeaderMap, known: &[Self]) -> Result<Self, Problem> {
+impl BodyFormat {
+    /// The format that the header names, which must be one of `known`.
+    pub(crate) fn of(headers: &HeaderMap, known: &[Self]) -> Result<Self, ProblemDetails> {
         let found = match headers.get(CONTENT_TYPE) {
-            None => Some(Self::Nothing),
-            Some(value) => value.to_str().ok().and_then(Self::named),
+            None => Some(Self::None),
+            Some(value) => value.to_str().ok().and_then(Self::from_media_type),
         };
         found.filter(|found| known.contains(found)).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().filter_map(|written| written.name()).collect();
-            let shown = headers.get(CONTENT_TYPE).map_or_else(|| "nothing".to_owned(), |value| format!("{value:?}"));
-            Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the Content-Type says {shown}"))
-                .remedy(format!("send {}", names.join(" or ")))
+            let names: Vec<&str> = known.iter().filter_map(|format| format.media_type()).collect();
+            let detail = headers.get(CONTENT_TYPE).map_or_else(
+                || "the request has no Content-Type".to_owned(),
+                |value| format!("the Content-Type {value:?} is not supported here"),
+            );
+            ProblemDetails::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
+                .with_remedy(format!("send {}", names.join(" or ")))
         })
     }
 
-    fn named(value: &str) -> Option<Self> {
+    fn from_media_type(value: &str) -> Option<Self> {
         let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {
             "application/json" => Some(Self::Json),
@@ -45,39 +50,41 @@ impl Written {
         }
     }
 
-    fn name(self) -> Option<&'static str> {
+    fn media_type(self) -> Option<&'static str> {
         match self {
             Self::Json => Some("application/json"),
             Self::Lines => Some("application/x-ndjson"),
             Self::Text => Some("application/toml"),
-            Self::Nothing => None,
+            Self::None => None,
         }
     }
 }
 
-/// All of a body, if it is not too long and comes in time.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
+/// Reads a whole body of at most `most` bytes.
+pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ProblemDetails> {
     let announced =
         headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse().ok());
     if announced.is_some_and(|length: u64| length > most as u64) {
         return Err(too_long(most));
     }
     tokio::time::timeout(Duration::from_secs(BODY_SECONDS), gather(body, most)).await.unwrap_or_else(|_| {
-        let detail = format!("the body did not come within {BODY_SECONDS} seconds");
-        Err(Problem::new(StatusCode::REQUEST_TIMEOUT, detail).remedy("send it again, or in smaller parts"))
+        let detail = format!("the body did not arrive within {BODY_SECONDS} seconds");
+        Err(ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, detail)
+            .with_remedy("send the request again, or in smaller parts"))
     })
 }
 
-async fn gather(body: Body, most: usize) -> Result<Bytes, Problem> {
+async fn gather(body: Body, most: usize) -> Result<Bytes, ProblemDetails> {
     let mut chunks = body.into_data_stream();
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| {
-            Problem::new(StatusCode::BAD_REQUEST, "the body broke off before its end").remedy("send it again")
+            ProblemDetails::new(StatusCode::BAD_REQUEST, "the connection ended before the body did")
+                .with_remedy("send the request again")
         })?;
         if first.is_empty() && all.is_empty() {
-            // Most bodies come in one piece, which is not copied.
+            // Most bodies arrive in one chunk, which needs no copy.
             first = chunk;
         } else {
             if all.is_empty() {
@@ -92,41 +99,41 @@ async fn gather(body: Body, most: usize) -> Result<Bytes, Problem> {
     Ok(if all.is_empty() { first } else { all.into() })
 }
 
-fn too_long(most: usize) -> Problem {
-    let shown = most >> 20;
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is longer than {shown} MiB"))
-        .remedy("send it in several requests")
+fn too_long(most: usize) -> ProblemDetails {
+    let limit = most >> 20;
+    ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is longer than {limit} MiB"))
+        .with_remedy("split it into several requests")
 }
 
-/// What a body says.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// Parses a body.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemDetails> {
     serde_json::from_slice(bytes).map_err(|error| explain::<T>(bytes, &error))
 }
 
-/// The place at which a body is wrong; looked for only then.
+/// Finds the field that is wrong. This parses a second time, so it runs only after an error.
 #[cold]
-fn explain<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> Problem {
+fn explain<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ProblemDetails {
     if !error.is_data() {
-        let detail = format!("the body is not JSON: {error}");
-        return Problem::new(StatusCode::BAD_REQUEST, detail).remedy("correct it at that place");
+        let detail = format!("the body is not valid JSON: {error}");
+        return ProblemDetails::new(StatusCode::BAD_REQUEST, detail).with_remedy("correct it at that place");
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let located = serde_path_to_error::deserialize::<_, T>(&mut reader).err();
     let path = located.map_or_else(String::new, |error| error.path().to_string());
     let message = error.to_string();
-    // What serde says of a field that is not there, or should not be, names it in the message only.
+    // serde names a missing or unknown field only in the message.
     let named = ["missing field `", "unknown field `"].iter().find_map(|start| {
         let rest = message.strip_prefix(start)?;
         rest.split_once('`').map(|(name, _)| name.to_owned())
     });
-    // A body that is no object has no field.
+    // A body that is not an object has no field.
     let path = if path.starts_with('[') { "" } else { path.as_str() };
     let field = match (named, path) {
         (Some(name), "." | "") => name,
         (Some(name), path) if path.ends_with(&name) => path.to_owned(),
         (Some(name), path) => format!("{path}.{name}"),
-        (None, "" | "." | "?") => return wrong_in_words("body", &format!("{message}; see /docs for what is expected")),
+        (None, "" | "." | "?") => "body".to_owned(),
         (None, path) => path.to_owned(),
     };
-    wrong(field, message, "see /docs for what is expected")
+    ProblemDetails::wrong(field, message, "`/docs` describes the body")
 }

@@ -1,32 +1,32 @@
-//! The dashboard: pages for the people who own a policy, rendered here, readable without a script and without the internet.
+//! The dashboard: pages for the people who own a policy. They are rendered on the server and work without scripts.
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `session`, `visitor`, `sign_in` | who is signed in, and how |
-//! | `layout`, `assets`, `format` | what every page looks like; times and numbers |
-//! | `refusal` | why a page is not shown |
-//! | `policies`, `policy`, `proposal` | the pages |
-//! | `audit`, `told`, `backwards`, `decision` | what happened, newest first; one decision explained |
-//! | `signing` | forms that change something |
-//! | `live` | tells a page that something happened |
+//! | `session`, `visitor`, `sign_in` | sessions, who is signed in, signing in and out |
+//! | `layout`, `assets`, `format` | the layout of every page; style sheet and script; times and numbers |
+//! | `page_error` | errors as pages |
+//! | `policies`, `policy`, `proposal` | the list of policies, one policy, one proposal |
+//! | `audit`, `event_text`, `backwards`, `decision` | events, newest first; one decision explained |
+//! | `signing` | forms that change a policy |
+//! | `live` | notifies an open page of new events |
 
 mod assets;
 mod audit;
 mod backwards;
 mod decision;
+mod event_text;
 mod format;
 mod layout;
 mod live;
+mod page_error;
 mod policies;
 mod policy;
 mod proposal;
-mod refusal;
 mod session;
 mod sign_in;
 mod signing;
 #[cfg(test)]
 mod tests;
-mod told;
 mod visitor;
 
 use std::fmt::Write as _;
@@ -38,21 +38,22 @@ use rarely_live::engine::{Durability, PolicyHandle};
 use rarely_live::{Role, replay};
 
 use crate::app::App;
-use policy::evidence::Evidence;
-use refusal::Refusal;
+use crate::request;
+use page_error::PageError;
+use policy::evidence::EvidenceCache;
 use session::Sessions;
 use visitor::Visitor;
 
-/// What every page has at hand.
+/// The state that every page shares.
 pub(crate) struct Dashboard {
     app: Arc<App>,
     sessions: Sessions,
-    evidence: Evidence,
+    evidence: EvidenceCache,
 }
 
-/// The dashboard's pages. The headers that keep a browser to them are set around every request.
+/// The routes of the dashboard. The middleware sets the security headers.
 pub(crate) fn routes(app: Arc<App>) -> Router {
-    let dashboard = Arc::new(Dashboard { app, sessions: Sessions::default(), evidence: Evidence::default() });
+    let dashboard = Arc::new(Dashboard { app, sessions: Sessions::default(), evidence: EvidenceCache::default() });
     Router::new()
         .route("/", get(policies::show).post(policies::register))
         .route("/sign-in", get(sign_in::show).post(sign_in::sign_in))
@@ -75,11 +76,9 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
 }
 
 impl Dashboard {
-    /// A policy, for somebody who may see it. Whoever may not does not learn whether there is one.
-    fn policy(&self, visitor: &Visitor, name: &str) -> Result<Arc<PolicyHandle>, Refusal> {
-        self.app.require(&visitor.grant, Role::Read, Some(name))?;
-        let handle = self.app.engine.policy(name);
-        handle.ok_or_else(|| Refusal::not_found(format!("There is no policy {name:?}.")))
+    /// The policy of a name, if the visitor may read it.
+    fn policy(&self, visitor: &Visitor, name: &str) -> Result<Arc<PolicyHandle>, PageError> {
+        Ok(self.app.policy(&visitor.grant, Role::Read, name)?)
     }
 
     fn is_relaxed(&self) -> bool {
@@ -91,30 +90,32 @@ impl Dashboard {
     }
 }
 
-/// Reads or writes the store, which may wait for the disk, beside the threads that serve.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Refusal::fault(error.to_string()))?
+/// Runs work that reads or writes the store on a thread for blocking work.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PageError> + Send + 'static,
+) -> Result<T, PageError> {
+    request::blocking(work).await?
 }
 
-/// The address of a page of a policy.
+/// The URL of a page of a policy.
 fn address(policy: &str, rest: &str) -> String {
-    format!("/policies/{}{rest}", quoted(policy))
+    format!("/policies/{}{rest}", percent_encoded(policy))
 }
 
-/// A text as a part of an address: whatever is not a letter or a digit is spelt out.
-fn quoted(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut quoted, byte| {
+/// Percent-encodes a text for use in a URL.
+fn percent_encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut encoded, byte| {
         // Writing to a string cannot fail.
         let _ = if byte.is_ascii_alphanumeric() {
-            write!(quoted, "{}", char::from(byte))
+            write!(encoded, "{}", char::from(byte))
         } else {
-            write!(quoted, "%{byte:02X}")
+            write!(encoded, "%{byte:02X}")
         };
-        quoted
+        encoded
     })
 }
 
-/// The event that an entry holds, or why it cannot be shown.
-fn event_of(entry: &rarely_store::LogEntry) -> Result<rarely_live::Event, Refusal> {
-    replay::event(entry).map_err(|error| Refusal::fault(error.to_string()))
+/// The event of a log entry.
+fn event_of(entry: &rarely_store::LogEntry) -> Result<rarely_live::Event, PageError> {
+    Ok(replay::event(entry)?)
 }

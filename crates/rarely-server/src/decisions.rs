@@ -1,40 +1,42 @@
-//! Decisions: asked for, and looked at again.
+//! Decisions: requesting them, and reconstructing them later.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use rarely_core::Reason;
 use rarely_live::RecordField;
-use rarely_live::engine::{DecisionRequest, DecisionResponse, PolicyHandle};
+use rarely_live::engine::{DecisionRequest, DecisionResponse, OutcomeError, PolicyHandle};
 use rarely_live::event::{Decided, Event};
 use rarely_live::replay;
 use rarely_store::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::batch;
-use crate::body::{self, Written};
-use crate::call::{Call, blocking};
-use crate::explain::{Explanation, explain};
+use crate::body::{self, BodyFormat};
+use crate::explanation::{Explanation, explain};
 use crate::limits::{BODY_BYTES, check_key};
 use crate::policies::json;
-use crate::problem::Problem;
-use crate::refusals::unavailable;
-use crate::route::Answered;
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking, blocking_on};
+use crate::route::ApiResult;
 use crate::views;
 
-/// Which option is a person to get?
+/// A request for a decision.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
-    /// What is known of the person: every feature of the policy document. What the document does not name is neither used nor kept.
+pub(crate) struct DecisionBody {
+    /// The person's data: a value for every feature of the policy document. Other fields are neither used nor stored.
     #[schema(value_type = Object)]
     record: Map<String, Json>,
-    /// A name for the request: the same name again gets the same answer.
+    /// An idempotency key: a repeated request with the same key gets the same decision.
     #[serde(default)]
     key: Option<String>,
-    /// Whether to say why.
+    /// Whether to explain the decision.
     #[serde(default)]
     explain: bool,
 }
@@ -42,60 +44,60 @@ pub(crate) struct Asked {
 /// A decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionView {
-    /// Its number.
+    /// The number of the decision.
     decision: u64,
-    /// The option.
+    /// The option that the person gets.
     option: String,
-    /// The version of the policy.
+    /// The version of the policy that decided.
     version: u64,
-    /// Why this option: policy, pilot or equipoise.
+    /// How the option was chosen: `policy`, `pilot` or `equipoise`.
     #[schema(value_type = String)]
     reason: Reason,
-    /// With what probability.
+    /// The probability with which this option was chosen.
     propensity: f64,
-    /// Why, in words.
+    /// The explanation, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<Explanation>,
 }
 
-/// Everything needed to reconstruct a decision.
+/// Everything that is needed to reconstruct a decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Reconstruction {
     #[serde(flatten)]
     decision: DecisionView,
-    /// What was known of the person.
+    /// The person's data.
     #[schema(value_type = Object)]
     record: BTreeMap<String, Json>,
-    /// The last event that was known when it was decided.
+    /// The last event that the decision takes into account.
     basis: u64,
-    /// From which, with the decision's number as stream, it was drawn.
+    /// The seed of the policy's random numbers.
     seed: u64,
-    /// The stream of random numbers.
+    /// The stream of random numbers: the number of the decision.
     stream: u64,
-    /// The version that decided, with its rule in words and its policy document.
+    /// The version that decided, with its rule and its policy document.
     rule: views::VersionView,
-    /// The event as the log keeps it.
+    /// The event of the decision, as the log has it.
     event: EventView,
-    /// The event that reported its outcome, then those that corrected it.
+    /// The event that reported the outcome, then those that corrected it.
     outcomes: Vec<EventView>,
-    /// The outcome that counts.
+    /// The outcome, after corrections.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<f64>,
-    /// How to recompute it.
+    /// How to recompute the decision.
     how: String,
 }
 
-/// An event as the log keeps it.
+/// An event, as the log has it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventView {
     number: u64,
     time_ms: u64,
     actor: String,
     kind: String,
-    /// What happened.
+    /// The content of the event.
     #[schema(value_type = Object)]
     body: Json,
-    /// SHA-256 of all this and of the hash before.
+    /// SHA-256 of this event and of the hash of the event before it.
     hash: String,
 }
 
@@ -112,60 +114,70 @@ impl EventView {
     }
 }
 
-/// An ask that was understood.
-struct Understood {
-    ask: DecisionRequest,
+/// A request whose record fits the policy document.
+struct CheckedRequest {
+    request: DecisionRequest,
     explain: bool,
 }
 
-fn understand(handle: &PolicyHandle, asked: Asked) -> Result<Understood, Problem> {
-    check_key(asked.key.as_deref())?;
-    let (record, context) = handle.reader.read(asked.record)?;
-    Ok(Understood { ask: DecisionRequest { key: asked.key, record, context }, explain: asked.explain })
+fn check(handle: &PolicyHandle, body: DecisionBody) -> Result<CheckedRequest, ProblemDetails> {
+    check_key(body.key.as_deref())?;
+    let (record, context) = handle.reader.read(body.record)?;
+    Ok(CheckedRequest { request: DecisionRequest { key: body.key, record, context }, explain: body.explain })
 }
 
-fn view(handle: &PolicyHandle, answer: DecisionResponse, explained: Option<&[RecordField]>) -> DecisionView {
-    let DecisionResponse { decision, option, version, reason, propensity } = answer;
+fn view(handle: &PolicyHandle, response: DecisionResponse, explained: Option<&[RecordField]>) -> DecisionView {
+    let DecisionResponse { decision, option, version, reason, propensity } = response;
     let explanation = explained.and_then(|fields| explain(handle, fields, (&option, version), (reason, propensity)));
     DecisionView { decision, option, version, reason, propensity, explanation }
 }
 
-pub(crate) async fn decide(mut call: Call) -> Answered {
-    let written = call.written(&[Written::Json, Written::Lines])?;
-    let bytes = call.bytes(BODY_BYTES).await?;
-    let (app, handle) = (call.app.clone(), call.policy()?.clone());
-    if written == Written::Json {
-        let Understood { ask, explain } = understand(&handle, body::parse(&bytes)?)?;
-        let fields = explain.then(|| ask.record.clone());
-        let mut answers = app.engine.decide(&handle, call.actor(), vec![ask]).await;
-        let answer = answers.pop().ok_or_else(|| unavailable("there is no answer"))??;
-        return Ok(json(StatusCode::OK, &view(&handle, answer, fields.as_deref())));
+pub(crate) async fn decide(mut request: AuthorizedRequest) -> ApiResult {
+    let format = request.format(&[BodyFormat::Json, BodyFormat::Lines])?;
+    let bytes = request.bytes(BODY_BYTES).await?;
+    let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
+    if format == BodyFormat::Json {
+        let checked = check(&handle, body::parse(&bytes)?)?;
+        let fields = checked.explain.then(|| checked.request.record.clone());
+        let response = decide_one(app, handle.clone(), actor, checked.request).await?;
+        return Ok(json(StatusCode::OK, &view(&handle, response, fields.as_deref())));
     }
-    let (actor, runtime) = (call.actor().to_owned(), tokio::runtime::Handle::current());
+    let runtime = Handle::current();
     blocking(move || {
-        let asks = batch::read(&bytes, |asked| understand(&handle, asked))?;
-        Ok(batch::answer(asks, |block| {
+        let items = batch::read(&bytes, |body| check(&handle, body))?;
+        Ok(batch::respond(items, |block| {
             let fields: Vec<Option<Vec<RecordField>>> =
-                block.iter().map(|understood| understood.explain.then(|| understood.ask.record.clone())).collect();
-            let asks = block.into_iter().map(|understood| understood.ask).collect();
-            let answers = runtime.block_on(app.engine.decide(&handle, &actor, asks));
-            let answers = answers.into_iter().zip(fields);
-            answers.map(|(answer, fields)| Ok(view(&handle, answer?, fields.as_deref()))).collect()
+                block.iter().map(|checked| checked.explain.then(|| checked.request.record.clone())).collect();
+            let requests = block.into_iter().map(|checked| checked.request).collect();
+            let responses = runtime.block_on(app.engine.decide(&handle, &actor, requests));
+            let responses = responses.into_iter().zip(fields);
+            responses.map(|(response, fields)| Ok(view(&handle, response?, fields.as_deref()))).collect()
         }))
     })
     .await?
 }
 
-pub(crate) async fn reconstruct(call: Call) -> Answered {
-    let number = call.number("decision", "decision")?;
-    let (app, handle) = (call.app.clone(), call.policy()?.clone());
+/// Makes one decision. Only a key is looked up in the store: without one, nothing blocks.
+async fn decide_one(
+    app: Arc<App>,
+    handle: Arc<PolicyHandle>,
+    actor: String,
+    request: DecisionRequest,
+) -> Result<DecisionResponse, ProblemDetails> {
+    let reads_store = request.key.is_some();
+    let decided = async move { app.engine.decide(&handle, &actor, vec![request]).await };
+    let mut responses = if reads_store { blocking_on(decided).await? } else { decided.await };
+    Ok(responses.pop().ok_or_else(ProblemDetails::internal)??)
+}
+
+pub(crate) async fn reconstruct(request: AuthorizedRequest) -> ApiResult {
+    let number = request.number("decision", "decision")?;
+    let (app, handle) = (request.app.clone(), request.policy()?.clone());
     blocking(move || {
         let entry = app.engine.log().entry(number)?.filter(|entry| entry.policy == handle.id);
         let event = entry.as_ref().map(replay::event).transpose()?;
         let (Some(entry), Some(Event::Decided(decided))) = (entry, event) else {
-            return Err(Problem::new(StatusCode::NOT_FOUND, format!("the policy has made no decision {number}"))
-                .field("decision")
-                .remedy("use the number that `POST …/decisions` answered"));
+            return Err(OutcomeError::Unknown(number).into());
         };
         let outcomes = app.engine.outcomes_of(number)?;
         Ok(json(StatusCode::OK, &reconstruction(&handle, &entry, decided, &outcomes)?))
@@ -178,7 +190,7 @@ fn reconstruction(
     entry: &LogEntry,
     decided: Decided,
     outcomes: &[LogEntry],
-) -> Result<Reconstruction, Problem> {
+) -> Result<Reconstruction, ProblemDetails> {
     let Decided { record, option, version, basis, reason, propensity, .. } = decided;
     let explanation = explain(handle, &record, (&option, version), (reason, propensity));
     let (rule, seed) = {
@@ -195,9 +207,9 @@ fn reconstruction(
         };
     }
     let how = format!(
-        "Take in the policy's events up to {basis}, encode the record with the document, and let the rule of version {version} \
-         decide; where lots are drawn, with the generator ChaCha8 of seed {seed} and stream {number}. `rarely audit verify` does \
-         this for every decision."
+        "Apply the events of the policy up to event {basis}, encode the record with the policy document, and let the rule of \
+         version {version} decide. Random numbers come from ChaCha8 with seed {seed} and stream {number}. `rarely audit verify` \
+         does this for every decision."
     );
     Ok(Reconstruction {
         record: views::record(handle, &record),

@@ -1,13 +1,45 @@
-//! The OpenAPI document as a page for people.
+//! The OpenAPI document as an HTML page, and the routes that serve both.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
 use serde_json::Value as Json;
+use utoipa::ToSchema;
 
-/// The page's style, served beside it: nothing stands in the page itself, so that its policy can forbid that.
-pub(crate) const STYLE: &str = include_str!("docs.css");
+use crate::request::AuthorizedRequest;
+use crate::route::ApiResult;
 
-/// The page.
-pub(crate) fn page(document: &Json) -> String {
+/// The style sheet. It is a file of its own because the content security policy forbids inline styles.
+const STYLE: &str = include_str!("docs.css");
+
+/// An OpenAPI document.
+#[derive(Debug, ToSchema)]
+#[schema(value_type = Object)]
+pub(crate) struct OpenApi(
+    #[expect(dead_code, reason = "only its schema is used")] serde_json::Map<String, serde_json::Value>,
+);
+
+pub(crate) async fn openapi(request: AuthorizedRequest) -> ApiResult {
+    Ok(with_type(request.app.openapi.clone(), "application/json"))
+}
+
+pub(crate) async fn docs(request: AuthorizedRequest) -> ApiResult {
+    let page = page(&crate::openapi::document(request.app.settings.version));
+    Ok(with_type(page, "text/html; charset=utf-8"))
+}
+
+pub(crate) async fn style(_request: AuthorizedRequest) -> ApiResult {
+    Ok(with_type(STYLE, "text/css; charset=utf-8"))
+}
+
+/// A response with a media type.
+pub(crate) fn with_type(body: impl IntoResponse, kind: &'static str) -> Response {
+    let mut response = body.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+fn page(document: &Json) -> String {
     let operations = operations(document);
     let page = html! {
         (DOCTYPE)
@@ -22,7 +54,7 @@ pub(crate) fn page(document: &Json) -> String {
                 main {
                     h1 { "rarely: the HTTP API" }
                     p { (text(&document["info"]["description"])) }
-                    p { "Programs read the same as " a href="/openapi.json" { "OpenAPI 3.1" } "." }
+                    p { "For programs: the same as " a href="/openapi.json" { "OpenAPI 3.1" } "." }
                     nav aria-label="Routes" {
                         ul {
                             @for (method, path, operation) in &operations {
@@ -57,40 +89,40 @@ fn section(document: &Json, method: &str, path: &str, operation: &Json) -> Marku
             p { (text(&operation["summary"])) " " (text(&operation["description"])) }
             (parameters(&operation["parameters"]))
             @for (media, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
-                h3 { "Takes " code { (media) } @if operation["requestBody"]["required"] == false { " or nothing" } }
+                h3 { "Request body: " code { (media) } @if operation["requestBody"]["required"] == false { " (optional)" } }
                 (fields(document, &content["schema"]))
                 pre tabindex="0" { code { (example(&content["example"])) } }
             }
-            h3 { "Gives" }
+            h3 { "Responses" }
             div.wide tabindex="0" {
                 table {
                     thead { tr { th { "Status" } th { "Type" } th { "When" } } }
                     tbody {
-                        @for (status, reply) in operation["responses"].as_object().into_iter().flatten() {
+                        @for (status, response) in operation["responses"].as_object().into_iter().flatten() {
                             tr {
                                 td { (status) }
-                                td { @for (media, _) in reply["content"].as_object().into_iter().flatten() { code { (media) } " " } }
-                                td { (text(&reply["description"])) }
+                                td { @for (media, _) in response["content"].as_object().into_iter().flatten() { code { (media) } " " } }
+                                td { (text(&response["description"])) }
                             }
                         }
                     }
                 }
             }
-            @if let Some(schema) = answer(operation) { (fields(document, schema)) }
+            @if let Some(schema) = success(operation) { (fields(document, schema)) }
         }
     }
 }
 
-/// The body of the first good answer.
-fn answer(operation: &Json) -> Option<&Json> {
-    let mut replies = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
-    replies.find_map(|(_, reply)| reply["content"].get("application/json")).map(|content| &content["schema"])
+/// The schema of the first successful response.
+fn success(operation: &Json) -> Option<&Json> {
+    let mut responses = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
+    responses.find_map(|(_, response)| response["content"].get("application/json")).map(|content| &content["schema"])
 }
 
 fn parameters(parameters: &Json) -> Markup {
     let all = parameters.as_array().map(Vec::as_slice).unwrap_or_default();
     if all.is_empty() {
-        return PreEscaped(String::new());
+        return html! {};
     }
     html! {
         h3 { "Parameters" }
@@ -103,12 +135,12 @@ fn parameters(parameters: &Json) -> Markup {
     }
 }
 
-/// The fields of a body, with what they mean.
+/// The fields of a body: name, type, meaning.
 fn fields(document: &Json, schema: &Json) -> Markup {
     let mut rows = Vec::new();
     collect(document, schema, &mut rows);
     if rows.is_empty() {
-        return PreEscaped(String::new());
+        return html! {};
     }
     html! {
         dl {

@@ -1,4 +1,4 @@
-//! The audit stream: what happened, a line each, up to now or for as long as somebody listens.
+//! The event stream: the events so far as lines of JSON, or as server-sent events that continue.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -9,81 +9,90 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use rarely_store::{EventLog, LogEntry, StoreError};
 use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::app::App;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::route::Answered;
+use crate::problem::ProblemDetails;
+use crate::request::AuthorizedRequest;
+use crate::route::ApiResult;
 
-/// Entries that are read at a time.
+/// Entries read at a time.
 const BLOCK: usize = 1000;
-/// Blocks that wait for a slow reader.
-const WAITING: usize = 2;
-/// How often a listener hears that the service is still there.
+/// Blocks buffered for a slow reader.
+const BUFFERED: usize = 2;
+/// How often a comment keeps an idle connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Which events.
+/// The query parameters.
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
-    /// Those with a number above this one.
+struct EventsQuery {
+    /// Only events with a higher number.
     after: Option<u64>,
-    /// At most so many.
+    /// At most this many.
     limit: Option<u64>,
 }
 
-/// What is sent, a block at a time.
-type Sent = Result<Bytes, std::io::Error>;
+/// A chunk of the response body.
+type Chunk = Result<Bytes, std::io::Error>;
 
-pub(crate) async fn of_policy(call: Call) -> Answered {
-    let policy = call.policy()?.id;
-    events(&call, Some(policy))
+pub(crate) async fn of_policy(request: AuthorizedRequest) -> ApiResult {
+    let policy = request.policy()?.id;
+    events(&request, Some(policy))
 }
 
-pub(crate) async fn of_all(call: Call) -> Answered {
-    events(&call, None)
+pub(crate) async fn of_all(request: AuthorizedRequest) -> ApiResult {
+    events(&request, None)
 }
 
-fn events(call: &Call, policy: Option<u64>) -> Answered {
-    let Asked { after, limit } = call.query()?;
-    let headers = &call.parts.headers;
+fn events(request: &AuthorizedRequest, policy: Option<u64>) -> ApiResult {
+    let EventsQuery { after, limit } = request.query()?;
+    let headers = &request.parts.headers;
     let live = headers.get_all(header::ACCEPT).iter().any(|accept| {
         accept.to_str().is_ok_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/event-stream")))
     });
-    let (sender, receiver) = channel(WAITING);
+    let (sender, receiver) = channel(BUFFERED);
+    let permit = stream_permit(&request.app)?;
     if !live {
-        let log = call.app.engine.log().clone();
-        let range = Range { after: after.unwrap_or(0), until: call.app.engine.committed(), limit, policy };
-        tokio::task::spawn_blocking(move || send_lines(log.as_ref(), range, &sender));
+        let log = request.app.engine.log().clone();
+        let range = EventRange { after: after.unwrap_or(0), until: request.app.engine.committed(), limit, policy };
+        tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            send_lines(log.as_ref(), range, &sender);
+        });
         return Ok(stream(receiver, "application/x-ndjson"));
     }
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(|id| id.trim().parse().ok());
     let after = seen.or(after).unwrap_or(0);
-    let place = call.app.streams.clone().try_acquire_owned().map_err(|_| {
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many streams of events are open")
-            .remedy("close one, or ask for the events without `Accept: text/event-stream`")
-            .retry_after(10)
-    })?;
-    let app = call.app.clone();
+    let app = request.app.clone();
     tokio::spawn(async move {
+        let _permit = permit;
         follow(&app, policy, after, &sender).await;
-        drop(place);
     });
     Ok(stream(receiver, "text/event-stream"))
 }
 
-/// Which events to send.
+/// A permit for one stream. Streams with a slow reader occupy a thread each, so their number is limited.
+pub(crate) fn stream_permit(app: &App) -> Result<OwnedSemaphorePermit, ProblemDetails> {
+    app.streams.clone().try_acquire_owned().map_err(|_| {
+        ProblemDetails::new(StatusCode::TOO_MANY_REQUESTS, "too many streams are open")
+            .with_remedy("close one, or try again later")
+            .with_retry_after(10)
+    })
+}
+
+/// The events to send.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+struct EventRange {
     after: u64,
     until: u64,
     limit: Option<u64>,
     policy: Option<u64>,
 }
 
-/// Sends what is in the log now. A reader that is gone ends it; what cannot be read breaks the answer off.
-fn send_lines(log: &dyn EventLog, range: Range, sender: &Sender<Sent>) {
-    let Range { mut after, until, limit, policy } = range;
+/// Sends the events so far. Stops when the reader disconnects; a read error aborts the response.
+fn send_lines(log: &dyn EventLog, range: EventRange, sender: &Sender<Chunk>) {
+    let EventRange { mut after, until, limit, policy } = range;
     let mut left = limit.unwrap_or(u64::MAX);
     while left > 0 && after < until {
         let most = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
@@ -107,8 +116,8 @@ fn send_lines(log: &dyn EventLog, range: Range, sender: &Sender<Sent>) {
     }
 }
 
-/// Sends what is in the log, and then what is added, until the listener is gone or the service stops.
-async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Sender<Sent>) {
+/// Sends the events so far, then new ones, until the reader disconnects or the service shuts down.
+async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Sender<Chunk>) {
     let (mut applied, mut closing) = (app.engine.subscribe(), app.closing());
     loop {
         applied.mark_unchanged();
@@ -131,28 +140,28 @@ async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Se
                 continue;
             }
         }
-        let next = tokio::select! {
-            changed = applied.changed() => if changed.is_ok() { Next::More } else { Next::End },
-            () = tokio::time::sleep(KEEP_ALIVE) => Next::Wait,
-            () = async { drop(closing.wait_for(|closing| *closing).await) } => Next::End,
-            () = sender.closed() => Next::End,
+        let wake = tokio::select! {
+            changed = applied.changed() => if changed.is_ok() { Wake::NewEvents } else { Wake::End },
+            () = tokio::time::sleep(KEEP_ALIVE) => Wake::KeepAlive,
+            () = async { drop(closing.wait_for(|closing| *closing).await) } => Wake::End,
+            () = sender.closed() => Wake::End,
         };
-        let still_here = Bytes::from_static(b": still here\n\n");
-        if next == Next::End || (next == Next::Wait && sender.send(Ok(still_here)).await.is_err()) {
+        let keep_alive = Bytes::from_static(b": keep-alive\n\n");
+        if wake == Wake::End || (wake == Wake::KeepAlive && sender.send(Ok(keep_alive)).await.is_err()) {
             return;
         }
     }
 }
 
-/// What a listener gets next.
+/// Why a stream woke up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    More,
-    Wait,
+enum Wake {
+    NewEvents,
+    KeepAlive,
     End,
 }
 
-/// An event as a line of JSON. Its body stands there to the letter, as it was hashed.
+/// Writes an event as a line of JSON. Its body is copied unchanged, because the hash covers those bytes.
 fn write_line(text: &mut Vec<u8>, entry: &LogEntry) {
     let quoted = |words: &str| serde_json::to_string(words).unwrap_or_default();
     let LogEntry { number, time_ms, actor, policy, kind, body, hash } = entry;
@@ -168,8 +177,8 @@ fn broken(error: &StoreError) -> std::io::Error {
     std::io::Error::other(error.to_string())
 }
 
-/// An answer that is sent as it comes.
-pub(crate) fn stream(receiver: Receiver<Sent>, kind: &'static str) -> Response {
+/// A response whose body is sent as it arrives.
+pub(crate) fn stream(receiver: Receiver<Chunk>, kind: &'static str) -> Response {
     let chunks = futures_util::stream::unfold(receiver, |mut receiver| async move {
         receiver.recv().await.map(|chunk| (chunk, receiver))
     });

@@ -1,4 +1,4 @@
-//! What the evidence says now.
+//! The evidence about the rule in force, computed on request.
 
 use axum::http::StatusCode;
 use rarely_live::TimedReviewPoint;
@@ -7,56 +7,56 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
-use crate::call::{Call, blocking};
 use crate::policies::json;
-use crate::problem::Problem;
-use crate::route::Answered;
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking};
+use crate::route::ApiResult;
 use crate::views::{OptionCounts, json as value, option_counts};
 
-/// What the evidence says.
+/// The evidence about the rule in force.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EvidenceView {
-    /// The last event that was looked at.
+    /// The last event that it takes into account.
     basis: u64,
     /// The version in force.
     version: u64,
-    /// keep, change, cannot tell.
+    /// `keep`, `change` or `cannot tell`.
     #[schema(value_type = String)]
     verdict: Verdict,
-    /// Why not otherwise.
+    /// The reasons for the verdict.
     reasons: Vec<String>,
     /// The whole review, as `rarely review --format json` prints it.
     #[schema(value_type = Object)]
     review: Json,
-    /// How much happened, by option.
+    /// Decisions and outcomes, by option.
     options: Vec<OptionCounts>,
-    /// Options that may be best for many and that nobody gets.
+    /// Options that may be best for many people but are hardly ever given.
     stuck_options: Vec<StuckOption>,
-    /// What would settle what is open, by simulation.
+    /// What would settle an open question, by simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     remedy: Option<Json>,
-    /// How the rule stood at reviews: above a strain of 1 its boundaries are implausible.
+    /// The state of the rule at each review. Its boundaries are implausible where the strain is above 1.
     #[schema(value_type = Vec<Object>)]
     points: Vec<TimedReviewPoint>,
 }
 
-/// An option that may be best for many and that nobody gets.
+/// An option that may be best for many people but is hardly ever given.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StuckOption {
     option: String,
-    /// Share of recent people for whom it may be best.
+    /// The share of recent people for whom it may be best.
     plausible_share: f64,
-    /// Share of all outcomes that are of it.
+    /// The share of all outcomes that are from it.
     played_share: f64,
     /// What it means, and what to do.
     words: String,
 }
 
-pub(crate) async fn evidence(call: Call) -> Answered {
-    let (app, handle) = (call.app.clone(), call.policy()?.clone());
-    // It is never closed, so that waiting ends with a turn.
-    let _turn = call.app.simulations.acquire().await;
+pub(crate) async fn evidence(request: AuthorizedRequest) -> ApiResult {
+    let (app, handle) = (request.app.clone(), request.policy()?.clone());
+    // The semaphore is never closed, so this always gets a permit.
+    let _permit = request.app.simulations.acquire().await;
     blocking(move || {
         let (version, options, points) = {
             let live = handle.live.lock();
@@ -83,7 +83,7 @@ pub(crate) async fn evidence(call: Call) -> Answered {
                 points,
             }
         });
-        Ok(json(StatusCode::OK, &view.map_err(Problem::from)?))
+        Ok(json(StatusCode::OK, &view.map_err(ProblemDetails::from)?))
     })
     .await?
 }

@@ -1,4 +1,4 @@
-//! All cases with an outcome, as a Parquet file that `rarely review --data` reads.
+//! All cases with an outcome as a Parquet file, which `rarely review --data` reads.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -14,23 +14,25 @@ use rarely_policy::PolicyDocument;
 use rarely_store::EventLog;
 use tokio::sync::mpsc::{Sender, channel};
 
-use crate::call::Call;
-use crate::events::stream;
-use crate::route::Answered;
+use crate::events::{stream, stream_permit};
+use crate::request::AuthorizedRequest;
+use crate::route::ApiResult;
 
-/// Bytes that are sent at a time.
-const PART: usize = 1 << 16;
-/// Parts that wait for a slow reader.
-const WAITING: usize = 4;
+/// Bytes sent at a time.
+const CHUNK: usize = 1 << 16;
+/// Chunks buffered for a slow reader.
+const BUFFERED: usize = 4;
 
-pub(crate) async fn export(call: Call) -> Answered {
-    let (handle, log) = (call.policy()?.clone(), call.app.engine.log().clone());
-    let until = call.app.engine.committed();
-    let (sender, receiver) = channel(WAITING);
+pub(crate) async fn export(request: AuthorizedRequest) -> ApiResult {
+    let (handle, log) = (request.policy()?.clone(), request.app.engine.log().clone());
+    let until = request.app.engine.committed();
+    let (sender, receiver) = channel(BUFFERED);
+    let permit = stream_permit(&request.app)?;
     tokio::task::spawn_blocking(move || {
-        let mut out = Parts { sender, part: Vec::with_capacity(PART) };
+        let _permit = permit;
+        let mut out = ChunkWriter { sender, chunk: Vec::with_capacity(CHUNK) };
         if let Err(error) = write(&handle, log.as_ref(), until, &mut out) {
-            // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+            // The response has started. Abort it, so that the reader does not take it for complete.
             drop(out.sender.blocking_send(Err(io::Error::other(error.to_string()))));
         }
     });
@@ -40,7 +42,7 @@ pub(crate) async fn export(call: Call) -> Answered {
     Ok(response)
 }
 
-/// What can go wrong while a file is written.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 enum ExportError {
     #[error(transparent)]
@@ -49,12 +51,12 @@ enum ExportError {
     Store(#[from] rarely_store::StoreError),
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// Everything up to the last event is written.
+    /// Stops the walk at the last event; not a failure.
     #[error("done")]
     Done,
 }
 
-fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut Parts) -> Result<(), ExportError> {
+fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkWriter) -> Result<(), ExportError> {
     let corrected = corrections(handle, log, until)?;
     let mut rows = ParquetRows::new(&mut *out, columns(&handle.document))?;
     each(handle, log, until, |number, time_ms, event| {
@@ -67,7 +69,7 @@ fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut Parts)
     Ok(())
 }
 
-/// The outcomes that replace those which events first reported.
+/// Corrected outcomes, by the event that first reported the outcome.
 fn corrections(handle: &PolicyHandle, log: &dyn EventLog, until: u64) -> Result<HashMap<u64, f64>, ExportError> {
     let mut corrected = HashMap::new();
     each(handle, log, until, |_, _, event| {
@@ -79,7 +81,7 @@ fn corrections(handle: &PolicyHandle, log: &dyn EventLog, until: u64) -> Result<
     Ok(corrected)
 }
 
-/// Every outcome and correction of a policy up to an event.
+/// Visits every outcome and correction of a policy up to an event.
 fn each(
     handle: &PolicyHandle,
     log: &dyn EventLog,
@@ -132,7 +134,7 @@ fn push<W: Write + Send>(
     Ok(())
 }
 
-/// A number where the document has numbers, a level's name where it has levels.
+/// A number for a numeric feature, a level's name for a categorical one.
 fn cell<'a>(handle: &'a PolicyHandle, at: usize, field: &'a RecordField) -> RowCell<'a> {
     let feature = &handle.document.features()[at];
     match (feature.levels(), field) {
@@ -164,7 +166,7 @@ fn columns(document: &PolicyDocument) -> Vec<(String, RowColumn)> {
         ("decision", RowColumn::Whole),
     ];
     for (name, kind) in beside {
-        // The document's own columns keep their names.
+        // Columns of the document keep their names.
         let mut name = name.to_owned();
         while columns.iter().any(|(known, _)| *known == name) {
             name.insert_str(0, "rarely_");
@@ -174,30 +176,30 @@ fn columns(document: &PolicyDocument) -> Vec<(String, RowColumn)> {
     columns
 }
 
-/// Sends what is written in parts.
-struct Parts {
+/// Sends written bytes in chunks.
+struct ChunkWriter {
     sender: Sender<Result<Bytes, io::Error>>,
-    part: Vec<u8>,
+    chunk: Vec<u8>,
 }
 
-impl Parts {
+impl ChunkWriter {
     fn send(&mut self) -> io::Result<()> {
-        let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART));
-        let sent = self.sender.blocking_send(Ok(part.into()));
-        sent.map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone"))
+        let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
+        let sent = self.sender.blocking_send(Ok(chunk.into()));
+        sent.map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader disconnected"))
     }
 }
 
-impl Write for Parts {
+impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.part.extend_from_slice(bytes);
-        if self.part.len() >= PART {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK {
             self.send()?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.part.is_empty() { Ok(()) } else { self.send() }
+        if self.chunk.is_empty() { Ok(()) } else { self.send() }
     }
 }

@@ -4,63 +4,64 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `app`, `failures` | what every request has at hand; wrong tokens |
-//! | `problem`, `refusals` | what went wrong, as RFC 9457 has it; the engine's errors as such |
-//! | `route`, `call`, `body`, `limits` | a route and who may call it; one request; its body; how much is taken |
-//! | `table` | every route of the API |
-//! | `policies`, `evidence`, `signing`, `decisions`, `explain`, `outcomes`, `batch`, `events`, `export`, `tokens` | what they do |
-//! | `views` | policies, versions and proposals as they are shown |
-//! | `open`, `measure` | health, metrics and documentation |
-//! | `openapi`, `docs` | the table as an OpenAPI document, and as a page |
-//! | `guard` | around every request: limits, headers, measures, panics |
-//! | `dashboard` | pages for people |
-//! | `serve` | the server |
+//! | `app`, `login_throttle` | shared state, authentication and authorization; the limit of failed sign-ins |
+//! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
+//! | `route`, `request`, `body`, `limits` | a route and who may call it; one request; its body; all limits |
+//! | `routes` | every route of the API |
+//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `batch`, `events`, `export`, `tokens` | the handlers |
+//! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
+//! | `views` | policies, versions and proposals as the API returns them |
+//! | `health`, `metrics` | health checks; metrics for Prometheus |
+//! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
+//! | `middleware` | around every request: limits, headers, metrics, panics |
+//! | `dashboard` | the pages |
+//! | `serve` | sockets, TLS and signals |
 #![deny(missing_docs)]
 
 mod app;
 mod batch;
 mod body;
-mod call;
 mod dashboard;
 mod decisions;
 mod docs;
+mod error;
 mod events;
 mod evidence;
-mod explain;
+mod explanation;
 mod export;
-mod failures;
-mod guard;
+mod health;
 mod limits;
-mod measure;
-mod open;
+mod login_throttle;
+mod metrics;
+mod middleware;
 mod openapi;
 mod outcomes;
 mod policies;
 mod problem;
-mod refusals;
+mod request;
 mod route;
+mod routes;
+mod rule_steps;
 mod serve;
 mod signing;
-mod table;
 mod tokens;
 mod views;
-mod worked;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware};
+use axum::Router;
 
-pub use app::{App, Settings};
-pub use limits::{check_name, check_person};
+pub use app::{App, ServiceSettings};
+pub use limits::{NameError, check_name, check_owner};
 pub use openapi::document as openapi;
-pub use problem::Problem;
+pub use problem::ProblemDetails;
 pub use serve::{Ready, ServeError, ServeOptions, serve};
 
-/// Everything that is served, without a socket.
+/// The API and the dashboard as an axum router.
 pub fn router(app: Arc<App>) -> Router {
-    route::router(&app, table::routes())
+    route::router(&app, routes::routes())
         .merge(dashboard::routes(app.clone()))
-        .fallback(guard::no_route)
-        .method_not_allowed_fallback(guard::no_method)
-        .layer(middleware::from_fn_with_state(app, guard::guard))
+        .fallback(middleware::no_route)
+        .method_not_allowed_fallback(middleware::no_method)
+        .layer(axum::middleware::from_fn_with_state(app, middleware::wrap))
 }

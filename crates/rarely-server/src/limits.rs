@@ -1,11 +1,11 @@
-//! How much is taken.
+//! Limits of the service, and the checks of names, keys and texts.
 
-use axum::http::StatusCode;
+use rarely_error::{Explain, Remedy};
 use rarely_live::ENGINE_ACTOR;
 
-use crate::problem::Problem;
+use crate::problem::ProblemDetails;
 
-/// Bytes of a body.
+/// Bytes of a request body.
 pub(crate) const BODY_BYTES: usize = 4 << 20;
 /// Bytes of a policy document.
 pub(crate) const DOCUMENT_BYTES: usize = 1 << 20;
@@ -13,87 +13,105 @@ pub(crate) const DOCUMENT_BYTES: usize = 1 << 20;
 pub(crate) const BATCH_LINES: usize = 10_000;
 /// Characters of a name.
 pub(crate) const NAME_CHARACTERS: usize = 128;
-/// Bytes of a key.
+/// Bytes of an idempotency key.
 pub(crate) const KEY_BYTES: usize = 256;
-/// Characters of what somebody signs.
+/// Characters of the meaning or the reason of a signature.
 pub(crate) const TEXT_CHARACTERS: usize = 4000;
-/// Requests that are worked on at a time.
+/// Requests in flight.
 pub(crate) const IN_FLIGHT: usize = 1024;
-/// Streams of events that are followed at a time.
+/// Open event streams.
 pub(crate) const STREAMS: usize = 256;
-/// Reviews with their simulations that are worked out at a time for readers.
+/// Concurrent reviews with simulations, for readers.
 pub(crate) const SIMULATIONS: usize = 2;
-/// Seconds in which a body must have come.
+/// Seconds within which the body of a request must arrive.
 pub(crate) const BODY_SECONDS: u64 = 30;
-/// Seconds in which the head of a request must have come.
+/// Seconds within which the head of a request must arrive.
 pub(crate) const HEAD_SECONDS: u64 = 10;
 
-/// Who acts where nobody with a token does.
+/// Actors of events that no token caused.
 const RESERVED: [&str; 2] = [ENGINE_ACTOR, "console"];
 
-/// Checks a name that stands in addresses.
-///
-/// # Errors
-/// What is wrong with it, and what to do.
-pub fn check_name(name: &str) -> Result<(), String> {
-    let problem = if name.trim().is_empty() {
-        "is empty"
-    } else if name.chars().count() > NAME_CHARACTERS {
-        "has more than 128 characters"
-    } else if name.chars().any(|character| character.is_control() || character == '/') {
-        "has a control character or a slash"
-    } else if name == "." || name == ".." {
-        "means a folder in addresses"
-    } else {
-        return Ok(());
-    };
-    let shown: String = name.chars().take(40).collect();
-    Err(format!("the name {shown:?} {problem}; use at most {NAME_CHARACTERS} letters, digits, blanks and dashes"))
+/// Why a name cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// It has no visible character.
+    #[error("the name is empty")]
+    Empty,
+    /// It has too many characters.
+    #[error("the name has {characters} characters, but at most {NAME_CHARACTERS} are allowed")]
+    TooLong {
+        /// How many it has.
+        characters: usize,
+    },
+    /// It contains a control character or a slash.
+    #[error("the name {0:?} contains a control character or a slash")]
+    Forbidden(String),
+    /// It is `.` or `..`, which a URL resolves.
+    #[error("the name {0:?} cannot be part of a URL")]
+    Dots(String),
+    /// The service itself acts under this name.
+    #[error("the name {0:?} is reserved for the service")]
+    Reserved(String),
 }
 
-/// Checks the name of somebody who gets a token.
+impl Explain for NameError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Self::Reserved(_) => Remedy::new("use the name of a person or a program"),
+            _ => Remedy::new(format!("use 1 to {NAME_CHARACTERS} letters, digits, spaces and dashes")),
+        })
+    }
+}
+
+/// Checks a name that is part of URLs.
 ///
 /// # Errors
-/// What is wrong with it, and what to do.
-pub fn check_person(name: &str) -> Result<(), String> {
+/// [`NameError`] says why it cannot be used.
+pub fn check_name(name: &str) -> Result<(), NameError> {
+    let characters = name.chars().count();
+    if name.trim().is_empty() {
+        Err(NameError::Empty)
+    } else if characters > NAME_CHARACTERS {
+        Err(NameError::TooLong { characters })
+    } else if name.chars().any(|character| character.is_control() || character == '/') {
+        Err(NameError::Forbidden(name.to_owned()))
+    } else if name == "." || name == ".." {
+        Err(NameError::Dots(name.to_owned()))
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks the name of the owner of a token.
+///
+/// # Errors
+/// [`NameError`] says why it cannot be used.
+pub fn check_owner(name: &str) -> Result<(), NameError> {
     if RESERVED.contains(&name) {
-        return Err(format!("the name {name:?} is the service's own; use the name of a person or a program"));
+        return Err(NameError::Reserved(name.to_owned()));
     }
     check_name(name)
 }
 
-/// Checks the caller's name for a request.
-pub(crate) fn check_key(key: Option<&str>) -> Result<(), Problem> {
+/// Checks an idempotency key.
+pub(crate) fn check_key(key: Option<&str>) -> Result<(), ProblemDetails> {
     let Some(key) = key else { return Ok(()) };
     if key.is_empty() || key.len() > KEY_BYTES {
-        return Err(wrong(
+        return Err(ProblemDetails::wrong(
             "key",
             format!("the key has {} bytes", key.len()),
-            format!("use 1 to {KEY_BYTES} bytes, or leave it out"),
+            format!("use 1 to {KEY_BYTES} bytes, or leave the key out"),
         ));
     }
     Ok(())
 }
 
-/// Checks a text that is kept for good.
-pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Problem> {
+/// Checks a text that the log keeps.
+pub(crate) fn check_text(field: &str, text: &str) -> Result<(), ProblemDetails> {
     let count = text.chars().count();
     if count > TEXT_CHARACTERS {
-        let remedy = format!("say it in at most {TEXT_CHARACTERS} characters");
-        return Err(wrong(field, format!("{field} has {count} characters"), remedy));
+        let remedy = format!("use at most {TEXT_CHARACTERS} characters");
+        return Err(ProblemDetails::wrong(field, format!("the {field} has {count} characters"), remedy));
     }
     Ok(())
-}
-
-/// A field that is wrong.
-pub(crate) fn wrong(field: impl Into<String>, detail: impl Into<String>, remedy: impl Into<String>) -> Problem {
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail).field(field).remedy(remedy)
-}
-
-/// A field that is wrong, where the remedy stands behind a semicolon, as our messages have it.
-pub(crate) fn wrong_in_words(field: impl Into<String>, message: &str) -> Problem {
-    match message.split_once("; ") {
-        Some((detail, remedy)) => wrong(field, detail, remedy),
-        None => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, message).field(field),
-    }
 }

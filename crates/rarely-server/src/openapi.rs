@@ -6,14 +6,14 @@ use serde_json::{Map, Value as Json, json};
 use utoipa::PartialSchema as _;
 
 use crate::limits::{BATCH_LINES, BODY_BYTES, DOCUMENT_BYTES, KEY_BYTES, NAME_CHARACTERS, TEXT_CHARACTERS};
-use crate::problem::Problem;
-use crate::route::{Content, Need, Reply, Route, problem};
-use crate::table::routes;
+use crate::problem::ProblemDetails;
+use crate::route::{Access, Content, Reply, Route, problem};
+use crate::routes::routes;
 
-/// The OpenAPI document of the API.
+/// The OpenAPI document.
 pub fn document(version: &str) -> Json {
     let mut schemas: BTreeMap<String, Json> = BTreeMap::new();
-    schemas.insert("Problem".to_owned(), value(&Problem::schema()));
+    schemas.insert("Problem".to_owned(), value(&ProblemDetails::schema()));
     let mut paths: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
     for route in routes() {
         for (name, schema) in &route.schemas {
@@ -28,50 +28,50 @@ pub fn document(version: &str) -> Json {
             "title": "rarely",
             "version": version,
             "description": format!(
-                "Live policies whose every decision can be reconstructed and whose every change is signed. Bodies are at most {} MiB \
-                 (documents {} MiB), batches {BATCH_LINES} lines, names {NAME_CHARACTERS} characters, keys {KEY_BYTES} bytes, texts \
-                 of signatures {TEXT_CHARACTERS} characters. Whatever goes wrong is told by an RFC 9457 problem document.",
+                "Live policies: every decision can be reconstructed, and every change is signed. Limits: bodies {} MiB (policy documents \
+                 {} MiB), batches {BATCH_LINES} lines, names {NAME_CHARACTERS} characters, keys {KEY_BYTES} bytes, the meaning and \
+                 the reason of a signature {TEXT_CHARACTERS} characters each. Errors are RFC 9457 problem documents.",
                 BODY_BYTES >> 20, DOCUMENT_BYTES >> 20
             ),
         },
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer", "description": "`rarely token create` makes tokens." } },
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer", "description": "A token from `rarely token create` or `POST /v1/tokens`." } },
         },
     })
 }
 
-/// Who may call a route, in words.
-pub(crate) fn who(need: Need) -> String {
-    match need {
-        Need::Nothing => "everybody".to_owned(),
-        Need::Somewhere(role) => format!("tokens with the role {role} on any policy"),
-        Need::There(role) => format!("tokens with the role {role} on the policy"),
-        Need::Everywhere(role) => format!("tokens with the role {role} on all policies"),
+/// Who may call a route, as a sentence.
+fn requirement(access: Access) -> String {
+    match access {
+        Access::Public => "Requires no token.".to_owned(),
+        Access::AnyPolicy(role) => format!("Requires the role `{role}` on at least one policy."),
+        Access::ThisPolicy(role) => format!("Requires the role `{role}` on the policy."),
+        Access::AllPolicies(role) => format!("Requires the role `{role}` on all policies."),
     }
 }
 
-/// The ways in which every route of a kind may go wrong.
-pub(crate) fn common(route: &Route) -> Vec<(u16, &'static str)> {
+/// The errors that all routes of a kind share.
+fn common_errors(route: &Route) -> Vec<(u16, &'static str)> {
     let mut all = Vec::new();
-    if route.need != Need::Nothing {
-        all.push((401, "the token lets nobody in"));
-        all.push((403, "the token is for something else"));
-        all.push((429, "too many wrong tokens were shown from this address"));
+    if route.access != Access::Public {
+        all.push((401, "the token is missing, unknown, revoked or expired"));
+        all.push((403, "the token lacks the required role"));
+        all.push((429, "too many invalid tokens were sent from this address"));
     }
-    all.push((503, "the store or the service does not work now, or has too much to do"));
+    all.push((503, "the store failed, or the service is overloaded or shutting down"));
     if !route.parameters.is_empty() {
-        all.push((400, "the address, or what stands behind the question mark, cannot be read"));
+        all.push((400, "a parameter cannot be parsed"));
     }
-    if matches!(route.need, Need::There(_)) {
-        all.push((404, "there is no such policy, or nothing of this number"));
+    if matches!(route.access, Access::ThisPolicy(_)) {
+        all.push((404, "the policy, or the number in the path, was not found"));
     }
     if !route.takes.is_empty() {
-        all.push((400, "the body is not what its type says"));
-        all.push((408, "the body did not come in time"));
+        all.push((400, "the body cannot be parsed"));
+        all.push((408, "the body did not arrive in time"));
         all.push((413, "the body is too long"));
-        all.push((415, "the body is of another type"));
+        all.push((415, "the Content-Type is not supported"));
         all.push((422, "a field is missing, unknown or wrong"));
     }
     all
@@ -79,7 +79,7 @@ pub(crate) fn common(route: &Route) -> Vec<(u16, &'static str)> {
 
 fn operation(route: &Route) -> Json {
     let mut replies: Vec<Reply> = route.replies.clone();
-    for (status, meaning) in common(route) {
+    for (status, meaning) in common_errors(route) {
         if !replies.iter().any(|reply| reply.status == status) {
             replies.push(Reply { status, meaning, contents: vec![problem()] });
         }
@@ -90,22 +90,22 @@ fn operation(route: &Route) -> Json {
         .parameters
         .iter()
         .map(|parameter| {
-            let schema = match (parameter.whole_number, parameter.place) {
+            let schema = match (parameter.whole_number, parameter.location) {
                 (true, "path") => json!({ "type": "integer", "format": "int64", "minimum": 1 }),
                 (true, _) => json!({ "type": "integer", "format": "int64", "minimum": 0 }),
                 (false, _) => json!({ "type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS }),
             };
-            let required = parameter.place == "path";
-            json!({ "name": parameter.name, "in": parameter.place, "description": parameter.meaning, "required": required, "schema": schema })
+            let required = parameter.location == "path";
+            json!({ "name": parameter.name, "in": parameter.location, "description": parameter.meaning, "required": required, "schema": schema })
         })
         .collect();
     let mut operation = json!({
         "operationId": identifier(route),
         "summary": route.summary,
-        "description": format!("For {}.", who(route.need)),
+        "description": requirement(route.access),
         "parameters": parameters,
         "responses": responses,
-        "security": if route.need == Need::Nothing { json!([]) } else { json!([{ "token": [] }]) },
+        "security": if route.access == Access::Public { json!([]) } else { json!([{ "token": [] }]) },
     });
     if !route.takes.is_empty() {
         operation["requestBody"] = json!({ "required": route.body_required, "content": contents(&route.takes) });

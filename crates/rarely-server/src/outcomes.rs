@@ -1,4 +1,4 @@
-//! Outcomes of our decisions, and of decisions taken elsewhere.
+//! Outcomes of decisions made here, and of decisions made elsewhere.
 
 use axum::http::StatusCode;
 use rarely_live::engine::{NewOutcome, PolicyHandle, RecordedOutcome};
@@ -7,115 +7,120 @@ use rarely_policy::{Encoder, FieldValue};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use crate::batch;
-use crate::body::{self, Written};
-use crate::call::{Call, blocking};
-use crate::limits::{BODY_BYTES, check_key, check_text, wrong, wrong_in_words};
+use crate::body::{self, BodyFormat};
+use crate::limits::{BODY_BYTES, check_key, check_text};
 use crate::policies::json;
-use crate::problem::Problem;
-use crate::refusals::unavailable;
-use crate::route::Answered;
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking, blocking_on};
+use crate::route::ApiResult;
 
-/// How one of our decisions went.
+/// The outcome of a decision.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeReport {
-    /// The number that `POST …/decisions` answered.
+    /// The number that `POST …/decisions` returned.
     decision: u64,
-    /// The outcome, in the document's units.
+    /// The outcome, in the unit of the policy document.
     outcome: f64,
-    /// Whether it replaces what was reported before.
+    /// Whether it replaces an outcome that was reported before.
     #[serde(default)]
     correction: bool,
-    /// Why it is corrected.
+    /// Why the outcome is corrected.
     #[serde(default)]
     reason: Option<String>,
 }
 
-/// How a decision went that was taken elsewhere.
+/// A decision that was made elsewhere, with its outcome.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Observation {
-    /// What was known of the person: every feature of the policy document.
+    /// The person's data: a value for every feature of the policy document.
     #[schema(value_type = Object)]
     record: Map<String, Json>,
-    /// The option that was given.
+    /// The option that the person got.
     option: String,
-    /// The outcome, in the document's units.
+    /// The outcome, in the unit of the policy document.
     outcome: f64,
-    /// A name for the request: the same name again is taken in once.
+    /// An idempotency key: a repeated request with the same key is recorded once.
     #[serde(default)]
     key: Option<String>,
-    /// With what probability the option was given, if that is known.
+    /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
     propensity: Option<f64>,
 }
 
-/// It was taken in.
+/// An outcome that is recorded.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReportedView {
-    /// The event that keeps it.
+    /// The event that records it.
     event: u64,
-    /// Whether it had been reported before.
+    /// Whether it was reported before.
     repeated: bool,
 }
 
-pub(crate) async fn outcomes(call: Call) -> Answered {
-    report(call, outcome).await
+pub(crate) async fn outcomes(request: AuthorizedRequest) -> ApiResult {
+    report(request, outcome).await
 }
 
-pub(crate) async fn observations(call: Call) -> Answered {
-    report(call, observation).await
+pub(crate) async fn observations(request: AuthorizedRequest) -> ApiResult {
+    report(request, observation).await
 }
 
-fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, Problem> {
+fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, ProblemDetails> {
     let OutcomeReport { decision, outcome, correction, reason } = report;
     if let Some(reason) = &reason {
         check_text("reason", reason)?;
         if !correction {
-            return Err(wrong("reason", "a reason is for corrections", "leave it out, or send \"correction\": true"));
+            return Err(ProblemDetails::wrong(
+                "reason",
+                "only a correction has a reason",
+                "leave the reason out, or send `\"correction\": true`",
+            ));
         }
     }
     Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction: correction.then_some(reason) })
 }
 
-fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, Problem> {
+fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
     let Observation { record, option, outcome, key, propensity } = observation;
     check_key(key.as_deref())?;
     let (record, _) = handle.reader.read(record)?;
-    let arm = handle.reader.option(&option).map_err(|error| wrong_in_words("option", &error.to_string()))?;
+    let arm = handle.reader.option(&option).map_err(|error| ProblemDetails::from(error).with_field("option"))?;
     let option = handle.document.options()[arm.index()].clone();
     if let Some(propensity) = propensity {
         Encoder::propensity(FieldValue::Number(propensity))
-            .map_err(|error| wrong_in_words("propensity", &error.to_string()))?;
+            .map_err(|error| ProblemDetails::from(error).with_field("propensity"))?;
     }
     Ok(NewOutcome::External { decision: ExternalDecision { key, record, option, propensity }, outcome: plain(outcome) })
 }
 
-/// Zero has one sign, so that −0 sent again as 0 is the same outcome.
+/// Turns −0 into 0, so that both are the same outcome.
 fn plain(outcome: f64) -> f64 {
     outcome + 0.0
 }
 
 async fn report<T: DeserializeOwned + 'static>(
-    mut call: Call,
-    understand: fn(&PolicyHandle, T) -> Result<NewOutcome, Problem>,
-) -> Answered {
-    let written = call.written(&[Written::Json, Written::Lines])?;
-    let bytes = call.bytes(BODY_BYTES).await?;
-    let (app, handle) = (call.app.clone(), call.policy()?.clone());
-    if written == Written::Json {
-        let report = understand(&handle, body::parse(&bytes)?)?;
-        let mut results = app.engine.observe(&handle, call.actor(), vec![report]).await;
-        let reported = results.pop().ok_or_else(|| unavailable("there is no answer"))??;
-        return Ok(json(StatusCode::OK, &ReportedView::from(reported)));
+    mut request: AuthorizedRequest,
+    check: fn(&PolicyHandle, T) -> Result<NewOutcome, ProblemDetails>,
+) -> ApiResult {
+    let format = request.format(&[BodyFormat::Json, BodyFormat::Lines])?;
+    let bytes = request.bytes(BODY_BYTES).await?;
+    let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
+    if format == BodyFormat::Json {
+        let outcome = check(&handle, body::parse(&bytes)?)?;
+        // The decision, or the key, is looked up in the store.
+        let mut results = blocking_on(async move { app.engine.observe(&handle, &actor, vec![outcome]).await }).await?;
+        let recorded = results.pop().ok_or_else(ProblemDetails::internal)??;
+        return Ok(json(StatusCode::OK, &ReportedView::from(recorded)));
     }
-    let (actor, runtime) = (call.actor().to_owned(), tokio::runtime::Handle::current());
+    let runtime = Handle::current();
     blocking(move || {
-        let reports = batch::read(&bytes, |report| understand(&handle, report))?;
-        Ok(batch::answer(reports, |block| {
+        let items = batch::read(&bytes, |report| check(&handle, report))?;
+        Ok(batch::respond(items, |block| {
             let results = runtime.block_on(app.engine.observe(&handle, &actor, block));
             results.into_iter().map(|result| Ok(ReportedView::from(result?))).collect()
         }))

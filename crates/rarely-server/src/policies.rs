@@ -8,14 +8,14 @@ use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::{self, Written};
-use crate::call::{Call, blocking};
-use crate::limits::{DOCUMENT_BYTES, check_name, wrong, wrong_in_words};
-use crate::problem::Problem;
-use crate::route::Answered;
+use crate::body::{self, BodyFormat};
+use crate::limits::{DOCUMENT_BYTES, check_name};
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking};
+use crate::route::ApiResult;
 use crate::views::{PolicyBrief, PolicyView, VersionView};
 
-/// A policy document in JSON.
+/// A policy document to register.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Registration {
@@ -23,30 +23,28 @@ pub(crate) struct Registration {
     document: String,
 }
 
-/// All policies that may be seen.
+/// The policies that the token may read.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Policies {
     policies: Vec<PolicyBrief>,
 }
 
-/// All versions of a policy.
+/// The versions of a policy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Versions {
     versions: Vec<VersionView>,
 }
 
-pub(crate) async fn register(mut call: Call) -> Answered {
-    let written = call.written(&[Written::Json, Written::Text])?;
-    let bytes = call.bytes(DOCUMENT_BYTES).await?;
-    let text = match written {
-        Written::Json => body::parse::<Registration>(&bytes)?.document,
+pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
+    let format = request.format(&[BodyFormat::Json, BodyFormat::Text])?;
+    let bytes = request.bytes(DOCUMENT_BYTES).await?;
+    let text = match format {
+        BodyFormat::Json => body::parse::<Registration>(&bytes)?.document,
         _ => text(&bytes)?,
     };
-    let (app, actor, seed) = (call.app.clone(), call.actor().to_owned(), seed()?);
+    let (app, actor, seed) = (request.app.clone(), request.actor().to_owned(), random_seed()?);
     blocking(move || {
-        let document =
-            PolicyDocument::parse(&text, "document").map_err(|error| wrong_in_words("document", &error.to_string()))?;
-        check_name(document.policy()).map_err(|message| wrong_in_words("document.policy", &message))?;
+        check_document(&text)?;
         let before = app.engine.committed();
         let handle = app.engine.register(&actor, &text, seed)?;
         let status = if handle.id > before { StatusCode::CREATED } else { StatusCode::OK };
@@ -56,10 +54,10 @@ pub(crate) async fn register(mut call: Call) -> Answered {
     .await?
 }
 
-pub(crate) async fn list(call: Call) -> Answered {
-    let now_ms = call.app.engine.now_ms();
-    let grant = call.grant()?.clone();
-    let app = call.app.clone();
+pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
+    let now_ms = request.app.engine.now_ms();
+    let grant = request.grant()?.clone();
+    let app = request.app.clone();
     blocking(move || {
         let handles = app.engine.policies();
         let seen = handles.iter().filter(|handle| grant.allows(Role::Read, Some(&handle.name)));
@@ -69,27 +67,34 @@ pub(crate) async fn list(call: Call) -> Answered {
     .await?
 }
 
-pub(crate) async fn one(call: Call) -> Answered {
-    let handle = call.policy()?;
-    Ok(json(StatusCode::OK, &PolicyView::new(handle, &handle.live.lock(), call.app.engine.now_ms())))
+pub(crate) async fn one(request: AuthorizedRequest) -> ApiResult {
+    let handle = request.policy()?;
+    Ok(json(StatusCode::OK, &PolicyView::new(handle, &handle.live.lock(), request.app.engine.now_ms())))
 }
 
-pub(crate) async fn versions(call: Call) -> Answered {
-    let live = call.policy()?.live.lock();
+pub(crate) async fn versions(request: AuthorizedRequest) -> ApiResult {
+    let live = request.policy()?.live.lock();
     let versions = live.state().versions.iter().map(|version| VersionView::new(&live, version)).collect();
     Ok(json(StatusCode::OK, &Versions { versions }))
 }
 
-pub(crate) async fn version(call: Call) -> Answered {
-    let number = call.number("number", "version")?;
-    let live = call.policy()?.live.lock();
-    let version = live
-        .version_of(number)
-        .map_err(|error| Problem::new(StatusCode::NOT_FOUND, error.to_string()).field("number"))?;
+pub(crate) async fn version(request: AuthorizedRequest) -> ApiResult {
+    let number = request.number("number", "version")?;
+    let live = request.policy()?.live.lock();
+    // A missing version in the path is not found; in a body, it is a wrong value.
+    let missing =
+        |_| ProblemDetails::new(StatusCode::NOT_FOUND, format!("version {number} not found")).with_field("number");
+    let version = live.version_of(number).map_err(missing)?;
     Ok(json(StatusCode::OK, &VersionView::with_document(&live, version)))
 }
 
-/// An answer in JSON.
+/// Checks a policy document and the name of its policy.
+pub(crate) fn check_document(text: &str) -> Result<(), ProblemDetails> {
+    let document = PolicyDocument::parse(text, "document")?;
+    check_name(document.policy()).map_err(|error| ProblemDetails::from(error).with_field("document.policy"))
+}
+
+/// A response in JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(body) => {
@@ -97,18 +102,30 @@ pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             response
         }
-        Err(error) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        Err(error) => ProblemDetails::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }
 
-fn text(bytes: &Bytes) -> Result<String, Problem> {
+fn text(bytes: &Bytes) -> Result<String, ProblemDetails> {
     let text = std::str::from_utf8(bytes).map(ToOwned::to_owned);
-    text.map_err(|error| wrong("document", format!("the document is not UTF-8 text: {error}"), "save it as UTF-8"))
+    text.map_err(|error| {
+        ProblemDetails::wrong("document", format!("the document is not UTF-8 text: {error}"), "save it as UTF-8")
+    })
 }
 
-/// A seed that every program reads without loss: at most 2⁵³.
-fn seed() -> Result<u64, Problem> {
-    let random = getrandom::u64()
-        .map_err(|error| Problem::new(StatusCode::SERVICE_UNAVAILABLE, format!("no random numbers: {error}")))?;
-    Ok(random >> 11)
+/// A random seed of at most 53 bits, which every JSON reader reads exactly.
+pub(crate) fn random_seed() -> Result<u64, ProblemDetails> {
+    let mut bytes = [0; 8];
+    random_bytes(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes) >> 11)
+}
+
+/// Random bytes from the operating system.
+pub(crate) fn random_bytes(bytes: &mut [u8]) -> Result<(), ProblemDetails> {
+    getrandom::fill(bytes).map_err(|error| {
+        ProblemDetails::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("the operating system has no random numbers: {error}"),
+        )
+    })
 }

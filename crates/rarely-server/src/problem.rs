@@ -1,20 +1,20 @@
-//! What went wrong, as RFC 9457 has it.
+//! What went wrong, as an RFC 9457 problem document.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// A problem document: what was wrong, where, and what to do.
+/// A problem document: what went wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Problem {
-    /// What kind of problem, as a reference; `about:blank` says that the status is all there is to it.
+pub struct ProblemDetails {
+    /// The kind of problem, as a URI reference. `about:blank` means that the status says it all.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The status in words.
+    /// The name of the HTTP status.
     title: &'static str,
     /// The HTTP status.
     status: u16,
-    /// What was wrong, and with which value.
+    /// What went wrong, with the value that was found.
     detail: String,
     /// Where: the field of the body, or the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,8 +28,8 @@ pub struct Problem {
     retry_after: Option<u64>,
 }
 
-impl Problem {
-    /// A problem that is no more than its status and a sentence.
+impl ProblemDetails {
+    /// A problem with a status and a sentence.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
@@ -42,23 +42,33 @@ impl Problem {
         }
     }
 
-    /// Where it is.
+    /// A field of the request that is wrong: status 422.
+    pub(crate) fn wrong(field: impl Into<String>, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail).with_field(field).with_remedy(remedy)
+    }
+
+    /// A failure of the service itself: status 500.
+    pub(crate) fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; its log has the details")
+    }
+
+    /// Names the field or parameter that is wrong.
     #[must_use]
-    pub fn field(mut self, field: impl Into<String>) -> Self {
+    pub fn with_field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into().into());
         self
     }
 
-    /// What to do.
+    /// Says what to do.
     #[must_use]
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into().into());
         self
     }
 
-    /// After how many seconds to try again.
+    /// Says after how many seconds to try again.
     #[must_use]
-    pub fn retry_after(mut self, seconds: u64) -> Self {
+    pub fn with_retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
@@ -68,13 +78,23 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// What was wrong.
+    /// What went wrong.
     pub fn detail(&self) -> &str {
         &self.detail
     }
+
+    /// What to do.
+    pub fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
+    }
+
+    /// After how many seconds to try again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ProblemDetails {
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (self.status(), body).into_response();

@@ -1,4 +1,4 @@
-//! A route: its address, who may call it, what it takes and gives. The same value serves requests and describes itself.
+//! A route: its path, who may call it, its bodies and its handler. The same value serves requests and describes itself in OpenAPI.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
-use crate::call::Call;
-use crate::problem::Problem;
+use crate::problem::ProblemDetails;
+use crate::request::AuthorizedRequest;
 
-/// What a handler gives.
-pub(crate) type Answered = Result<Response, Problem>;
-type Handler = Arc<dyn Fn(Call) -> BoxFuture<'static, Answered> + Send + Sync>;
+/// The result of a handler.
+pub(crate) type ApiResult = Result<Response, ProblemDetails>;
+type Handler = Arc<dyn Fn(AuthorizedRequest) -> BoxFuture<'static, ApiResult> + Send + Sync>;
 
 /// Who may call a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Everybody.
-    Nothing,
-    /// Who has the role on some policy.
-    Somewhere(Role),
-    /// Who has it on the policy that the address names.
-    There(Role),
-    /// Who has it on all policies.
-    Everywhere(Role),
+pub(crate) enum Access {
+    /// Everyone, without a token.
+    Public,
+    /// Tokens with the role on at least one policy.
+    AnyPolicy(Role),
+    /// Tokens with the role on the policy that the path names.
+    ThisPolicy(Role),
+    /// Tokens with the role on all policies.
+    AllPolicies(Role),
 }
 
-/// A parameter.
+/// A parameter of a route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     /// `path`, `query` or `header`.
-    pub(crate) place: &'static str,
+    pub(crate) location: &'static str,
     pub(crate) meaning: &'static str,
     pub(crate) whole_number: bool,
 }
 
-/// A body that is taken or given.
+/// A body of a request or a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
     pub(crate) media: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct Content {
     pub(crate) example: Option<Json>,
 }
 
-/// An answer.
+/// A response that a route declares.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -63,11 +63,11 @@ pub(crate) struct Reply {
     pub(crate) contents: Vec<Content>,
 }
 
-/// A route.
+/// A route of the API.
 pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
-    pub(crate) need: Need,
+    pub(crate) access: Access,
     pub(crate) summary: &'static str,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) takes: Vec<Content>,
@@ -78,60 +78,66 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    pub(crate) fn new<F, Fut>(method: Method, path: &'static str, need: Need, summary: &'static str, handler: F) -> Self
+    pub(crate) fn new<F, Fut>(
+        method: Method,
+        path: &'static str,
+        access: Access,
+        summary: &'static str,
+        handler: F,
+    ) -> Self
     where
-        F: Fn(Call) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Answered> + Send + 'static,
+        F: Fn(AuthorizedRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ApiResult> + Send + 'static,
     {
         Self {
             method,
             path,
-            need,
+            access,
             summary,
             parameters: path_parameters(path),
             takes: Vec::new(),
             body_required: true,
             replies: Vec::new(),
             schemas: Vec::new(),
-            handler: Arc::new(move |call| handler(call).boxed()),
+            handler: Arc::new(move |request| handler(request).boxed()),
         }
     }
 
-    /// It looks at a parameter of the query, or a header.
-    pub(crate) fn asks(mut self, place: &'static str, name: &'static str, meaning: &'static str) -> Self {
-        self.parameters.push(Parameter { name, place, meaning, whole_number: true });
+    /// Declares a parameter of the query, or a header.
+    pub(crate) fn reads(mut self, location: &'static str, name: &'static str, meaning: &'static str) -> Self {
+        self.parameters.push(Parameter { name, location, meaning, whole_number: true });
         self
     }
 
-    /// It takes a body of this type, as JSON.
+    /// Declares a request body of this type, as JSON.
     pub(crate) fn takes<T: ToSchema>(mut self, example: Json) -> Self {
         let schema = self.schema::<T>();
         self.takes.push(Content { media: "application/json", schema, example: Some(example) });
         self
     }
 
-    /// It takes a text.
+    /// Declares a request body of text.
     pub(crate) fn takes_text(mut self, media: &'static str, example: &str) -> Self {
         self.takes.push(Content { media, schema: text(), example: Some(example.into()) });
         self
     }
 
-    /// It can be called without a body.
-    pub(crate) fn or_nothing(mut self) -> Self {
+    /// Makes the request body optional.
+    pub(crate) fn body_optional(mut self) -> Self {
         self.body_required = false;
         self
     }
 
-    /// It gives a body of this type, as JSON.
-    pub(crate) fn gives<T: ToSchema>(mut self, status: u16, meaning: &'static str) -> Self {
+    /// Declares a response with a body of this type, as JSON.
+    pub(crate) fn returns<T: ToSchema>(mut self, status: u16, meaning: &'static str) -> Self {
         let schema = self.schema::<T>();
         let content = Content { media: "application/json", schema, example: None };
         self.replies.push(Reply { status, meaning, contents: vec![content] });
         self
     }
 
-    /// It gives something else than JSON; several kinds may share a status.
-    pub(crate) fn gives_text(mut self, status: u16, media: &'static str, meaning: &'static str) -> Self {
+    /// Declares a response that is not JSON. Several media types may share a status.
+    pub(crate) fn returns_text(mut self, status: u16, media: &'static str, meaning: &'static str) -> Self {
         let content = Content { media, schema: text(), example: None };
         match self.replies.iter_mut().find(|reply| reply.status == status) {
             Some(reply) => reply.contents.push(content),
@@ -140,14 +146,14 @@ impl Route {
         self
     }
 
-    /// It gives nothing but its status.
-    pub(crate) fn nothing(mut self, status: u16, meaning: &'static str) -> Self {
+    /// Declares a response without a body.
+    pub(crate) fn returns_nothing(mut self, status: u16, meaning: &'static str) -> Self {
         self.replies.push(Reply { status, meaning, contents: Vec::new() });
         self
     }
 
-    /// It may go wrong in this way, beside the ways in which every route of its kind may.
-    pub(crate) fn refuses(mut self, status: u16, meaning: &'static str) -> Self {
+    /// Declares an error of this route, in addition to those that all routes of its kind share.
+    pub(crate) fn fails(mut self, status: u16, meaning: &'static str) -> Self {
         self.replies.push(Reply { status, meaning, contents: vec![problem()] });
         self
     }
@@ -159,16 +165,16 @@ impl Route {
         serde_json::json!({ "$ref": format!("#/components/schemas/{name}") })
     }
 
-    async fn answer(&self, app: Arc<App>, request: Request) -> Response {
-        let answered = match Call::admit(app, self.need, request).await {
-            Ok(call) => (self.handler)(call).await,
+    async fn handle(&self, app: Arc<App>, request: Request) -> Response {
+        let result = match AuthorizedRequest::check(app, self.access, request).await {
+            Ok(request) => (self.handler)(request).await,
             Err(problem) => Err(problem),
         };
-        answered.unwrap_or_else(Problem::into_response)
+        result.unwrap_or_else(ProblemDetails::into_response)
     }
 }
 
-/// The routes as a service.
+/// The routes as an axum router.
 pub(crate) fn router(app: &Arc<App>, routes: Vec<Route>) -> Router {
     let mut router = Router::new();
     for route in routes {
@@ -176,14 +182,14 @@ pub(crate) fn router(app: &Arc<App>, routes: Vec<Route>) -> Router {
         let (path, route) = (route.path, Arc::new(route));
         let handler = move |State(app): State<Arc<App>>, request: Request| {
             let route = route.clone();
-            async move { route.answer(app, request).await }
+            async move { route.handle(app, request).await }
         };
         router = router.route(path, on(filter, handler));
     }
     router.with_state(app.clone())
 }
 
-/// What every problem looks like.
+/// The body of every error.
 pub(crate) fn problem() -> Content {
     let schema = serde_json::json!({ "$ref": "#/components/schemas/Problem" });
     Content { media: "application/problem+json", schema, example: None }
@@ -198,7 +204,7 @@ fn path_parameters(path: &'static str) -> Vec<Parameter> {
     names
         .map(|name| Parameter {
             name,
-            place: "path",
+            location: "path",
             meaning: meaning(name),
             whole_number: matches!(name, "number" | "decision"),
         })
@@ -208,8 +214,8 @@ fn path_parameters(path: &'static str) -> Vec<Parameter> {
 fn meaning(name: &str) -> &'static str {
     match name {
         "name" => "the policy's name",
-        "number" => "its number, from 1",
-        "decision" => "the number that `POST …/decisions` answered",
-        _ => "the token's public part",
+        "number" => "the number, from 1",
+        "decision" => "the number that `POST …/decisions` returned",
+        _ => "the public part of the token",
     }
 }

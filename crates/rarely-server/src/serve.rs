@@ -9,27 +9,28 @@ use axum_server::Handle;
 use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
+use rarely_error::{Action, Explain, Remedy};
 use rarely_live::Engine;
 use rarely_live::engine::{EngineOptions, StartError};
 
-use crate::app::{App, Settings};
+use crate::app::{App, ServiceSettings};
 use crate::limits::HEAD_SECONDS;
 use crate::router;
 
-/// Seconds that requests get to end when the service stops.
-const LAST_SECONDS: u64 = 10;
-/// How often latencies are put into their classes.
-const TIDY: Duration = Duration::from_secs(5);
+/// Seconds that open requests get to finish when the service shuts down.
+const SHUTDOWN_SECONDS: u64 = 10;
+/// How often recorded latencies are sorted into buckets.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// What to serve, and where.
 pub struct ServeOptions {
-    /// The store.
+    /// The path of the store.
     pub store: PathBuf,
-    /// The address.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Certificate chain and private key, as PEM files.
+    /// PEM files of the certificate chain and the private key.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Whether a public address may be served without TLS.
+    /// Whether to serve an address that other machines can reach without TLS.
     pub insecure: bool,
     /// How the engine runs.
     pub engine: EngineOptions,
@@ -37,26 +38,24 @@ pub struct ServeOptions {
     pub version: &'static str,
 }
 
-/// A service that takes requests.
+/// A service that accepts requests.
 pub struct Ready<'a> {
-    /// Where.
+    /// The address it listens on.
     pub address: SocketAddr,
     /// Its policies.
     pub engine: &'a Arc<Engine>,
-    /// Whether by TLS.
+    /// Whether it uses TLS.
     pub secure: bool,
 }
 
-/// Why the service does not start.
+/// Why the service could not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Tokens would travel in the open.
-    #[error(
-        "{0} can be reached from other machines, and without TLS tokens and records would travel in the open; give --cert and --key, listen on 127.0.0.1, or say --insecure if something in front of it does TLS"
-    )]
+    /// Tokens would be sent unencrypted.
+    #[error("other machines can reach {0}, and without TLS tokens and records are sent unencrypted")]
     Open(SocketAddr),
     /// The address cannot be used.
-    #[error("{address}: {source}; stop what uses this address, or choose another with --listen")]
+    #[error("cannot listen on {address}: {source}")]
     Address {
         /// The address.
         address: SocketAddr,
@@ -64,7 +63,7 @@ pub enum ServeError {
         source: std::io::Error,
     },
     /// The certificate or the key cannot be used.
-    #[error("{}, {}: {source}; give a certificate chain and its private key as PEM files", certificate.display(), key.display())]
+    #[error("cannot use the certificate {} with the key {}: {source}", certificate.display(), key.display())]
     Certificate {
         /// The certificate chain.
         certificate: PathBuf,
@@ -76,7 +75,7 @@ pub enum ServeError {
     /// The engine does not start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Who is told of the start does not want it.
+    /// The `ready` callback returned an error.
     #[error("{0}")]
     Refused(String),
     /// The server failed.
@@ -84,7 +83,24 @@ pub enum ServeError {
     Server(std::io::Error),
 }
 
-/// Serves until it is told to stop by SIGTERM or Ctrl-C. `ready` is told when requests are taken.
+impl Explain for ServeError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Open(_) => Some(Remedy::with(
+                "configure TLS, listen on 127.0.0.1, or {action} if a proxy in front of the service provides TLS",
+                Action::AllowPlainHttp,
+            )),
+            Self::Address { .. } => {
+                Some(Remedy::with("stop the program that uses this address, or {action}", Action::ChooseListenAddress))
+            }
+            Self::Certificate { .. } => Some(Remedy::new("use a certificate chain and its private key as PEM files")),
+            Self::Start(error) => error.remedy(),
+            Self::Refused(_) | Self::Server(_) => None,
+        }
+    }
+}
+
+/// Serves until SIGTERM or Ctrl-C. Calls `ready` once requests are accepted.
 ///
 /// # Errors
 /// [`ServeError`] says why it did not start or ended early.
@@ -102,7 +118,7 @@ pub async fn serve(
         None => None,
     };
     let signals = Signals::listen().map_err(ServeError::Server)?;
-    // The address comes first: a port that is taken is found out before a long log is read.
+    // Bind first, so that a port in use is reported before a long log is read.
     let unusable = |source| ServeError::Address { address: listen, source };
     let listener = TcpListener::bind(listen).map_err(unusable)?;
     listener.set_nonblocking(true).map_err(unusable)?;
@@ -117,9 +133,9 @@ pub async fn serve(
         Ok(engine)
     });
     let engine = started.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
-    let app = Arc::new(App::new(engine.clone(), Settings { secure, version }));
+    let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure, version }));
     let served = run(listener, tls, signals, app).await;
-    // A thread of its own, because it waits for the disk; that it panics has been said.
+    // Stopping waits for the disk. A panic has been reported by its thread.
     drop(tokio::task::spawn_blocking(move || engine.stop()).await);
     served.map_err(ServeError::Server)
 }
@@ -127,7 +143,7 @@ pub async fn serve(
 async fn run(listener: TcpListener, tls: Option<RustlsConfig>, signals: Signals, app: Arc<App>) -> std::io::Result<()> {
     let handle = Handle::new();
     let stopping = tokio::spawn(stop_on_signal(signals, handle.clone(), app.clone()));
-    let tidying = tokio::spawn(tidy(app.clone()));
+    let upkeep = tokio::spawn(upkeep(app.clone()));
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEAD_SECONDS));
@@ -139,17 +155,17 @@ async fn run(listener: TcpListener, tls: Option<RustlsConfig>, signals: Signals,
         }
     };
     stopping.abort();
-    tidying.abort();
+    upkeep.abort();
     served
 }
 
 async fn stop_on_signal(mut signals: Signals, handle: Handle<SocketAddr>, app: Arc<App>) {
     signals.wait().await;
     app.close();
-    handle.graceful_shutdown(Some(Duration::from_secs(LAST_SECONDS)));
+    handle.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
 }
 
-/// What tells the service to stop. It is listened for before anybody hears that the service is there.
+/// The signals that stop the service. They are registered before `ready` is called.
 #[cfg(unix)]
 struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -171,7 +187,7 @@ impl Signals {
     }
 }
 
-/// What tells the service to stop.
+/// The signals that stop the service.
 #[cfg(not(unix))]
 struct Signals;
 
@@ -186,15 +202,15 @@ impl Signals {
     }
 }
 
-async fn tidy(app: Arc<App>) {
+async fn upkeep(app: Arc<App>) {
     loop {
-        tokio::time::sleep(TIDY).await;
-        app.measures.tidy();
+        tokio::time::sleep(UPKEEP).await;
+        app.metrics.run_upkeep();
     }
 }
 
 async fn certificate((certificate, key): (PathBuf, PathBuf)) -> Result<RustlsConfig, ServeError> {
-    // Another part of the process may have chosen already, which is as good.
+    // Fails if the process has chosen a provider already, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     let config = RustlsConfig::from_pem_file(&certificate, &key).await;
     config.map_err(|source| ServeError::Certificate { certificate, key, source })

@@ -1,4 +1,4 @@
-//! Proposals, signatures, rollbacks, stops and reviews.
+//! Proposals, and what needs a signature: approvals, rejections, rollbacks, stops, resumes, reviews.
 
 use axum::http::StatusCode;
 use rarely_live::engine::RecordedReview;
@@ -7,89 +7,89 @@ use rarely_live::replay;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::{self, Written};
-use crate::call::{Call, blocking};
+use crate::body::{self, BodyFormat};
 use crate::limits::{BODY_BYTES, check_text};
 use crate::policies::json;
-use crate::problem::Problem;
-use crate::route::Answered;
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking};
+use crate::route::ApiResult;
 use crate::views::{PolicyView, ProposalView, json as value};
 
 /// A signature.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Signing {
-    /// What the signature means to its signer.
+    /// What the signature means.
     meaning: String,
-    /// Why it is given.
+    /// Why the signer signs.
     reason: String,
 }
 
-/// An older version is put in force again.
+/// A rollback to an older version.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rollback {
-    /// The version whose rule it is.
+    /// The version whose rule comes into force again.
     to: u64,
-    /// What the signature means to its signer.
+    /// What the signature means.
     meaning: String,
-    /// Why it is given.
+    /// Why the signer signs.
     reason: String,
 }
 
-/// All proposals of a policy.
+/// The proposals of a policy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Proposals {
     proposals: Vec<ProposalView>,
 }
 
-/// What came of a signature.
+/// The result of a signature.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SignedView {
-    /// The event that keeps it.
+    /// The event that records it.
     event: u64,
-    /// The proposal that was signed, or made.
+    /// The proposal that was signed or created.
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<ProposalView>,
     /// The policy as it is now.
     policy: PolicyView,
 }
 
-/// What came of a review.
+/// The result of a review.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewedView {
-    /// Its event.
+    /// The event that records it.
     event: u64,
-    /// keep, change, cannot tell.
+    /// `keep`, `change` or `cannot tell`.
     verdict: String,
-    /// Why not otherwise.
+    /// The reasons for the verdict.
     reasons: Vec<String>,
-    /// The proposal that came of it.
+    /// The proposal that it created.
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<u64>,
-    /// Why the plan does not allow the change that the evidence asks for.
+    /// Why the plan does not allow the change that the evidence calls for.
     refused: Vec<String>,
-    /// Whether "reviewed, no change" was signed with it.
+    /// Whether "no change" was signed.
     signed: bool,
 }
 
 impl Signing {
-    fn signature(self) -> Result<Signature, Problem> {
+    fn signature(self) -> Result<Signature, ProblemDetails> {
         check_text("meaning", &self.meaning)?;
         check_text("reason", &self.reason)?;
         Ok(Signature { meaning: self.meaning, reason: self.reason })
     }
 }
 
-pub(crate) async fn proposals(call: Call) -> Answered {
-    let live = call.policy()?.live.lock();
+pub(crate) async fn proposals(request: AuthorizedRequest) -> ApiResult {
+    let live = request.policy()?.live.lock();
     let proposals = live.state().proposals.iter().map(|proposal| ProposalView::new(&live, proposal, None)).collect();
     Ok(json(StatusCode::OK, &Proposals { proposals }))
 }
 
-pub(crate) async fn proposal(call: Call) -> Answered {
-    let number = call.number("number", "proposal")?;
-    let (app, handle) = (call.app.clone(), call.policy()?.clone());
+pub(crate) async fn proposal(request: AuthorizedRequest) -> ApiResult {
+    let number = request.number("number", "proposal")?;
+    let (app, handle) = (request.app.clone(), request.policy()?.clone());
     blocking(move || {
         let found = handle.live.lock().state().proposals.iter().find(|proposal| proposal.number == number).cloned();
         let found = found.ok_or(rarely_live::Objection::NoProposal(number))?;
@@ -103,35 +103,35 @@ pub(crate) async fn proposal(call: Call) -> Answered {
     .await?
 }
 
-pub(crate) async fn approve(call: Call) -> Answered {
-    sign(call, Act::Approve).await
+pub(crate) async fn approve(request: AuthorizedRequest) -> ApiResult {
+    sign(request, SignedAction::Approve).await
 }
 
-pub(crate) async fn reject(call: Call) -> Answered {
-    sign(call, Act::Reject).await
+pub(crate) async fn reject(request: AuthorizedRequest) -> ApiResult {
+    sign(request, SignedAction::Reject).await
 }
 
-pub(crate) async fn stop(call: Call) -> Answered {
-    sign(call, Act::Stop).await
+pub(crate) async fn stop(request: AuthorizedRequest) -> ApiResult {
+    sign(request, SignedAction::Stop).await
 }
 
-pub(crate) async fn resume(call: Call) -> Answered {
-    sign(call, Act::Resume).await
+pub(crate) async fn resume(request: AuthorizedRequest) -> ApiResult {
+    sign(request, SignedAction::Resume).await
 }
 
-pub(crate) async fn roll_back(mut call: Call) -> Answered {
-    let Rollback { to, meaning, reason } = call.json().await?;
+pub(crate) async fn roll_back(mut request: AuthorizedRequest) -> ApiResult {
+    let Rollback { to, meaning, reason } = request.json().await?;
     let signature = Signing { meaning, reason }.signature()?;
-    act(call, Act::RollBack { to }, None, signature).await
+    act(request, SignedAction::RollBack { to }, None, signature).await
 }
 
-pub(crate) async fn review(mut call: Call) -> Answered {
-    let written = call.written(&[Written::Json, Written::Nothing])?;
-    let bytes = call.bytes(BODY_BYTES).await?;
-    let signature = match written {
+pub(crate) async fn review(mut request: AuthorizedRequest) -> ApiResult {
+    let format = request.format(&[BodyFormat::Json, BodyFormat::None])?;
+    let bytes = request.bytes(BODY_BYTES).await?;
+    let signature = match format {
         _ if bytes.iter().all(u8::is_ascii_whitespace) => None,
-        Written::Json => Some(body::parse::<Signing>(&bytes)?.signature()?),
-        _ => call.written(&[Written::Json]).map(|_| None)?,
+        BodyFormat::Json => Some(body::parse::<Signing>(&bytes)?.signature()?),
+        _ => request.format(&[BodyFormat::Json]).map(|_| None)?,
     };
     for (field, text) in
         signature.iter().flat_map(|signature| [("meaning", &signature.meaning), ("reason", &signature.reason)])
@@ -140,12 +140,12 @@ pub(crate) async fn review(mut call: Call) -> Answered {
             return Err(rarely_live::Objection::SignatureIncomplete(field).into());
         }
     }
-    let (app, handle, actor) = (call.app.clone(), call.policy()?.clone(), call.actor().to_owned());
+    let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
     blocking(move || {
         let outcome = app.engine.review(&handle, Some((&actor, signature)))?;
         let RecordedReview { event, verdict, reasons, proposal, refused } = outcome;
         let entry = app.engine.log().entry(event)?;
-        // Whoever signs that nothing changes does not sign where something should.
+        // If the evidence calls for a change, "no change" is not signed.
         let kept = entry.as_ref().map(replay::event).transpose()?;
         let signed = matches!(kept, Some(Event::Reviewed(reviewed)) if reviewed.signature.is_some());
         let verdict = verdict.name().to_owned();
@@ -154,8 +154,9 @@ pub(crate) async fn review(mut call: Call) -> Answered {
     .await?
 }
 
+/// What a signature does.
 #[derive(Debug, Clone, Copy)]
-enum Act {
+enum SignedAction {
     Approve,
     Reject,
     Stop,
@@ -163,26 +164,26 @@ enum Act {
     RollBack { to: u64 },
 }
 
-async fn sign(mut call: Call, kind: Act) -> Answered {
-    let number = match kind {
-        Act::Approve | Act::Reject => Some(call.number("number", "proposal")?),
+async fn sign(mut request: AuthorizedRequest, action: SignedAction) -> ApiResult {
+    let number = match action {
+        SignedAction::Approve | SignedAction::Reject => Some(request.number("number", "proposal")?),
         _ => None,
     };
-    let signature = call.json::<Signing>().await?.signature()?;
-    act(call, kind, number, signature).await
+    let signature = request.json::<Signing>().await?.signature()?;
+    act(request, action, number, signature).await
 }
 
-async fn act(call: Call, kind: Act, number: Option<u64>, signature: Signature) -> Answered {
-    let (app, handle, actor) = (call.app.clone(), call.policy()?.clone(), call.actor().to_owned());
+async fn act(request: AuthorizedRequest, action: SignedAction, number: Option<u64>, signature: Signature) -> ApiResult {
+    let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
     blocking(move || {
         let engine = &app.engine;
         let wanted = number.unwrap_or(0);
-        let event = match kind {
-            Act::Approve => engine.approve(&handle, &actor, wanted, signature),
-            Act::Reject => engine.reject(&handle, &actor, wanted, signature),
-            Act::Stop => engine.stop_policy(&handle, &actor, signature),
-            Act::Resume => engine.resume_policy(&handle, &actor, signature),
-            Act::RollBack { to } => engine.roll_back(&handle, &actor, to, signature),
+        let event = match action {
+            SignedAction::Approve => engine.approve(&handle, &actor, wanted, signature),
+            SignedAction::Reject => engine.reject(&handle, &actor, wanted, signature),
+            SignedAction::Stop => engine.stop_policy(&handle, &actor, signature),
+            SignedAction::Resume => engine.resume_policy(&handle, &actor, signature),
+            SignedAction::RollBack { to } => engine.roll_back(&handle, &actor, to, signature),
         }?;
         let live = handle.live.lock();
         let mut proposals = live.state().proposals.iter();

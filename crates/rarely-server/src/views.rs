@@ -1,4 +1,4 @@
-//! Policies, versions and proposals as they are shown.
+//! Policies, versions and proposals as the API returns them.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use utoipa::ToSchema;
 /// A policy, in short.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PolicyBrief {
-    /// Its name.
+    /// The name of the policy.
     name: String,
     /// The version in force.
     version: u64,
-    /// Its rule, in words.
+    /// The rule in force, in words.
     words: Vec<String>,
     /// Whether exploration and changes are stopped.
     stopped: bool,
-    /// Decisions so far.
+    /// The number of decisions.
     decisions: u64,
-    /// Outcomes so far, of decisions here and elsewhere.
+    /// The number of outcomes, of decisions made here and elsewhere.
     outcomes: u64,
-    /// Decisions whose outcome window is over without an outcome.
+    /// Decisions without an outcome after the outcome window.
     unanswered: u64,
-    /// The proposal that waits for a signature.
+    /// The open proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     open_proposal: Option<u64>,
 }
@@ -38,34 +38,34 @@ pub(crate) struct PolicyView {
     brief: PolicyBrief,
     /// The number of the event that registered it.
     id: u64,
-    /// When, in milliseconds since 1970 UTC.
+    /// When it was registered, in milliseconds since 1970 UTC.
     registered_ms: u64,
-    /// By whom.
+    /// Who registered it.
     author: String,
-    /// Since when the version is in force.
+    /// When the version in force came into force.
     since_ms: u64,
-    /// The rule in force, as a policy document writes it.
+    /// The rule in force, as in a policy document.
     #[schema(value_type = Object)]
     rule: Json,
-    /// What records must have.
+    /// The features that every record must have.
     features: Vec<FeatureView>,
     /// The outcome.
     outcome: OutcomeView,
-    /// Whose signatures a change needs: automatic, one, two.
+    /// The signatures that a change needs: `automatic`, `one` or `two`.
     approval: String,
-    /// The plan that was agreed beforehand.
+    /// The plan: the `[control]` section of the policy document.
     #[schema(value_type = Object)]
     control: Json,
-    /// How much happened, by option.
+    /// Decisions and outcomes, by option.
     options: Vec<OptionCounts>,
-    /// Outcomes that were corrected.
+    /// The number of corrected outcomes.
     corrections: u64,
-    /// Decisions that were drawn by lot or by the pilot.
+    /// The number of decisions made by exploration: by the pilot or at random.
     explored: u64,
     /// The last review.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewBrief>,
-    /// Its last event.
+    /// The last event of the policy.
     last_event: u64,
 }
 
@@ -73,13 +73,13 @@ pub(crate) struct PolicyView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeatureView {
     column: String,
-    /// What a number is measured in.
+    /// The unit of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<String>,
-    /// The lowest and the highest that a number can be.
+    /// The lowest and the highest possible number.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
-    /// The words there are.
+    /// The possible levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     levels: Option<Vec<String>>,
 }
@@ -88,43 +88,43 @@ pub(crate) struct FeatureView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OutcomeView {
     column: String,
-    /// The lowest and the highest that it can be.
+    /// The lowest and the highest possible outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
-    /// Whether higher or lower is better.
+    /// Which outcomes are better: `higher` or `lower`.
     better: &'static str,
 }
 
-/// How much happened to an option.
+/// Decisions and outcomes of an option.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OptionCounts {
     option: String,
     decisions: u64,
     /// Decisions with an outcome.
     answered: u64,
-    /// Decisions whose outcome window is over without an outcome; nothing if the document has no outcome window.
+    /// Decisions without an outcome after the outcome window. Absent if the document has no outcome window.
     #[serde(skip_serializing_if = "Option::is_none")]
     unanswered: Option<u64>,
-    /// The same as a share of its decisions.
+    /// `unanswered` as a share of the decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     unanswered_share: Option<f64>,
-    /// Outcomes of decisions taken elsewhere.
+    /// Outcomes of decisions made elsewhere.
     elsewhere: u64,
 }
 
-/// A review, in short.
+/// The last review.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewBrief {
-    /// Reviews so far.
+    /// The number of reviews.
     count: u64,
     time_ms: u64,
-    /// Outcomes that it had.
+    /// The outcomes that it took into account.
     outcomes: u64,
-    /// keep, change, cannot tell.
+    /// `keep`, `change` or `cannot tell`.
     verdict: String,
-    /// Why not otherwise.
+    /// The reasons for the verdict.
     reasons: Vec<String>,
-    /// Why the plan did not allow the change that was asked for.
+    /// Why the plan did not allow the change that the evidence called for.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<String>>,
 }
@@ -135,19 +135,19 @@ pub(crate) struct VersionView {
     number: u64,
     /// The rule, in words.
     words: Vec<String>,
-    /// As a policy document writes it.
+    /// The rule, as in a policy document.
     #[schema(value_type = Object)]
     rule: Json,
-    /// The event that put it in force.
+    /// The event that put it into force.
     event: u64,
     time_ms: u64,
-    /// How it came about: registration, proposal, rollback, stop.
+    /// How it came about: by registration, proposal, rollback or stop.
     #[schema(value_type = Object)]
     origin: VersionOrigin,
-    /// Who signed for it.
+    /// Who signed it.
     #[schema(value_type = Vec<Object>)]
     signers: Vec<Signer>,
-    /// The policy document with this rule; when one version is asked for.
+    /// The policy document with this rule. Only present when a single version is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<String>,
 }
@@ -156,32 +156,32 @@ pub(crate) struct VersionView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProposalView {
     number: u64,
-    /// Its event.
+    /// The event that created it.
     event: u64,
     time_ms: u64,
-    /// After this time it can no longer be signed.
+    /// When it expires; it cannot be signed afterwards.
     expires_ms: u64,
-    /// The version it would replace.
+    /// The version that it would replace.
     version: u64,
     /// The proposed rule, in words.
     words: Vec<String>,
-    /// As a policy document writes it.
+    /// The rule, as in a policy document.
     #[schema(value_type = Object)]
     rule: Json,
-    /// The older version whose rule that is, if it is a rollback.
+    /// For a rollback: the older version whose rule is proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     rollback: Option<u64>,
-    /// Outcomes it rests on.
+    /// The outcomes that it is based on.
     outcomes: u64,
-    /// Who signed for it so far.
+    /// Who signed it so far.
     #[schema(value_type = Vec<Object>)]
     signers: Vec<Signer>,
-    /// How many signatures it needs.
+    /// The number of signatures that it needs.
     signatures_needed: usize,
-    /// What became of it.
+    /// Its status.
     #[schema(value_type = Object)]
     status: ProposalStatus,
-    /// What it rests on, as its event has it; when one proposal is asked for.
+    /// The evidence, as the event has it. Only present when a single proposal is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     evidence: Option<Json>,
@@ -255,10 +255,10 @@ impl VersionView {
         }
     }
 
-    /// With the policy document as it is with this rule.
+    /// A version with its policy document.
     pub(crate) fn with_document(live: &LivePolicy, version: &Version) -> Self {
         let text = &live.state().registration.text;
-        // A rollback may go where the bounds of the plan no longer allow; the text is then the document's own.
+        // The plan may forbid the rule of a rollback. The text is then that of the registered document.
         let document = rarely_policy::apply(text, &version.rule).unwrap_or_else(|_| text.clone());
         Self { document: Some(document), ..Self::new(live, version) }
     }
@@ -284,7 +284,7 @@ impl ProposalView {
     }
 }
 
-/// How much happened, by option.
+/// Decisions and outcomes, by option.
 pub(crate) fn option_counts(live: &LivePolicy, now_ms: u64) -> Vec<OptionCounts> {
     let counts = &live.state().counts;
     let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms));
@@ -305,7 +305,7 @@ pub(crate) fn option_counts(live: &LivePolicy, now_ms: u64) -> Vec<OptionCounts>
         .collect()
 }
 
-/// A record with the names of its features.
+/// A record as an object with the names of its features.
 pub(crate) fn record(handle: &PolicyHandle, fields: &[rarely_live::RecordField]) -> BTreeMap<String, Json> {
     let columns = handle.reader.encoder().feature_columns().iter().cloned();
     columns.zip(fields.iter().map(rarely_live::RecordField::json)).collect()

@@ -122,6 +122,8 @@ fn named(action: Action) -> Option<&'static str> {
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::DrawSyntheticChildren => "use synthetic children (`ihdp --synthetic`, or `reproduce` without --data)",
         Action::UseLinearEnvironment => "leave out --environment",
+        Action::AllowPlainHttp => "pass --insecure",
+        Action::ChooseListenAddress => "choose another address with --listen",
         Action::CreateToken => "create one with `rarely token create`",
         _ => return None,
     })

@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let runtime = tokio::runtime::Runtime::new().or_fail_with(|| "the threads cannot be started".to_owned())?;
     let told = move |number: u64| progress.set_position(number);
-    let served = runtime.block_on(rarely_server::serve(options, told, ready)).or_fail();
+    let served = runtime.block_on(rarely_server::serve(options, told, ready));
     match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(failure) => return Err(failure),
         None => served?,

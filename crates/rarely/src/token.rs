@@ -96,9 +96,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn create_token(create: &Create) -> Result<(), Failure> {
-    rarely_server::check_person(&create.name).map_err(Failure::new)?;
+    rarely_server::check_owner(&create.name)?;
     for name in &create.policy {
-        rarely_server::check_name(name).map_err(Failure::new)?;
+        rarely_server::check_name(name)?;
     }
     if let Some(days) = create.expires.filter(|days| !(*days > 0.0 && *days <= 36_525.0)) {
         return Err(

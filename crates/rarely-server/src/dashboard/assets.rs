@@ -1,4 +1,4 @@
-//! The style sheet and the script, which are in the program itself.
+//! The style sheet and the script, compiled into the program.
 
 use std::sync::LazyLock;
 
@@ -6,14 +6,14 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use rarely_store::Hash;
 
-/// How every page looks.
+/// The style sheet of every page.
 pub(super) const STYLE: &str = include_str!("assets/style.css");
-/// What makes a page live; every page works without it.
+/// The script that updates a page. Every page works without it.
 pub(super) const SCRIPT: &str = include_str!("assets/live.js");
 
-/// Addresses that change with the content, so that a browser may keep what it has for good.
+/// The URL changes with the content, so that browsers can cache it forever.
 pub(super) static STYLE_ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
-/// The script's.
+/// As [`STYLE_ADDRESS`], for the script.
 pub(super) static SCRIPT_ADDRESS: LazyLock<String> = LazyLock::new(|| address("live.js", SCRIPT));
 
 /// `GET /assets/style.css`.
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_can_be_read_on_its_ground() {
+    fn every_text_has_enough_contrast() {
         let pairs = [
             ("ink", "paper"),
             ("ink", "tint"),
@@ -77,19 +77,19 @@ mod tests {
         ];
         for (text, ground) in pairs {
             let found = contrast(text, ground);
-            assert!(found >= 4.5, "{text} on {ground} has a contrast of {found:.2}; WCAG AA asks for 4.5");
+            assert!(found >= 4.5, "{text} on {ground} has a contrast of {found:.2}; WCAG AA requires 4.5");
         }
         for (edge, ground) in [("edge", "paper"), ("accent", "paper"), ("accent", "tint")] {
             let found = contrast(edge, ground);
             assert!(
                 found >= 3.0,
-                "{edge} beside {ground} has a contrast of {found:.2}; WCAG AA asks for 3 of controls"
+                "{edge} beside {ground} has a contrast of {found:.2}; WCAG AA requires 3 for controls"
             );
         }
     }
 
     #[test]
-    fn nothing_comes_from_elsewhere() {
+    fn nothing_is_loaded_from_other_hosts() {
         for (name, content) in [("style.css", STYLE), ("live.js", SCRIPT)] {
             assert!(!content.contains("http:") && !content.contains("https:"), "{name} names another host");
             assert!(!content.contains("@import") && !content.contains("url("), "{name} loads something");

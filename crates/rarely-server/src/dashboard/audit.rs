@@ -1,4 +1,4 @@
-//! Everything that happened to a policy, newest first.
+//! The events of a policy, newest first.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use rarely_store::{EventLog, LogEntry};
 use serde::Deserialize;
 
 use super::backwards::Backwards;
+use super::event_text::event_text;
 use super::format::{plural, time};
-use super::layout::{Cell, Frame, table};
-use super::refusal::Refusal;
-use super::told::told;
+use super::layout::{PageLayout, TableCell, table};
+use super::page_error::PageError;
 use super::visitor::Visitor;
-use super::{Dashboard, address, blocking, event_of, quoted};
+use super::{Dashboard, address, blocking, event_of, percent_encoded};
 
-/// Events on a page.
+/// Events per page.
 const ON_A_PAGE: usize = 50;
-/// Events that are looked through for a page; the next page goes on from there.
-const LOOKED_THROUGH: u64 = 20_000;
-/// Characters of a name that is not broken.
+/// Events searched for a page. The next page continues from there.
+const SEARCHED: u64 = 20_000;
+/// A name with at most this many characters stays on one line.
 const SHORT_NAME: usize = 20;
-/// Kinds that happen to no policy.
-const NOT_OF_POLICIES: [&str; 4] = ["token created", "token revoked", "sign-in failed", "recovered"];
+/// Kinds of events that belong to no policy.
+const SERVICE_KINDS: [&str; 4] = ["token created", "token revoked", "sign-in failed", "recovered"];
 
-/// What is looked for.
+/// The query parameters.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Filter {
+pub(super) struct AuditQuery {
     kind: Option<String>,
     actor: Option<String>,
     before: Option<u64>,
 }
 
-/// Some events, and where older ones begin.
-struct Found {
+/// A page of events.
+struct EventPage {
     entries: Vec<(LogEntry, Event)>,
-    /// Older ones come before this event, if there can be any.
+    /// The event to continue before, if there may be older ones.
     older: Option<u64>,
 }
 
@@ -46,8 +46,8 @@ pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path(name): Path<String>,
-    Query(filter): Query<Filter>,
-) -> Result<Html<String>, Refusal> {
+    Query(filter): Query<AuditQuery>,
+) -> Result<Html<String>, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
     let (engine, wanted) = (dashboard.app.engine.clone(), filter.clone());
     let found = blocking(move || find(engine.log().as_ref(), handle.id, &wanted)).await?;
@@ -59,72 +59,72 @@ pub(super) async fn show(
         };
         let hash = entry.hash.to_string();
         vec![
-            Cell::Name(number),
-            Cell::Words(told(&name, event)),
-            Cell::Whole(time(entry.time_ms)),
-            who(&entry.actor),
-            Cell::Whole(html! { (entry.kind) }),
-            Cell::Whole(html! { code title=(hash) { (hash[..12]) "…" } }),
+            TableCell::Name(number),
+            TableCell::Words(event_text(&name, event)),
+            TableCell::OneLine(time(entry.time_ms)),
+            actor_cell(&entry.actor),
+            TableCell::OneLine(html! { (entry.kind) }),
+            TableCell::OneLine(html! { code title=(hash) { (hash[..12]) "…" } }),
         ]
     });
     let content = html! {
-        h1 { "Everything that happened to " (name) }
+        h1 { "Events of " (name) }
         p {
-            "Newest first. Each event is chained to the one before it by its hash (SHA-256); " code { "rarely audit verify" }
-            " checks the whole chain, and decides every decision again."
+            "Newest first. Each event has a hash (SHA-256) that includes the hash of the event before it. " code { "rarely audit verify" }
+            " checks the whole chain and recomputes every decision."
         }
         (form(&name, &filter))
-        @if found.entries.is_empty() { p { "No event fits" @if found.older.is_some() { " among those looked through so far" } "." } } @else {
-            (table("Events", &["event", "what happened", "time", "who", "kind", "hash"], rows))
+        @if found.entries.is_empty() { p { "No matching event" @if found.older.is_some() { " among those searched so far" } "." } } @else {
+            (table("Events", &["event", "description", "time", "by", "kind", "hash"], rows))
         }
         (paging(&name, &filter, found.older))
     };
-    let frame = Frame::of(&dashboard, &visitor, "Audit").under("/", "Policies").under(link(""), &name);
+    let frame = PageLayout::of(&dashboard, &visitor, "Events").under("/", "Policies").under(link(""), &name);
     Ok(frame.html(&content))
 }
 
-/// A name, on one line if it is short.
-fn who(name: &str) -> Cell {
-    if name.chars().count() <= SHORT_NAME { Cell::Whole(html! { (name) }) } else { Cell::left(name) }
+/// The actor, on one line if the name is short.
+fn actor_cell(name: &str) -> TableCell {
+    if name.chars().count() <= SHORT_NAME { TableCell::OneLine(html! { (name) }) } else { TableCell::left(name) }
 }
 
-fn find(log: &dyn EventLog, policy: u64, filter: &Filter) -> Result<Found, Refusal> {
+fn find(log: &dyn EventLog, policy: u64, filter: &AuditQuery) -> Result<EventPage, PageError> {
     let last = log.head()?.map_or(0, |(number, _)| number);
     let before = filter.before.unwrap_or(u64::MAX).min(last + 1);
     let actor = filter.actor.as_deref().unwrap_or_default().trim().to_lowercase();
     let kind = filter.kind.as_deref().filter(|kind| !kind.is_empty());
     let fits =
         |entry: &LogEntry| kind.is_none_or(|kind| entry.kind == kind) && entry.actor.to_lowercase().contains(&actor);
-    let (mut backwards, mut entries, mut looked) = (Backwards::new(log, policy, before), Vec::new(), 0);
+    let (mut backwards, mut entries, mut searched) = (Backwards::new(log, policy, before), Vec::new(), 0);
     let mut older = None;
     while let Some(entry) = backwards.next()? {
         let number = entry.number;
-        looked += 1;
+        searched += 1;
         if fits(&entry) {
             let event = event_of(&entry)?;
             entries.push((entry, event));
         }
-        if entries.len() == ON_A_PAGE || looked == LOOKED_THROUGH {
+        if entries.len() == ON_A_PAGE || searched == SEARCHED {
             older = (number > policy).then_some(number);
             break;
         }
     }
-    Ok(Found { entries, older })
+    Ok(EventPage { entries, older })
 }
 
-fn form(name: &str, filter: &Filter) -> Markup {
-    let kinds = Event::KINDS.iter().filter(|kind| !NOT_OF_POLICIES.contains(kind));
+fn form(name: &str, filter: &AuditQuery) -> Markup {
+    let kinds = Event::KINDS.iter().filter(|kind| !SERVICE_KINDS.contains(kind));
     html! {
         form.filter method="get" action=(address(name, "/audit")) {
             div {
                 label for="kind" { "Kind of event" }
                 select #kind name="kind" {
-                    option value="" { "every kind" }
+                    option value="" { "all kinds" }
                     @for kind in kinds { option value=(kind) selected[filter.kind.as_deref() == Some(kind)] { (kind) } }
                 }
             }
             div {
-                label for="actor" { "Who: name contains" }
+                label for="actor" { "By: name contains" }
                 input #actor type="search" name="actor" maxlength="128" value=(filter.actor.as_deref().unwrap_or_default());
             }
             button.plain type="submit" { "Filter" }
@@ -132,20 +132,20 @@ fn form(name: &str, filter: &Filter) -> Markup {
     }
 }
 
-fn paging(name: &str, filter: &Filter, older: Option<u64>) -> Markup {
+fn paging(name: &str, filter: &AuditQuery, older: Option<u64>) -> Markup {
     let link = |before: Option<u64>| {
-        let text = |text: &Option<String>| quoted(text.as_deref().unwrap_or_default());
+        let text = |text: &Option<String>| percent_encoded(text.as_deref().unwrap_or_default());
         let before = before.map_or_else(String::new, |before| format!("&before={before}"));
         address(name, &format!("/audit?kind={}&actor={}{before}", text(&filter.kind), text(&filter.actor)))
     };
     html! {
         nav.pages aria-label="Pages" {
             @if filter.before.is_some() { a href=(link(None)) { "Newest" } }
-            @if let Some(older) = older { a href=(link(Some(older))) rel="next" { "Older than event " (older) } }
-            @else { span.muted { "These are the oldest." } }
+            @if let Some(older) = older { a href=(link(Some(older))) rel="next" { "Before event " (older) } }
+            @else { span.muted { "No older events." } }
         }
         @if older.is_some() {
-            p.small.muted { "A page looks through at most " (plural(LOOKED_THROUGH, "event")) "." }
+            p.small.muted { "Each page searches at most " (plural(SEARCHED, "event")) "." }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One decision explained: why did this person get this option?
+//! One decision explained: why a person got an option.
 
 use std::sync::Arc;
 
@@ -6,54 +6,53 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use rarely_core::{Context, Reason};
-use rarely_live::engine::PolicyHandle;
+use rarely_live::engine::{OutcomeError, PolicyHandle};
 use rarely_live::event::{Decided, Event};
 use rarely_live::{Engine, LivePolicy, RecordField, Version};
 use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
 use rarely_store::LogEntry;
 
-use crate::worked;
-
 use super::backwards::Backwards;
+use super::event_text::reason_text;
 use super::format::{percent, time, value};
-use super::layout::{Cell, Frame, list, rule, table};
-use super::refusal::Refusal;
-use super::told::why;
+use super::layout::{PageLayout, TableCell, list, rule, table};
+use super::page_error::PageError;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
+use crate::rule_steps;
 
-/// Events that are looked through for the last decisions: outcomes of older ones can come in thousands after them.
-const LOOKED_THROUGH: usize = 5000;
+/// Events searched for the last decisions. Thousands of outcomes of older decisions can follow them.
+const SEARCHED: usize = 5000;
 
 /// A decision in a list.
-pub(super) struct Recent {
+pub(super) struct RecentDecision {
     pub(super) number: u64,
     pub(super) time_ms: u64,
     pub(super) decided: Decided,
     pub(super) outcome: Option<f64>,
 }
 
-impl Recent {
-    pub(super) fn why(&self) -> &'static str {
-        why(self.decided.reason)
+impl RecentDecision {
+    pub(super) fn reason_text(&self) -> &'static str {
+        reason_text(self.decided.reason)
     }
 }
 
 /// The last decisions of a policy.
-pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Recent>, Refusal> {
+pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<RecentDecision>, PageError> {
     let log = engine.log().as_ref();
     let last = log.head()?.map_or(0, |(number, _)| number);
     let mut backwards = Backwards::new(log, policy, last + 1);
     let mut found = Vec::new();
-    for _ in 0..LOOKED_THROUGH {
+    for _ in 0..SEARCHED {
         let Some(entry) = backwards.next()? else { break };
         if entry.kind != "decided" {
             continue;
         }
         if let Event::Decided(decided) = event_of(&entry)? {
             let outcome = reports(engine, entry.number)?.last().map(|report| report.outcome);
-            found.push(Recent { number: entry.number, time_ms: entry.time_ms, decided, outcome });
+            found.push(RecentDecision { number: entry.number, time_ms: entry.time_ms, decided, outcome });
         }
         if found.len() == most {
             break;
@@ -62,23 +61,23 @@ pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Re
     Ok(found)
 }
 
-/// What was said of how it went.
-struct Report {
+/// An outcome that was reported, or its correction.
+struct ReportedOutcome {
     entry: LogEntry,
     outcome: f64,
-    /// Why it was corrected, if it was and somebody said so.
+    /// The reason of a correction.
     reason: Option<String>,
 }
 
-/// What was said of how a decision went, the first first.
-fn reports(engine: &Engine, decision: u64) -> Result<Vec<Report>, Refusal> {
-    let entries = engine.outcomes_of(decision).map_err(|error| Refusal::fault(error.to_string()))?;
+/// The reported outcomes of a decision, oldest first.
+fn reports(engine: &Engine, decision: u64) -> Result<Vec<ReportedOutcome>, PageError> {
+    let entries = engine.outcomes_of(decision)?;
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
         match event_of(&entry)? {
-            Event::Observed(observed) => found.push(Report { entry, outcome: observed.outcome, reason: None }),
+            Event::Observed(observed) => found.push(ReportedOutcome { entry, outcome: observed.outcome, reason: None }),
             Event::Corrected(corrected) => {
-                found.push(Report { entry, outcome: corrected.outcome, reason: corrected.reason });
+                found.push(ReportedOutcome { entry, outcome: corrected.outcome, reason: corrected.reason });
             }
             _ => {}
         }
@@ -91,39 +90,38 @@ pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path((name, number)): Path<(String, u64)>,
-) -> Result<Html<String>, Refusal> {
+) -> Result<Html<String>, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
     let (engine, policy) = (dashboard.app.engine.clone(), handle.id);
-    let missing = format!("The policy {name:?} has made no decision {number}.");
     let (entry, decided, reports) = blocking(move || {
         let log = engine.log().as_ref();
         let entry = log.entry(number)?.filter(|entry| entry.policy == policy);
         let event = entry.as_ref().map(event_of).transpose()?;
         match (entry, event) {
             (Some(entry), Some(Event::Decided(decided))) => Ok((entry, decided, reports(&engine, number)?)),
-            _ => Err(Refusal::not_found(missing)),
+            _ => Err(OutcomeError::Unknown(number).into()),
         }
     })
     .await?;
     let live = handle.live.lock().clone();
-    let version = live.version_of(decided.version).map_err(|error| Refusal::fault(error.to_string()))?;
-    let view = View { handle: &handle, live: &live, entry: &entry, decided: &decided, version };
+    let version = live.version_of(decided.version)?;
+    let view = DecisionPage { handle: &handle, live: &live, entry: &entry, decided: &decided, version };
     let content = html! {
         h1 { "Why did this person get " (decided.option) "?" }
         (view.short())
         (view.record())
         (view.rule())
-        (view.lot())
-        (view.known())
+        (view.randomness())
+        (view.basis())
         (view.outcome(&reports))
-        (view.again())
+        (view.verification())
     };
     let title = format!("Decision {number}");
-    let frame = Frame::of(&dashboard, &visitor, &title).under("/", "Policies").under(address(&name, ""), &name);
+    let frame = PageLayout::of(&dashboard, &visitor, &title).under("/", "Policies").under(address(&name, ""), &name);
     Ok(frame.html(&content))
 }
 
-struct View<'a> {
+struct DecisionPage<'a> {
     handle: &'a PolicyHandle,
     live: &'a LivePolicy,
     entry: &'a LogEntry,
@@ -132,12 +130,12 @@ struct View<'a> {
     version: &'a Version,
 }
 
-impl View<'_> {
+impl DecisionPage<'_> {
     fn document(&self) -> &PolicyDocument {
         self.live.document()
     }
 
-    /// What the rule alone says of this person.
+    /// The option that the rule alone gives.
     fn ruled(&self) -> Option<&str> {
         let context = self.handle.reader.context(&self.decided.record).ok()?;
         let rule = rarely_core::Rule::new(self.version.rule.parameters(self.document()));
@@ -149,19 +147,18 @@ impl View<'_> {
         let Decided { option, version, reason, .. } = self.decided;
         html! {
             p {
-                (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " asked which option a person is to get; the answer was "
-                strong { (option) } ". "
+                (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " requested a decision, and the person got " strong { (option) } ". "
                 @match reason {
-                    Reason::Policy => { "The rule of version " (version) ", which was in force, says so." },
+                    Reason::Policy => { "This is what the rule in force (version " (version) ") gives." },
                     Reason::Pilot => {
-                        "Not because of the rule of version " (version) ", which was in force, but because it was the option's turn: at first every option is \
-                         given a few times, so that there is something to learn from."
+                        "The rule in force (version " (version) ") did not decide this. In the pilot, every option is given a few times in turn, to learn \
+                         from its outcomes."
                     },
                     Reason::Equipoise => {
-                        "Not because of the rule of version " (version) " alone, which was in force: a lot was drawn among the options that the data had not \
-                         ruled out for this person, so that it can be learned which is better."
+                        "The rule in force (version " (version) ") did not decide this alone. The option was drawn at random from those that the data had \
+                         not ruled out for this person, to learn which is better."
                     },
-                    other => { "Why: " (why(*other)) "." },
+                    other => { "It was chosen " (reason_text(*other)) "." },
                 }
             }
         }
@@ -171,23 +168,23 @@ impl View<'_> {
         let features = self.document().features().iter().zip(&self.decided.record);
         let rows = features.map(|(feature, field)| {
             vec![
-                Cell::head(&feature.column),
-                Cell::number(shown(field)),
-                Cell::left(feature.unit().unwrap_or_default()),
+                TableCell::head(&feature.column),
+                TableCell::number(shown(field)),
+                TableCell::left(feature.unit().unwrap_or_default()),
             ]
         });
         html! {
-            h2 #record { "What was known of the person" }
-            @if self.decided.record.is_empty() { p { "Nothing: the policy has no features." } } @else {
+            h2 #record { "The person's data" }
+            @if self.decided.record.is_empty() { p { "None: the policy has no features." } } @else {
                 (table("The record", &["feature", "#value", "unit"], rows))
             }
         }
     }
 
     fn rule(&self) -> Markup {
-        let steps = worked::steps(self.document(), &self.version.rule, &self.decided.record);
+        let steps = rule_steps::steps(self.document(), &self.version.rule, &self.decided.record);
         html! {
-            h2 #rule { "What the rule says" }
+            h2 #rule { "What the rule gives" }
             p { "Version " (self.version.number) ", in force since " (time(self.version.time_ms)) ":" }
             (rule(&self.version.rule.words(self.document())))
             p { "For this person:" }
@@ -196,47 +193,47 @@ impl View<'_> {
         }
     }
 
-    fn lot(&self) -> Markup {
+    fn randomness(&self) -> Markup {
         let Decided { option, reason, propensity, .. } = self.decided;
-        let seen = self.ruled().is_some_and(|ruled| ruled == option);
+        let same = self.ruled().is_some_and(|ruled| ruled == option);
         html! {
-            h2 #lot { "Was a lot drawn?" }
+            h2 #randomness { "Was the option drawn at random?" }
             p {
                 @match reason {
-                    Reason::Policy if *propensity >= 1.0 => "No. Everybody like this person gets this option from this version.",
+                    Reason::Policy if *propensity >= 1.0 => "No. Everyone with this data gets this option from this version.",
                     Reason::Policy => {
-                        "A lot decides first whether the rule or chance chooses: this time it fell on the rule. Somebody like this person gets " strong { (option) } " with probability "
-                        (percent(*propensity)) "; otherwise another option that the data had not ruled out."
+                        "Chance decides first whether the rule decides or an option is drawn. This time the rule decided. A person with this data gets " strong { (option) }
+                        " with probability " (percent(*propensity)) ", and otherwise another option that the data had not ruled out."
                     },
-                    Reason::Pilot => "No lot, but a turn: the option with the fewest outcomes was given.",
-                    _ if *propensity >= 1.0 => "One was to be drawn, but only this option was left: the data had ruled out every other for this person.",
+                    Reason::Pilot => "No. In the pilot, the option with the fewest outcomes is given.",
+                    _ if *propensity >= 1.0 => "Only this option was left to draw: the data had ruled out all others for this person.",
                     _ => {
-                        "Yes. Somebody like this person gets " strong { (option) } " with probability " (percent(*propensity)) "."
-                        @if seen { " It is also what the rule says." } @else { " The rule alone says otherwise." }
+                        "Yes. A person with this data gets " strong { (option) } " with probability " (percent(*propensity)) "."
+                        @if same { " The rule alone gives the same option." } @else { " The rule alone gives another option." }
                     },
                 }
             }
         }
     }
 
-    fn known(&self) -> Markup {
+    fn basis(&self) -> Markup {
         let (basis, entry) = (self.decided.basis, self.entry);
         html! {
-            h2 #known { "What was known then" }
+            h2 #basis { "What the decision is based on" }
             p {
-                "Everything up to event " (basis) " of the log. "
-                @if self.decided.reason == Reason::Policy && self.decided.propensity >= 1.0 { "The outcomes until then played no part: the rule alone decided." }
-                @else { "Which options were still open follows from the outcomes until then." }
+                "All events up to event " (basis) ". "
+                @if self.decided.reason == Reason::Policy && self.decided.propensity >= 1.0 { "The outcomes had no influence: the rule alone decided." }
+                @else { "Their outcomes determine which options were not ruled out." }
             }
-            @if let Some(key) = &self.decided.key { p { "The caller's name for the request: " code { (key) } } }
-            p { "This decision is event " (entry.number) ", recorded " (time(entry.time_ms)) " before it was answered." }
+            @if let Some(key) = &self.decided.key { p { "Key of the request: " code { (key) } } }
+            p { "The decision is event " (entry.number) ". It was recorded " (time(entry.time_ms)) ", before the response was sent." }
         }
     }
 
-    fn outcome(&self, reports: &[Report]) -> Markup {
+    fn outcome(&self, reports: &[ReportedOutcome]) -> Markup {
         let column = &self.document().outcome().column;
         html! {
-            h2 #outcome { "How it went" }
+            h2 #outcome { "The outcome" }
             @if reports.is_empty() { p { "No outcome has been reported yet." } } @else {
                 ul {
                     @for (at, report) in reports.iter().enumerate() {
@@ -252,26 +249,25 @@ impl View<'_> {
         }
     }
 
-    fn again(&self) -> Markup {
+    fn verification(&self) -> Markup {
         html! {
-            h2 #again { "How to check this" }
+            h2 #verification { "How to verify this" }
             p {
-                "A decision follows from the policy document, the version in force, the events up to its basis, the policy's seed and the decision's own \
-                 number, and from nothing else. " code { "rarely audit verify --store <the store>" } " works out every decision again and compares it with \
-                 what was answered."
+                "A decision depends only on the policy document, the version in force, the events up to its basis, the seed of the policy and the number of \
+                 the decision. " code { "rarely audit verify --store <path>" } " recomputes every decision and compares it with the recorded one."
             }
-            (table("What it follows from", &["", ""], [
-                vec![Cell::head("decision"), Cell::left(self.entry.number.to_string())],
-                vec![Cell::head("version"), Cell::left(self.decided.version.to_string())],
-                vec![Cell::head("basis (last event known)"), Cell::left(self.decided.basis.to_string())],
-                vec![Cell::head("seed of the policy"), Cell::left(self.live.state().registration.seed.to_string())],
-                vec![Cell::head("hash of the event"), Cell::Left(html! { code { (self.entry.hash) } })],
+            (table("What it depends on", &["", ""], [
+                vec![TableCell::head("decision"), TableCell::left(self.entry.number.to_string())],
+                vec![TableCell::head("version"), TableCell::left(self.decided.version.to_string())],
+                vec![TableCell::head("basis (last event)"), TableCell::left(self.decided.basis.to_string())],
+                vec![TableCell::head("seed of the policy"), TableCell::left(self.live.state().registration.seed.to_string())],
+                vec![TableCell::head("hash of the event"), TableCell::Left(html! { code { (self.entry.hash) } })],
             ]))
         }
     }
 }
 
-/// A field as it was sent.
+/// A value as the request had it.
 fn shown(field: &RecordField) -> String {
     match field {
         RecordField::Number(number) => short(*number),

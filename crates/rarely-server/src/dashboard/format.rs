@@ -1,4 +1,4 @@
-//! Times, ages and numbers as a reader has them.
+//! Times, durations and numbers for readers.
 
 use maud::{Markup, html};
 use rarely_output::utc;
@@ -7,10 +7,10 @@ const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-/// Narrow, and no place to break a line.
+/// A narrow no-break space.
 const THIN: char = '\u{202f}';
 
-/// A time: `2026-11-16 09:12`, to the second for whoever rests the pointer on it. UTC, as every page says.
+/// A time in UTC: `2026-11-16 09:12`, with seconds in the tooltip.
 pub(super) fn time(time_ms: u64) -> Markup {
     let exact = exact(time_ms);
     html! { time datetime=(exact) title=(exact) { (minute(time_ms)) } }
@@ -26,7 +26,7 @@ pub(super) fn exact(time_ms: u64) -> String {
     utc(time_ms).chars().take(19).chain(['Z']).collect()
 }
 
-/// How long something took or takes: `3 days`, `1 hour`, `less than a minute`.
+/// The duration between two times: `3 days`, `1 hour`, `less than a minute`.
 pub(super) fn age(from_ms: u64, to_ms: u64) -> String {
     let length = to_ms.saturating_sub(from_ms);
     let sizes = [(365 * DAY, "year"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
@@ -55,12 +55,12 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// A measured value with three digits.
+/// A measured value with three significant digits.
 pub(super) fn value(value: f64) -> String {
     rarely_plot::value_text(value).replace(',', &THIN.to_string())
 }
 
-/// A share: `12.3 %`; what is neither nothing nor all does not look so.
+/// A share: `12.3 %`. Small shares are not rounded to 0, nor large ones to 100.
 pub(super) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     let text = match percent {
@@ -71,7 +71,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{text} %").replace(' ', "\u{a0}")
 }
 
-/// A share of a whole; a dash where there is no whole.
+/// A share of a whole; a dash if the whole is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
 }
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(minute(951_782_399_999), "2000-02-28 23:59");
         assert_eq!(minute(951_782_400_000), "2000-02-29 00:00");
         assert_eq!(exact(1_794_820_351_000), "2026-11-16T09:12:31Z");
-        assert_eq!(minute(4_107_542_400_000), "2100-03-01 00:00", "2100 is no leap year");
+        assert_eq!(minute(4_107_542_400_000), "2100-03-01 00:00", "2100 is not a leap year");
         assert!(time(0).into_string().starts_with("<time datetime=\"1970-01-01T00:00:00Z\""));
     }
 

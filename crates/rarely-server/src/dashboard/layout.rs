@@ -1,4 +1,4 @@
-//! What every page has: a head, the way to it, a foot; tables, forms and pictures that look alike.
+//! The layout of every page: header, breadcrumbs, footer; and tables, lists and figures.
 
 use axum::response::Html;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -7,41 +7,41 @@ use super::Dashboard;
 use super::assets::{SCRIPT_ADDRESS, STYLE_ADDRESS};
 use super::visitor::Visitor;
 
-/// A page without its content.
-pub(super) struct Frame<'a> {
+/// Everything of a page except its content.
+pub(super) struct PageLayout<'a> {
     title: &'a str,
-    /// Pages above this one: address and name.
-    trail: Vec<(String, String)>,
+    /// The pages above this one: URL and name.
+    breadcrumbs: Vec<(String, String)>,
     visitor: Option<&'a Visitor>,
     relaxed: bool,
-    /// Where the page hears of what happens, and the last event it shows.
+    /// The URL of the notifications, and the last event that the page shows.
     live: Option<(String, u64)>,
 }
 
-impl<'a> Frame<'a> {
-    /// For nobody in particular.
+impl<'a> PageLayout<'a> {
+    /// A page without a visitor.
     pub(super) fn bare(title: &'a str) -> Self {
-        Self { title, trail: Vec::new(), visitor: None, relaxed: false, live: None }
+        Self { title, breadcrumbs: Vec::new(), visitor: None, relaxed: false, live: None }
     }
 
-    /// For somebody who is signed in.
+    /// A page for a visitor.
     pub(super) fn of(dashboard: &Dashboard, visitor: &'a Visitor, title: &'a str) -> Self {
         Self { visitor: Some(visitor), relaxed: dashboard.is_relaxed(), ..Self::bare(title) }
     }
 
-    /// Below another page.
+    /// Adds a breadcrumb.
     pub(super) fn under(mut self, address: impl Into<String>, name: impl Into<String>) -> Self {
-        self.trail.push((address.into(), name.into()));
+        self.breadcrumbs.push((address.into(), name.into()));
         self
     }
 
-    /// Shown again when something happens after this event.
+    /// Updates the page after new events.
     pub(super) fn live(mut self, address: String, event: u64) -> Self {
         self.live = Some((address, event));
         self
     }
 
-    /// The page with a content.
+    /// The page with its content.
     pub(super) fn html(&self, content: &Markup) -> Html<String> {
         let (address, event) = match &self.live {
             Some((address, event)) => (Some(address), Some(event)),
@@ -60,15 +60,15 @@ impl<'a> Frame<'a> {
                 }
                 body data-live=[address] {
                     a.skip href="#main" { "Skip to the content" }
-                    (self.head())
+                    (self.header())
                     @if self.relaxed {
                         div.banner role="note" { p.page {
                             strong { "Durability is relaxed: " }
-                            "an answer does not wait for the disk, and what was answered last may be lost if the machine stops."
+                            "responses do not wait for the disk. If the machine fails, the last decisions and outcomes may be lost."
                         } }
                     }
                     div.page {
-                        (self.way())
+                        (self.breadcrumbs())
                         main #main data-event=[event] { (content) }
                     }
                     footer { div.page {
@@ -81,12 +81,12 @@ impl<'a> Frame<'a> {
         Html(page.into_string())
     }
 
-    fn head(&self) -> Markup {
+    fn header(&self) -> Markup {
         html! {
             header.top { div.page {
                 a.brand href="/" { "rarely" }
                 @if let Some(visitor) = self.visitor {
-                    nav aria-label="Main" { a href="/" aria-current=[self.trail.is_empty().then_some("page")] { "Policies" } }
+                    nav aria-label="Main" { a href="/" aria-current=[self.breadcrumbs.is_empty().then_some("page")] { "Policies" } }
                     form method="post" action="/sign-out" {
                         span.small { "Signed in as " strong { (visitor.grant.name) } }
                         (csrf(visitor))
@@ -97,11 +97,11 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn way(&self) -> Markup {
+    fn breadcrumbs(&self) -> Markup {
         html! {
-            @if !self.trail.is_empty() {
-                nav.trail aria-label="Where you are" { ol {
-                    @for (address, name) in &self.trail { li { a href=(address) { (name) } } }
+            @if !self.breadcrumbs.is_empty() {
+                nav.trail aria-label="Breadcrumbs" { ol {
+                    @for (address, name) in &self.breadcrumbs { li { a href=(address) { (name) } } }
                     li aria-current="page" { (self.title) }
                 } }
             }
@@ -109,28 +109,28 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What makes a form one of the session.
+/// The hidden field that ties a form to its session.
 pub(super) fn csrf(visitor: &Visitor) -> Markup {
     html! { input type="hidden" name="csrf" value=(visitor.session.csrf); }
 }
 
 /// A cell of a table.
-pub(super) enum Cell {
-    /// To the left.
+pub(super) enum TableCell {
+    /// Left-aligned.
     Left(Markup),
-    /// To the left, with room for sentences.
+    /// Left-aligned, wide enough for sentences.
     Words(Markup),
-    /// To the left, on one line.
-    Whole(Markup),
-    /// A number, to the right.
+    /// Left-aligned, on one line.
+    OneLine(Markup),
+    /// Right-aligned.
     Number(Markup),
-    /// What the row is about.
+    /// The heading of the row.
     Head(Markup),
-    /// The same on one line: a number or a short name.
+    /// The heading of the row, on one line.
     Name(Markup),
 }
 
-impl Cell {
+impl TableCell {
     pub(super) fn left(text: impl AsRef<str>) -> Self {
         Self::Left(html! { (text.as_ref()) })
     }
@@ -144,8 +144,8 @@ impl Cell {
     }
 }
 
-/// A table that scrolls by itself where the page is too narrow. A name that begins with `#` heads a column of numbers.
-pub(super) fn table(caption: &str, head: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Markup {
+/// A table that scrolls if the page is too narrow. A heading that starts with `#` is for a column of numbers.
+pub(super) fn table(caption: &str, head: &[&str], rows: impl IntoIterator<Item = Vec<TableCell>>) -> Markup {
     html! {
         div.wide role="region" aria-label=(caption) tabindex="0" { table {
             caption.quiet { (caption) }
@@ -160,12 +160,12 @@ pub(super) fn table(caption: &str, head: &[&str], rows: impl IntoIterator<Item =
             tbody { @for row in rows { tr {
                 @for cell in row {
                     @match cell {
-                        Cell::Left(content) => td { (content) },
-                        Cell::Words(content) => td.words { (content) },
-                        Cell::Whole(content) => td.whole { (content) },
-                        Cell::Number(content) => td.number { (content) },
-                        Cell::Head(content) => th scope="row" { (content) },
-                        Cell::Name(content) => th.whole scope="row" { (content) },
+                        TableCell::Left(content) => td { (content) },
+                        TableCell::Words(content) => td.words { (content) },
+                        TableCell::OneLine(content) => td.whole { (content) },
+                        TableCell::Number(content) => td.number { (content) },
+                        TableCell::Head(content) => th scope="row" { (content) },
+                        TableCell::Name(content) => th.whole scope="row" { (content) },
                     }
                 }
             } } }
@@ -183,17 +183,17 @@ pub(super) fn rule(words: &[String]) -> Markup {
     html! { ul.rule { @for line in words { li { (line) } } } }
 }
 
-/// A picture of ours, with how to read it.
+/// A figure with its caption. The SVG is made by this program, so it is not escaped.
 pub(super) fn picture(svg: &str, caption: &str) -> Markup {
     html! {
         figure {
-            div.wide role="region" aria-label="Picture" tabindex="0" { (PreEscaped(svg)) }
+            div.wide role="region" aria-label="Figure" tabindex="0" { (PreEscaped(svg)) }
             figcaption { (caption) }
         }
     }
 }
 
-/// A number with a name.
+/// A number with its name.
 pub(super) fn fact(name: &str, value: &Markup) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }

@@ -1,4 +1,4 @@
-//! Tells a page that something happened to its policy.
+//! Notifies an open page of new events of its policy.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,32 +12,32 @@ use futures_util::stream;
 use rarely_live::Role;
 
 use super::Dashboard;
-use super::refusal::Refusal;
+use super::page_error::PageError;
 use super::visitor::Visitor;
+use crate::events::stream_permit;
 
-/// Between two messages at least.
+/// The shortest time between two messages.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often it is looked whether the session still is one.
+/// How often the session is checked.
 const CHECK: Duration = Duration::from_secs(15);
 
-/// `GET /policies/{name}/live`: the number of the policy's last event, now and whenever there is a new one. Ends with the session.
+/// `GET /policies/{name}/live`: the number of the last event, now and after each new event. Ends with the session.
 pub(super) async fn follow(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Result<Visitor, Response>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    // Without a session there is nothing to follow: a browser takes this answer as the end, and does not ask again.
+) -> Result<Response, PageError> {
+    // Without a session: 204 tells the browser not to reconnect.
     let Ok(visitor) = visitor else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let handle = dashboard.policy(&visitor, &name)?;
-    let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many pages are followed at the moment.");
-    let place = Arc::new(dashboard.app.streams.clone().try_acquire_owned().map_err(busy)?);
+    let permit = Arc::new(stream_permit(&dashboard.app)?);
     let (applied, closing) = (dashboard.app.engine.subscribe(), dashboard.app.closing());
     let messages = stream::unfold((applied, closing, None), move |(mut applied, mut closing, sent)| {
         let (dashboard, handle, secret) = (dashboard.clone(), handle.clone(), visitor.secret.clone());
-        let place = place.clone();
+        let permit = permit.clone();
         async move {
-            // Held as long as the page is followed.
-            let _place = place;
+            // Held as long as the stream is open.
+            let _permit = permit;
             if sent.is_some() {
                 let ended = tokio::time::timeout(PAUSE, closing.wait_for(|closing| *closing)).await;
                 if ended.is_ok() {

@@ -1,4 +1,4 @@
-//! All policies, and the form that registers one.
+//! The list of policies, and the form that registers one.
 
 use std::sync::Arc;
 
@@ -8,34 +8,35 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_live::Role;
-use rarely_live::engine::{ChangeError, PolicyHandle};
-use rarely_policy::{DocumentError, PolicyDocument};
+use rarely_live::engine::PolicyHandle;
 use serde::Deserialize;
 
 use super::format::{age, count, plural};
-use super::layout::{Cell, Frame, csrf, table};
-use super::refusal::{Refusal, sentence};
+use super::layout::{PageLayout, TableCell, csrf, table};
+use super::page_error::PageError;
 use super::visitor::Visitor;
-use super::{Dashboard, address, blocking, quoted};
-use crate::limits::{DOCUMENT_BYTES, check_name};
+use super::{Dashboard, address, blocking, percent_encoded};
+use crate::limits::DOCUMENT_BYTES;
+use crate::policies::{check_document, random_seed};
+use crate::problem::ProblemDetails;
 
-/// Policies on a page.
+/// Policies per page.
 const ON_A_PAGE: usize = 100;
-/// A rule of more lines is cut short in the list.
+/// Lines of a rule in the list.
 const LINES: usize = 4;
 
-/// What is looked for.
+/// The query parameters.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Search {
     q: Option<String>,
-    /// Only those that wait for a signature.
+    /// Whether to list only policies with an open proposal.
     waiting: Option<String>,
     page: Option<usize>,
 }
 
-/// The form that registers a document.
+/// The form that registers a policy document.
 #[derive(Debug, Deserialize)]
-pub(super) struct Registration {
+pub(super) struct RegistrationForm {
     csrf: String,
     document: String,
 }
@@ -53,61 +54,47 @@ pub(super) async fn show(
 pub(super) async fn register(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
-    Form(form): Form<Registration>,
-) -> Result<Response, Refusal> {
-    visitor.check(&form.csrf)?;
-    dashboard.app.require(&visitor.grant, Role::Admin, None)?;
-    // Browsers send the ends of lines as they did in the days of the telegraph; a document has one byte there.
+    Form(form): Form<RegistrationForm>,
+) -> Result<Response, PageError> {
+    visitor.check_form(&form.csrf)?;
+    dashboard.app.authorize(&visitor.grant, Role::Admin, None)?;
+    // Browsers submit CRLF line ends; documents have LF.
     let text = form.document.replace("\r\n", "\n");
-    match enter(&dashboard, &visitor, text.clone()).await {
+    match try_register(&dashboard, &visitor, text.clone()).await {
         Ok(handle) => Ok(Redirect::to(&address(&handle.name, "?done=registered")).into_response()),
-        Err(refusal) => {
-            let page = page(&dashboard, &visitor, &Search::default(), Some((&text, &refusal)));
-            Ok((refusal.status, page).into_response())
+        Err(error) => {
+            let page = page(&dashboard, &visitor, &Search::default(), Some((&text, &error)));
+            Ok((error.status(), page).into_response())
         }
     }
 }
 
-async fn enter(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> Result<Arc<PolicyHandle>, Refusal> {
+async fn try_register(
+    dashboard: &Arc<Dashboard>,
+    visitor: &Visitor,
+    text: String,
+) -> Result<Arc<PolicyHandle>, PageError> {
     if text.len() > DOCUMENT_BYTES {
-        let problem = format!(
-            "The document has {}; {} are taken at most.",
+        let detail = format!(
+            "the document has {}, but at most {} are allowed",
             plural(text.len() as u64, "byte"),
             count(DOCUMENT_BYTES as u64)
         );
-        return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, problem));
+        return Err(ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, detail).into());
     }
-    let document = PolicyDocument::parse(&text, "document").map_err(|error| mistake(&error))?;
-    let unfit = |problem: String| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, sentence(&problem));
-    check_name(document.policy()).map_err(unfit)?;
-    let mut seed = [0; 8];
-    getrandom::fill(&mut seed).map_err(|error| Refusal::fault(error.to_string()))?;
-    let (engine, name) = (dashboard.app.engine.clone(), visitor.grant.name.clone());
+    let (engine, name, seed) = (dashboard.app.engine.clone(), visitor.grant.name.clone(), random_seed()?);
     blocking(move || {
-        engine.register(&name, &text, u64::from_le_bytes(seed)).map_err(|error| match &error {
-            ChangeError::Document(wrong) => mistake(wrong),
-            _ => error.into(),
-        })
+        check_document(&text)?;
+        Ok(engine.register(&name, &text, seed)?)
     })
     .await
-}
-
-/// Where a document is wrong, and what to do.
-fn mistake(error: &DocumentError) -> Refusal {
-    match error {
-        DocumentError::Wrong(mistake) => {
-            let place = format!("Line {}, column {}: {}.", mistake.line, mistake.column, mistake.problem);
-            Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, place).remedy(sentence(&mistake.remedy))
-        }
-        other => Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, other.to_string()),
-    }
 }
 
 fn page(
     dashboard: &Dashboard,
     visitor: &Visitor,
     search: &Search,
-    wrong: Option<(&str, &Refusal)>,
+    rejected: Option<(&str, &PageError)>,
 ) -> impl IntoResponse + use<> {
     let wanted = search.q.as_deref().unwrap_or_default().trim().to_lowercase();
     let all = dashboard.app.engine.policies();
@@ -121,21 +108,21 @@ fn page(
     let pages = found.len().div_ceil(ON_A_PAGE).max(1);
     let at = search.page.unwrap_or(1).clamp(1, pages);
     let shown = found.iter().skip((at - 1) * ON_A_PAGE).take(ON_A_PAGE);
-    let rows: Vec<Vec<Cell>> = shown.map(|handle| row(handle, dashboard.now_ms())).collect();
+    let rows: Vec<Vec<TableCell>> = shown.map(|handle| row(handle, dashboard.now_ms())).collect();
     let content = html! {
         h1 { "Policies" }
         @if waiting > 0 {
             div.notice.fair { p {
-                (if waiting == 1 { "One policy waits".to_owned() } else { format!("{} policies wait", count(waiting as u64)) })
-                " for a signature. "
+                (if waiting == 1 { "One policy has".to_owned() } else { format!("{} policies have", count(waiting as u64)) })
+                " a proposal that waits for a signature. "
                 @if search.waiting.is_none() { a href="/?waiting=yes" { "Show" } } @else { a href="/" { "Show all" } }
             } }
         }
         @if seen.len() > 1 || search.q.is_some() { (searching(search)) }
         @if seen.is_empty() {
-            p { "There is no policy that you may see." @if visitor.grant.allows(Role::Admin, None) { " Register one below." } }
+            p { "There is no policy that you can see." @if visitor.grant.allows(Role::Admin, None) { " Register one below." } }
         } @else if found.is_empty() {
-            p { "No policy fits. " a href="/" { "Show all" } }
+            p { "No policy matches. " a href="/" { "Show all" } }
         } @else {
             p.muted.small { (plural(found.len() as u64, "policy").replace("policys", "policies")) @if pages > 1 { ", page " (at) " of " (pages) } }
             (table(
@@ -145,19 +132,19 @@ fn page(
             ))
             (paging(search, at, pages))
         }
-        @if visitor.grant.allows(Role::Admin, None) { (registration(visitor, wrong)) }
+        @if visitor.grant.allows(Role::Admin, None) { (registration(visitor, rejected)) }
     };
-    Frame::of(dashboard, visitor, "Policies").html(&content)
+    PageLayout::of(dashboard, visitor, "Policies").html(&content)
 }
 
-fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<Cell> {
+fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<TableCell> {
     let live = handle.live.lock();
     let (state, version, document) = (live.state(), live.version(), live.document());
     let words = version.rule.words(document);
     let unanswered = state.counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms).iter().sum::<u64>());
     let open = live.open_proposal().map(|proposal| proposal.number);
     vec![
-        Cell::Head(html! {
+        TableCell::Head(html! {
             a href=(address(&handle.name, "")) { (handle.name) }
             @if open.is_some() || state.stopped { ul.badges {
                 @if let Some(open) = open {
@@ -166,15 +153,15 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<Cell> {
                 @if state.stopped { li { span.badge.bad { "stopped" } } }
             } }
         }),
-        Cell::Words(html! { ul {
+        TableCell::Words(html! { ul {
             @for line in words.iter().take(LINES) { li { (line) } }
             @if words.len() > LINES { li.muted { "and " (plural((words.len() - LINES) as u64, "more line")) } }
         } }),
-        Cell::number(count(version.number)),
-        Cell::Whole(html! { (age(version.time_ms, now_ms)) }),
-        Cell::number(count(state.counts.decided.iter().sum())),
-        Cell::number(count(state.learned.outcomes())),
-        Cell::number(unanswered.map_or_else(|| "–".to_owned(), count)),
+        TableCell::number(count(version.number)),
+        TableCell::OneLine(html! { (age(version.time_ms, now_ms)) }),
+        TableCell::number(count(state.counts.decided.iter().sum())),
+        TableCell::number(count(state.learned.outcomes())),
+        TableCell::number(unanswered.map_or_else(|| "–".to_owned(), count)),
     ]
 }
 
@@ -195,7 +182,7 @@ fn paging(search: &Search, at: usize, pages: usize) -> Markup {
     let link = |page: usize| {
         let words = search.q.as_deref().unwrap_or_default();
         let waiting = if search.waiting.is_some() { "&waiting=yes" } else { "" };
-        format!("/?q={}{waiting}&page={page}", quoted(words))
+        format!("/?q={}{waiting}&page={page}", percent_encoded(words))
     };
     html! {
         @if pages > 1 {
@@ -208,28 +195,23 @@ fn paging(search: &Search, at: usize, pages: usize) -> Markup {
     }
 }
 
-fn registration(visitor: &Visitor, wrong: Option<(&str, &Refusal)>) -> Markup {
+fn registration(visitor: &Visitor, rejected: Option<(&str, &PageError)>) -> Markup {
     html! {
         h2 #register-heading { "Register a policy" }
-        details.act #register open[wrong.is_some()] {
-            summary { "A policy document becomes version 1 of a new policy" }
+        details.act #register open[rejected.is_some()] {
+            summary { "Register a policy document as version 1 of a new policy" }
             div.inside {
-                @if let Some((_, refusal)) = wrong {
-                    div.notice.bad role="alert" {
-                        p { (refusal.sentence) }
-                        @if let Some(remedy) = &refusal.remedy { p { (remedy) } }
-                    }
-                }
+                @if let Some((_, error)) = rejected { div.notice.bad role="alert" { p { (error.sentences()) } } }
                 form method="post" action="/" {
                     (csrf(visitor))
                     div.field {
                         label for="document" { "Policy document" }
                         p.hint #about-document {
-                            "Its text: the options, the features with their ranges, the rule in force and the plan under " code { "[control]" }
-                            ". A draft comes from " code { "rarely policy init" } "."
+                            "The text of the document: options, features with their ranges, the rule, and the plan under " code { "[control]" }
+                            ". " code { "rarely policy init" } " writes a draft."
                         }
                         textarea.document #document name="document" required spellcheck="false" autocapitalize="off" aria-describedby="about-document" {
-                            "\n" (wrong.map(|(text, _)| text).unwrap_or_default())
+                            "\n" (rejected.map(|(text, _)| text).unwrap_or_default())
                         }
                     }
                     button type="submit" { "Register" }

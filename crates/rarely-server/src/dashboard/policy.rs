@@ -1,4 +1,4 @@
-//! One policy: the rule, the evidence for and against it, how it came about, and what can be done.
+//! The page of one policy: the rule, the evidence, its history, and the actions.
 
 pub(super) mod evidence;
 mod forms;
@@ -17,25 +17,25 @@ use rarely_policy::{Approval, duration};
 use rarely_review::{Findings, ThinSupport, Verdict};
 use serde::Deserialize;
 
-use super::decision::{Recent, recent};
+use super::decision::{RecentDecision, recent};
 use super::format::{age, count, percent, plural, share, time};
-use super::layout::{Cell, Frame, fact, list, picture, rule, table};
-use super::refusal::Refusal;
-use super::signing::Typed;
+use super::layout::{PageLayout, TableCell, fact, list, picture, rule, table};
+use super::page_error::PageError;
+use super::signing::RejectedForm;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking};
 use evidence::Shown;
 
 pub(super) use history::{signed, status};
 
-/// A list of thin places longer than this is folded away.
+/// A longer list of sparse places is collapsed.
 const SHOWN_PLACES: usize = 8;
-/// Decisions that are shown.
+/// Recent decisions to show.
 const RECENT: usize = 20;
 
-/// What was just done.
+/// The query parameters: what was just done.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Done {
+pub(super) struct PolicyQuery {
     done: Option<String>,
 }
 
@@ -44,35 +44,35 @@ pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path(name): Path<String>,
-    Query(done): Query<Done>,
-) -> Result<Response, Refusal> {
+    Query(query): Query<PolicyQuery>,
+) -> Result<Response, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
-    page(&dashboard, &visitor, &handle, done.done.as_deref(), None).await
+    page(&dashboard, &visitor, &handle, query.done.as_deref(), None).await
 }
 
-/// The page; with what was typed into a form of it that was not taken.
+/// The page, with the input of a form that was not accepted.
 pub(super) async fn page(
     dashboard: &Arc<Dashboard>,
     visitor: &Visitor,
     handle: &Arc<PolicyHandle>,
     done: Option<&str>,
-    typed: Option<&Typed>,
-) -> Result<Response, Refusal> {
+    rejected: Option<&RejectedForm>,
+) -> Result<Response, PageError> {
     let engine = &dashboard.app.engine;
     let evidence = dashboard.evidence.of(engine, handle).await?;
     let decisions = {
         let (engine, handle) = (engine.clone(), handle.clone());
         blocking(move || recent(&engine, handle.id, RECENT)).await?
     };
-    // A copy, so that nothing waits for the page.
+    // A copy, so that the lock is not held while the page is rendered.
     let live = handle.live.lock().clone();
     let now_ms = dashboard.now_ms();
-    let view = View { handle, live: &live, state: live.state(), visitor, now_ms };
+    let view = PolicyPage { handle, live: &live, state: live.state(), visitor, now_ms };
     let content = html! {
         h1 { (handle.name) }
         (view.badges())
-        @if let Some(words) = done.and_then(done_words) { div.notice.good role="status" { p { (words) } } }
-        (view.waiting())
+        @if let Some(words) = done.and_then(done_message) { div.notice.good role="status" { p { (words) } } }
+        (view.notices())
         (contents())
         (view.in_force(evidence.as_deref()))
         (findings(evidence.as_deref()))
@@ -82,20 +82,20 @@ pub(super) async fn page(
         (view.versions())
         (view.decisions(&decisions))
         (view.plan())
-        (view.forms(typed))
+        (view.forms(rejected))
         (view.document())
     };
-    let mut frame = Frame::of(dashboard, visitor, &handle.name).under("/", "Policies");
-    if typed.is_none() {
-        // A page with half a form in it is left alone.
+    let mut frame = PageLayout::of(dashboard, visitor, &handle.name).under("/", "Policies");
+    if rejected.is_none() {
+        // A page with a half-filled form is not updated.
         frame = frame.live(address(&handle.name, "/live"), view.state.last_event);
     }
-    let status = typed.map_or(StatusCode::OK, |typed| typed.refusal.status);
+    let status = rejected.map_or(StatusCode::OK, |rejected| rejected.error.status());
     Ok((status, frame.html(&content)).into_response())
 }
 
-/// A policy at a moment, for somebody.
-struct View<'a> {
+/// A policy at one moment, for a visitor.
+struct PolicyPage<'a> {
     handle: &'a PolicyHandle,
     live: &'a LivePolicy,
     state: &'a Standing,
@@ -103,7 +103,7 @@ struct View<'a> {
     now_ms: u64,
 }
 
-impl View<'_> {
+impl PolicyPage<'_> {
     fn link(&self, rest: &str) -> String {
         address(&self.handle.name, rest)
     }
@@ -122,29 +122,29 @@ impl View<'_> {
         }
     }
 
-    /// What waits for a signature, or was refused by the plan.
-    fn waiting(&self) -> Markup {
+    /// Notices: an open proposal, a change that the plan forbids, a stop.
+    fn notices(&self) -> Markup {
         let needed = self.live.signatures_needed();
         html! {
             @if let Some(open) = self.live.open_proposal() {
                 div.notice.fair {
                     p {
                         strong { "Proposal " (open.number) " waits for a signature. " }
-                        (open.signers.len()) " of " (needed) " signed; it can be signed until " (time(open.expires_ms)) "."
+                        (open.signers.len()) " of " (needed) " signed. It expires " (time(open.expires_ms)) "."
                     }
-                    p { a href=(self.link(&format!("/proposals/{}", open.number))) { "Look at the evidence for it" } }
+                    p { a href=(self.link(&format!("/proposals/{}", open.number))) { "See the evidence" } }
                 }
             }
             @if let Some(reasons) = &self.state.reviews.refused {
                 div.notice.fair {
-                    p { strong { "The evidence asks for a change that the plan does not allow" } ", so it was not proposed:" }
+                    p { strong { "The evidence calls for a change that the plan does not allow" } ", so it was not proposed:" }
                     (list(reasons))
                 }
             }
             @if self.state.stopped {
                 div.notice.bad { p {
                     strong { "The policy is stopped: " }
-                    "everybody gets what the last signed rule says, nothing is drawn by lot, and no change is proposed until somebody resumes it."
+                    "the last signed rule decides, nothing is drawn at random, and no change is proposed until the policy is resumed."
                 } }
             }
         }
@@ -164,9 +164,9 @@ impl View<'_> {
                 (fact("decisions", &html! { (count(decided)) }))
                 (fact("outcomes", &html! { (count(self.state.learned.outcomes())) }))
                 (fact("unanswered", &html! {
-                    @match unanswered { Some(number) => { (count(number)) }, None => span.small { "no time limit set" } }
+                    @match unanswered { Some(number) => { (count(number)) }, None => span.small { "no time limit" } }
                 }))
-                (fact("given to learn, not by the rule", &html! { (share(counts.explored, decided)) }))
+                (fact("given by exploration", &html! { (share(counts.explored, decided)) }))
                 @if let Some(evidence) = evidence {
                     (fact("given a ruled-out option", &html! { (percent(evidence.findings.standing.excluded.share)) }))
                 }
@@ -181,13 +181,13 @@ impl View<'_> {
             h2 #over-time { "Evidence over time" }
             @match &drawn {
                 Some(drawing) => (picture(&drawing.svg, &drawing.caption)),
-                None => p { "A picture comes with the second review." },
+                None => p { "The figure needs two reviews." },
             }
             p {
                 @if reviews.count == 0 {
-                    "There was no review yet."
+                    "No review yet."
                 } @else {
-                    (plural(reviews.count, "review")) " so far; the last one " (time(reviews.time_ms)) " on "
+                    (plural(reviews.count, "review")) ". The last one, " (time(reviews.time_ms)) ", on "
                     (plural(reviews.outcomes, "outcome")) ": " strong { (reviews.verdict.map_or("", Verdict::name)) } "."
                 }
             }
@@ -200,12 +200,12 @@ impl View<'_> {
         let rows = self.live.document().options().iter().enumerate().map(|(at, option)| {
             let late = unanswered.as_ref().map(|unanswered| unanswered[at]);
             vec![
-                Cell::head(option),
-                Cell::number(count(counts.decided[at])),
-                Cell::number(count(counts.answered[at])),
-                Cell::number(count(counts.elsewhere[at])),
-                Cell::number(late.map_or_else(|| "–".to_owned(), count)),
-                Cell::number(late.map_or_else(|| "–".to_owned(), |late| share(late, counts.decided[at]))),
+                TableCell::head(option),
+                TableCell::number(count(counts.decided[at])),
+                TableCell::number(count(counts.answered[at])),
+                TableCell::number(count(counts.elsewhere[at])),
+                TableCell::number(late.map_or_else(|| "–".to_owned(), count)),
+                TableCell::number(late.map_or_else(|| "–".to_owned(), |late| share(late, counts.decided[at]))),
             ]
         });
         let head = [
@@ -220,32 +220,34 @@ impl View<'_> {
             h2 #options { "Options" }
             (table("Decisions and outcomes by option", &head, rows))
             @if let Some(window) = self.live.document().control().outcome_window_ms {
-                p.small.muted { "Unanswered: no outcome " (duration::words(window)) " after the decision. A late outcome still counts." }
+                p.small.muted { "Unanswered: no outcome within " (duration::words(window)) " of the decision. A late outcome still counts." }
             } @else {
-                p.small.muted { "The document sets no outcome_window, so no decision counts as unanswered." }
+                p.small.muted { "The document has no outcome_window, so no decision counts as unanswered." }
             }
-            @if counts.corrections > 0 { p.small.muted { (plural(counts.corrections, "correction")) " of outcomes." } }
+            @if counts.corrections > 0 { p.small.muted { (plural(counts.corrections, "corrected outcome")) "." } }
         }
     }
 
-    fn decisions(&self, decisions: &[Recent]) -> Markup {
+    fn decisions(&self, decisions: &[RecentDecision]) -> Markup {
         let outcome = &self.live.document().outcome().column;
         let rows = decisions.iter().map(|recent| {
             vec![
-                Cell::Name(html! { a href=(self.link(&format!("/decisions/{}", recent.number))) { (recent.number) } }),
-                Cell::Whole(time(recent.time_ms)),
-                Cell::left(&recent.decided.option),
-                Cell::Whole(html! { (recent.why()) }),
-                Cell::number(percent(recent.decided.propensity)),
-                Cell::number(count(recent.decided.version)),
-                Cell::number(recent.outcome.map_or_else(|| "–".to_owned(), super::format::value)),
+                TableCell::Name(
+                    html! { a href=(self.link(&format!("/decisions/{}", recent.number))) { (recent.number) } },
+                ),
+                TableCell::OneLine(time(recent.time_ms)),
+                TableCell::left(&recent.decided.option),
+                TableCell::OneLine(html! { (recent.reason_text()) }),
+                TableCell::number(percent(recent.decided.propensity)),
+                TableCell::number(count(recent.decided.version)),
+                TableCell::number(recent.outcome.map_or_else(|| "–".to_owned(), super::format::value)),
             ]
         });
         html! {
             h2 #decisions { "Recent decisions" }
-            @if decisions.is_empty() { p { "There was none yet." } } @else {
-                (table("Recent decisions", &["decision", "time", "option", "why", "#probability", "#version", &format!("#{outcome}")], rows))
-                p { a href=(self.link("/audit")) { "Everything that happened" } ", newest first" }
+            @if decisions.is_empty() { p { "No decision yet." } } @else {
+                (table("Recent decisions", &["decision", "time", "option", "chosen", "#probability", "#version", &format!("#{outcome}")], rows))
+                p { a href=(self.link("/audit")) { "All events" } ", newest first" }
             }
         }
     }
@@ -253,47 +255,46 @@ impl View<'_> {
     fn plan(&self) -> Markup {
         let control = self.live.document().control();
         let approval = match control.approval {
-            Approval::Automatic => "A change that the evidence justifies comes in force without a signature.",
-            Approval::One => "A change needs the signature of one person.",
-            Approval::Two => "A change needs the signatures of two different people.",
+            Approval::Automatic => "A change that the evidence calls for comes into force without a signature.",
+            Approval::One => "A change requires the signature of one person.",
+            Approval::Two => "A change requires the signatures of two different people.",
         };
         let mut lines = vec![approval.to_owned()];
-        let after =
-            control.review_after_ms.map(|after| format!(", and after {} if there was any", duration::words(after)));
+        let after = control
+            .review_after_ms
+            .map(|after| format!(", and at the latest {} after a new outcome", duration::words(after)));
         lines.push(format!(
-            "The rule is reviewed every {}{}.",
+            "The rule is reviewed after every {}{}.",
             plural(control.review_every, "outcome"),
             after.unwrap_or_default()
         ));
         if control.minimum_days_between_changes > 0.0 {
-            lines.push(format!("At least {} days lie between two changes.", control.minimum_days_between_changes));
+            lines
+                .push(format!("There are at least {} days between two changes.", control.minimum_days_between_changes));
         }
-        lines.extend(control.maximum_changes.map(|most| format!("There are at most {}.", plural(most, "change"))));
-        lines.push(format!(
-            "A proposal that nobody signs lapses after {}.",
-            duration::words(control.proposal_expires_ms)
-        ));
-        let bounds = control.bounds.iter();
         lines.extend(
-            bounds.map(|bound| {
-                format!("The rule's number “{}” stays within {} to {}.", bound.name, bound.low, bound.high)
-            }),
+            control.maximum_changes.map(|most| format!("There are at most {} in all.", plural(most, "change"))),
         );
+        lines.push(format!("A proposal expires after {}.", duration::words(control.proposal_expires_ms)));
+        let bounds = control.bounds.iter();
+        lines.extend(bounds.map(|bound| {
+            format!("The number “{}” of the rule stays between {} and {}.", bound.name, bound.low, bound.high)
+        }));
         let explore = self.live.document().change().explore;
         lines.push(if explore == rarely_core::Exploration::NONE {
-            "Nothing is drawn by lot: the rule alone decides.".to_owned()
+            "No exploration: the rule alone decides.".to_owned()
         } else {
             let pilot = match explore.pilot {
                 0 => String::new(),
-                pilot => format!("each option is given until it has {}; ", plural(pilot.into(), "outcome")),
+                pilot => format!("each option is first given until it has {}; then, ", plural(pilot.into(), "outcome")),
             };
-            let lot = percent(explore.equipoise.get());
+            let share = percent(explore.equipoise.get());
             format!(
-                "To learn, {pilot}for {lot} of people a lot is drawn among the options that the data do not rule out."
+                "Exploration: {pilot}for {share} of people an option is drawn at random from those that the data do not rule out."
             )
         });
         html! {
-            h2 #plan { "The plan agreed beforehand" }
+            h2 #plan { "The plan" }
             (list(&lines))
         }
     }
@@ -303,7 +304,7 @@ impl View<'_> {
         html! {
             h2 #document { "The document" }
             p { "Registered " (time(birth.time_ms)) " by " strong { (birth.author) } " (event " (birth.event) ")." }
-            details #document-text { summary { "The document as it was registered" } pre { code { (birth.text) } } }
+            details #document-text { summary { "The document as registered" } pre { code { (birth.text) } } }
         }
     }
 }
@@ -311,14 +312,14 @@ impl View<'_> {
 fn contents() -> Markup {
     let parts = [
         ("rule", "The rule in force"),
-        ("evidence", "What the data say about it"),
+        ("evidence", "What the data say"),
         ("over-time", "Evidence over time"),
         ("options", "Options"),
         ("gaps", "What the data cannot say"),
         ("versions", "Versions"),
         ("decisions", "Recent decisions"),
-        ("plan", "The plan agreed beforehand"),
-        ("act", "What you can do"),
+        ("plan", "The plan"),
+        ("act", "Actions"),
         ("document", "The document"),
     ];
     html! {
@@ -329,9 +330,9 @@ fn contents() -> Markup {
 /// What the data say about the rule in force.
 fn findings(evidence: Option<&Shown>) -> Markup {
     html! {
-        h2 #evidence { "What the data say about it" }
+        h2 #evidence { "What the data say" }
         @match evidence {
-            None => p { "There is no outcome yet, so the data say nothing." },
+            None => p { "There is no outcome yet." },
             Some(Shown { findings, pictures }) => {
                 p {
                     span.badge.(tone(findings.verdict.verdict)) { (findings.verdict.verdict) } " " (findings.verdict.sentence)
@@ -372,10 +373,10 @@ fn gaps(evidence: Option<&Shown>) -> Markup {
 fn thin(places: &[ThinSupport]) -> Markup {
     let rows = places.iter().map(|thin| {
         vec![
-            Cell::head(&thin.option),
-            Cell::left(&thin.band),
-            Cell::number(count(thin.rows)),
-            Cell::number(count(thin.tried)),
+            TableCell::head(&thin.option),
+            TableCell::left(&thin.band),
+            TableCell::number(count(thin.rows)),
+            TableCell::number(count(thin.tried)),
         ]
     });
     let caption = "Places where an option was never or hardly ever tried";
@@ -395,24 +396,22 @@ fn tone(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What to say after a form was taken.
-fn done_words(done: &str) -> Option<&'static str> {
+/// The message after a form was accepted.
+fn done_message(done: &str) -> Option<&'static str> {
     Some(match done {
-        "registered" => "The policy is registered, and its document is version 1.",
-        "keep" => "The rule was reviewed: it is kept.",
-        "change" => "The rule was reviewed: the evidence asks for a change.",
-        "cannot-tell" => "The rule was reviewed: it cannot be told yet whether it should change.",
-        "confirmed" => "Your signature stands: reviewed, no change.",
-        "not-confirmed" => {
-            "The rule was reviewed, and the evidence asks for a change: \u{201c}no change\u{201d} was not signed."
-        }
-        "approved" => "Your signature stands, and the new version is in force.",
-        "signed" => "Your signature stands; another one is needed.",
-        "rejected" => "Your refusal stands: the rule in force is kept.",
+        "registered" => "The policy is registered. Its document is version 1.",
+        "keep" => "Reviewed: the rule is kept.",
+        "change" => "Reviewed: the evidence calls for a change.",
+        "cannot-tell" => "Reviewed: the data cannot tell yet whether the rule should change.",
+        "confirmed" => "Your signature is recorded: reviewed, no change.",
+        "not-confirmed" => "Reviewed: the evidence calls for a change, so \u{201c}no change\u{201d} was not signed.",
+        "approved" => "Your signature is recorded, and the new version is in force.",
+        "signed" => "Your signature is recorded. One more is required.",
+        "rejected" => "Your rejection is recorded. The rule in force is kept.",
         "rolled-back" => "The older rule is in force again, as a new version.",
-        "rollback-proposed" => "The rollback is proposed, with your signature; another one is needed.",
+        "rollback-proposed" => "The rollback is proposed with your signature. One more is required.",
         "stopped" => "The policy is stopped.",
-        "resumed" => "The policy goes on.",
+        "resumed" => "The policy is resumed.",
         _ => return None,
     })
 }

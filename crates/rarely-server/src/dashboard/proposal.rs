@@ -1,4 +1,4 @@
-//! A proposal: the evidence first, then what is recommended, then the form to sign or refuse it.
+//! The page of a proposal: the evidence first, then the change, then the forms to approve or reject it.
 
 use std::sync::Arc;
 
@@ -9,49 +9,54 @@ use maud::{Markup, html};
 use rarely_core::Interval;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
-use rarely_live::{LivePolicy, ProposalRecord, Role};
+use rarely_live::{LivePolicy, Objection, ProposalRecord, Role};
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::findings::{AgainstFinding, CertificateFinding, ExactFinding, gain_unit, numbers};
 
 use super::format::{age, count, plural, time};
-use super::layout::{Cell, Frame, list, picture, rule, table};
+use super::layout::{PageLayout, TableCell, list, picture, rule, table};
+use super::page_error::{PageError, sentence};
 use super::policy::{signed, status};
-use super::refusal::{Refusal, sentence};
-use super::signing::{Act, Typed, sheet};
+use super::signing::{RejectedForm, SignatureForm, signature_form};
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
+use crate::problem::ProblemDetails;
 
 /// `GET /policies/{name}/proposals/{proposal}`.
 pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path((name, number)): Path<(String, u64)>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
     page(&dashboard, &visitor, &handle, number, None).await
 }
 
-/// The page; with what was typed into a form of it that was not taken.
+/// The page, with the input of a form that was not accepted.
 pub(super) async fn page(
     dashboard: &Arc<Dashboard>,
     visitor: &Visitor,
     handle: &Arc<PolicyHandle>,
     number: u64,
-    typed: Option<&Typed>,
-) -> Result<Response, Refusal> {
+    rejected: Option<&RejectedForm>,
+) -> Result<Response, PageError> {
     let live = handle.live.lock().clone();
-    let missing = || Refusal::not_found(format!("The policy {:?} has no proposal {number}.", handle.name));
-    let proposal = live.state().proposals.iter().find(|proposal| proposal.number == number).ok_or_else(missing)?;
+    let proposal = live
+        .state()
+        .proposals
+        .iter()
+        .find(|proposal| proposal.number == number)
+        .ok_or(Objection::NoProposal(number))?;
     let (engine, event) = (dashboard.app.engine.clone(), proposal.event);
     let proposed = blocking(move || {
-        let entry = engine.log().entry(event)?.ok_or_else(|| Refusal::fault("The proposal's event is missing."))?;
+        let entry = engine.log().entry(event)?.ok_or_else(ProblemDetails::internal)?;
         match event_of(&entry)? {
             Event::Proposed(proposed) => Ok(proposed),
-            _ => Err(Refusal::fault("The proposal's event is another.")),
+            _ => Err(ProblemDetails::internal().into()),
         }
     })
     .await?;
-    let view = View { handle, live: &live, proposal, proposed: &proposed, visitor, now_ms: dashboard.now_ms() };
+    let view = ProposalPage { handle, live: &live, proposal, proposed: &proposed, visitor, now_ms: dashboard.now_ms() };
     let content = html! {
         h1 { "Proposal " (number) " for " (handle.name) }
         (view.stand())
@@ -63,22 +68,23 @@ pub(super) async fn page(
                 (view.assumptions(case))
             },
             (None, Some(to)) => {
-                p { "This is no change on new evidence: somebody asks to put the rule of version " (to) " in force again." }
+                p { "This is a rollback, not a change on new evidence: it puts the rule of version " (to) " into force again." }
             },
             (None, None) => {},
         }
         (view.change())
         (view.signers())
-        (view.forms(typed))
+        (view.forms(rejected))
     };
     let title = format!("Proposal {number}");
-    let frame =
-        Frame::of(dashboard, visitor, &title).under("/", "Policies").under(address(&handle.name, ""), &handle.name);
-    let status = typed.map_or(StatusCode::OK, |typed| typed.refusal.status);
+    let frame = PageLayout::of(dashboard, visitor, &title)
+        .under("/", "Policies")
+        .under(address(&handle.name, ""), &handle.name);
+    let status = rejected.map_or(StatusCode::OK, |rejected| rejected.error.status());
     Ok((status, frame.html(&content)).into_response())
 }
 
-struct View<'a> {
+struct ProposalPage<'a> {
     handle: &'a PolicyHandle,
     live: &'a LivePolicy,
     proposal: &'a ProposalRecord,
@@ -87,7 +93,7 @@ struct View<'a> {
     now_ms: u64,
 }
 
-impl View<'_> {
+impl ProposalPage<'_> {
     fn document(&self) -> &PolicyDocument {
         self.live.document()
     }
@@ -96,13 +102,13 @@ impl View<'_> {
         let proposal = self.proposal;
         html! {
             p {
-                (status(&proposal.status)) " · made " (time(proposal.time_ms)) " on " (plural(proposal.outcomes, "outcome"))
+                (status(&proposal.status)) " · created " (time(proposal.time_ms)) " on " (plural(proposal.outcomes, "outcome"))
                 " · would replace version " (proposal.version)
                 @if proposal.is_open() {
                     @if proposal.is_overdue(self.now_ms) {
-                        " · its time is over since " (time(proposal.expires_ms))
+                        " · expired " (time(proposal.expires_ms))
                     } @else {
-                        " · can be signed until " (time(proposal.expires_ms)) " (" (age(self.now_ms, proposal.expires_ms)) " left)"
+                        " · expires " (time(proposal.expires_ms)) " (" (age(self.now_ms, proposal.expires_ms)) " left)"
                     }
                 }
             }
@@ -112,7 +118,11 @@ impl View<'_> {
     fn evidence(&self, case: &ProposalRationale) -> Markup {
         let found = CertificateFinding::new(self.document(), &case.certificate, case.certified_by.clone());
         let rows = found.lines.into_iter().map(|line| {
-            vec![Cell::head(line.name), Cell::Words(html! { (line.value) }), Cell::Words(html! { (line.meaning) })]
+            vec![
+                TableCell::head(line.name),
+                TableCell::Words(html! { (line.value) }),
+                TableCell::Words(html! { (line.meaning) }),
+            ]
         });
         html! {
             h2 #evidence { "The evidence" }
@@ -131,11 +141,11 @@ impl View<'_> {
             let [estimate, lower, upper] = band.gain;
             let gain = numbers::interval(Interval { estimate, lower, upper });
             vec![
-                Cell::Head(html! { (band.band) }),
-                Cell::number(count(band.people)),
-                Cell::number(super::format::share(band.changed, band.people)),
-                Cell::Words(html! { (band.moves.join(", ")) }),
-                Cell::number(gain),
+                TableCell::Head(html! { (band.band) }),
+                TableCell::number(count(band.people)),
+                TableCell::number(super::format::share(band.changed, band.people)),
+                TableCell::Words(html! { (band.moves.join(", ")) }),
+                TableCell::number(gain),
             ]
         });
         html! {
@@ -151,9 +161,9 @@ impl View<'_> {
     fn assumptions(&self, case: &ProposalRationale) -> Markup {
         let rows = case.assumptions.iter().map(|assumption| {
             vec![
-                Cell::head(&assumption.name),
-                Cell::left(&assumption.value),
-                Cell::Words(html! { (assumption.meaning) }),
+                TableCell::head(&assumption.name),
+                TableCell::left(&assumption.value),
+                TableCell::Words(html! { (assumption.meaning) }),
             ]
         });
         html! {
@@ -198,47 +208,47 @@ impl View<'_> {
             h2 #signatures { "Signatures" }
             p {
                 @match needed {
-                    0 => "The plan asks for no signature.",
-                    1 => "One signature is needed.",
-                    _ => "Signatures of two different people are needed.",
+                    0 => "The plan requires no signature.",
+                    1 => "One signature is required.",
+                    _ => "Signatures of two different people are required.",
                 }
-                @if signers.is_empty() { " Nobody has signed for it." } @else { " " (plural(signers.len() as u64, "signature")) " so far:" }
+                @if signers.is_empty() { " Nobody has signed yet." } @else { " " (plural(signers.len() as u64, "signature")) " so far:" }
             }
             @for signer in signers { (signed(signer)) }
-            @if !self.proposal.is_open() { p { "What became of it: " (status(&self.proposal.status)) } }
+            @if !self.proposal.is_open() { p { "Status: " (status(&self.proposal.status)) } }
         }
     }
 
-    fn forms(&self, typed: Option<&Typed>) -> Markup {
+    fn forms(&self, rejected: Option<&RejectedForm>) -> Markup {
         let link = |rest: &str| address(&self.handle.name, &format!("/proposals/{}/{rest}", self.proposal.number));
-        let approve = Act {
+        let approve = SignatureForm {
             id: "approve",
-            title: "Sign for the change",
-            about: "With the last signature that is needed, the proposed rule comes in force at once, as a new version.",
+            title: "Approve the change",
+            about: "With the last required signature, the proposed rule comes into force at once, as a new version.",
             action: link("approve"),
-            meaning: "I have looked at the evidence, and approve this change",
-            button: "Sign for the change",
+            meaning: "I have looked at the evidence, and I approve this change",
+            button: "Sign and approve",
         };
-        let reject = Act {
+        let reject = SignatureForm {
             id: "reject",
-            title: "Refuse the change",
-            about: "One refusal is enough: the rule in force is kept, and a change is proposed again only when there is clearly more evidence, or when \
-                    somebody asks for a review.",
+            title: "Reject the change",
+            about: "One rejection is enough: the rule in force is kept, and a change is proposed again only when there is clearly more evidence, or after a \
+                    review on request.",
             action: link("reject"),
-            meaning: "I have looked at the evidence, and refuse this change",
-            button: "Sign the refusal",
+            meaning: "I have looked at the evidence, and I reject this change",
+            button: "Sign and reject",
         };
         html! {
             @if self.proposal.is_open() {
-                h2 #sign { "Sign or refuse" }
+                h2 #sign { "Approve or reject" }
                 @if self.visitor.may(Role::Review, &self.handle.name) {
-                    (sheet(self.visitor, &approve, &html! {}, typed))
-                    (sheet(self.visitor, &reject, &html! {}, typed))
+                    (signature_form(self.visitor, &approve, &html! {}, rejected))
+                    (signature_form(self.visitor, &reject, &html! {}, rejected))
                 } @else {
-                    p { "Your token is for reading. A signature needs the role review on this policy." }
+                    p { "A signature requires the role " code { "review" } " on this policy." }
                 }
-            } @else if let Some(typed) = typed {
-                div.notice.bad role="alert" { p { (typed.refusal.words()) } }
+            } @else if let Some(rejected) = rejected {
+                div.notice.bad role="alert" { p { (rejected.error.sentences()) } }
             }
         }
     }

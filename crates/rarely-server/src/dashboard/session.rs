@@ -1,4 +1,4 @@
-//! Who is signed in: random sessions, of which only digests are kept, in memory.
+//! Sessions, kept in memory. Only digests of their secrets are stored.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,35 +6,38 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rarely_store::Hash;
 use subtle::ConstantTimeEq as _;
 
-/// A session lasts so long, a working day.
+use crate::policies::random_bytes;
+use crate::problem::ProblemDetails;
+
+/// How long a session lasts: a working day.
 pub(super) const LENGTH_MS: u64 = 8 * 3_600_000;
-/// Sessions at a time; beyond, the one that would end first ends.
+/// The most sessions at a time. One more ends the oldest.
 const MOST: usize = 10_000;
 
-/// The sessions of everybody who is signed in.
+/// All open sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    open: Mutex<HashMap<[u8; 32], Session>>,
+    open: Mutex<HashMap<[u8; 32], UserSession>>,
 }
 
-/// One of them.
+/// The session of a person who signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Session {
-    /// The public part of the token that opened it.
+pub(super) struct UserSession {
+    /// The public part of the token that the person signed in with.
     pub(super) token: String,
-    /// What every form of it carries, so that no other site can send one.
+    /// A secret in every form of the session, so that other sites cannot submit one.
     pub(super) csrf: String,
     expires_ms: u64,
 }
 
 impl Sessions {
-    /// Opens a session of a token; the secret that the browser keeps.
+    /// Opens a session. Returns the secret for the cookie.
     ///
     /// # Errors
-    /// If the operating system has no random bytes.
-    pub(super) fn open(&self, token: &str, now_ms: u64) -> Result<String, getrandom::Error> {
+    /// 503 if the operating system has no random bytes.
+    pub(super) fn open(&self, token: &str, now_ms: u64) -> Result<String, ProblemDetails> {
         let (secret, csrf) = (random()?, random()?);
-        let session = Session { token: token.to_owned(), csrf, expires_ms: now_ms.saturating_add(LENGTH_MS) };
+        let session = UserSession { token: token.to_owned(), csrf, expires_ms: now_ms.saturating_add(LENGTH_MS) };
         let mut open = self.lock();
         if open.len() >= MOST {
             open.retain(|_, session| session.expires_ms > now_ms);
@@ -48,8 +51,8 @@ impl Sessions {
     }
 
     /// The session of a secret.
-    pub(super) fn find(&self, secret: &str, now_ms: u64) -> Option<Session> {
-        // What is looked up is a digest, so that the time it takes says nothing about the secret.
+    pub(super) fn find(&self, secret: &str, now_ms: u64) -> Option<UserSession> {
+        // The lookup uses a digest, so that its duration reveals nothing about the secret.
         self.lock().get(&key(secret)).filter(|session| session.expires_ms > now_ms).cloned()
     }
 
@@ -58,21 +61,21 @@ impl Sessions {
         self.lock().remove(&key(secret));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], Session>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], UserSession>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Session {
-    /// Whether a form is one of this session.
-    pub(super) fn sent(&self, csrf: &str) -> bool {
+impl UserSession {
+    /// Whether a form belongs to this session.
+    pub(super) fn owns_form(&self, csrf: &str) -> bool {
         self.csrf.as_bytes().ct_eq(csrf.as_bytes()).into()
     }
 }
 
-fn random() -> Result<String, getrandom::Error> {
+fn random() -> Result<String, ProblemDetails> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
+    random_bytes(&mut bytes)?;
     Ok(Hash(bytes).to_string())
 }
 
@@ -98,18 +101,18 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_forms_are_taken() {
+    fn only_its_own_forms_are_accepted() {
         let sessions = Sessions::default();
         let [one, other] =
             [1, 2].map(|now| sessions.find(&sessions.open("abc", now).expect("random bytes"), now).expect("open"));
-        assert!(one.sent(&one.csrf));
+        assert!(one.owns_form(&one.csrf));
         for wrong in ["", &other.csrf, &one.csrf[1..], &format!("{}0", one.csrf)] {
-            assert!(!one.sent(wrong), "{wrong:?}");
+            assert!(!one.owns_form(wrong), "{wrong:?}");
         }
     }
 
     #[test]
-    fn there_are_never_more_than_the_most() {
+    fn the_oldest_session_ends_when_there_are_too_many() {
         let sessions = Sessions::default();
         let first = sessions.open("first", 0).expect("random bytes");
         let second = sessions.open("second", 1).expect("random bytes");
@@ -117,7 +120,7 @@ mod tests {
             sessions.open("other", now).expect("random bytes");
         }
         assert_eq!(sessions.lock().len(), MOST);
-        assert_eq!(sessions.find(&first, 2), None, "the oldest made room");
+        assert_eq!(sessions.find(&first, 2), None, "the oldest ended");
         assert!(sessions.find(&second, 2).is_some());
     }
 }

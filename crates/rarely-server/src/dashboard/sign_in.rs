@@ -1,4 +1,4 @@
-//! Signing in with a token, and out.
+//! Signing in with a token, and signing out.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use rarely_live::Role;
 use serde::Deserialize;
 
 use super::Dashboard;
-use super::layout::Frame;
-use super::refusal::Refusal;
+use super::layout::PageLayout;
+use super::page_error::PageError;
 use super::session::LENGTH_MS;
 use super::visitor::{Address, COOKIE, Visitor};
 
-/// Where to go afterwards.
+/// The page to show after signing in.
 #[derive(Debug, Deserialize)]
-pub(super) struct Next {
+pub(super) struct NextPage {
     next: Option<String>,
 }
 
-/// The form.
+/// The sign-in form.
 #[derive(Debug, Deserialize)]
-pub(super) struct SignIn {
+pub(super) struct SignInForm {
     token: String,
     next: Option<String>,
 }
 
-/// The form of signing out.
+/// The sign-out form.
 #[derive(Debug, Deserialize)]
-pub(super) struct SignOut {
+pub(super) struct SignOutForm {
     csrf: String,
 }
 
 /// `GET /sign-in`.
-pub(super) async fn show(Query(Next { next }): Query<Next>) -> Response {
+pub(super) async fn show(Query(NextPage { next }): Query<NextPage>) -> Response {
     page(StatusCode::OK, next.as_deref(), None)
 }
 
@@ -45,26 +45,25 @@ pub(super) async fn sign_in(
     State(dashboard): State<Arc<Dashboard>>,
     Address(address): Address,
     headers: HeaderMap,
-    Form(form): Form<SignIn>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignInForm>,
+) -> Result<Response, PageError> {
     if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
-        // Another site must not sign anybody in, not even with a token of its own.
-        return Err(Refusal::foreign_form());
+        // Another site must not sign a visitor in, not even with a token of its own.
+        return Err(PageError::foreign_form());
     }
     let next = form.next.as_deref();
-    let grant = match dashboard.app.admit(form.token.trim(), address) {
+    let grant = match dashboard.app.authenticate(form.token.trim(), address) {
         Ok(grant) => grant,
         Err(problem) => {
-            let refusal = Refusal::from(problem);
-            return Ok(page(refusal.status, next, Some(&refusal.words())));
+            let error = PageError::from(problem);
+            return Ok(page(error.status(), next, Some(&error.sentences())));
         }
     };
     if !grant.roles.iter().any(|role| role.includes(Role::Read)) {
-        let words = "This token has not the role read, so there is no page for it. Use another one.";
+        let words = "The dashboard requires a token with the role `read`. Use another token.";
         return Ok(page(StatusCode::FORBIDDEN, next, Some(words)));
     }
-    let secret =
-        dashboard.sessions.open(&grant.id, dashboard.now_ms()).map_err(|error| Refusal::fault(error.to_string()))?;
+    let secret = dashboard.sessions.open(&grant.id, dashboard.now_ms())?;
     let cookie = set_cookie(&dashboard, &secret, LENGTH_MS / 1000);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(inside(next))).into_response())
 }
@@ -73,9 +72,9 @@ pub(super) async fn sign_in(
 pub(super) async fn sign_out(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
-    Form(form): Form<SignOut>,
-) -> Result<Response, Refusal> {
-    visitor.check(&form.csrf)?;
+    Form(form): Form<SignOutForm>,
+) -> Result<Response, PageError> {
+    visitor.check_form(&form.csrf)?;
     dashboard.sessions.close(&visitor.secret);
     Ok(([(header::SET_COOKIE, set_cookie(&dashboard, "", 0))], Redirect::to("/sign-in")).into_response())
 }
@@ -85,7 +84,7 @@ fn set_cookie(dashboard: &Dashboard, secret: &str, seconds: u64) -> String {
     format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// A page of ours to go to; whatever might lead elsewhere is none.
+/// The page to redirect to, if it is on this site; otherwise the first page.
 fn inside(next: Option<&str>) -> &str {
     let is_inside = |next: &&str| {
         let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
@@ -97,7 +96,7 @@ fn inside(next: Option<&str>) -> &str {
 fn page(status: StatusCode, next: Option<&str>, problem: Option<&str>) -> Response {
     let content = html! {
         h1 { "Sign in" }
-        p { "With a token of this service: it says what you may see, and whose name a signature of yours bears." }
+        p { "Use a token of this service. It determines what you can see, and your signatures carry its name." }
         @if let Some(problem) = problem { div.notice.bad role="alert" { p { (problem) } } }
         form.sheet method="post" action="/sign-in" {
             input type="hidden" name="next" value=(inside(next));
@@ -105,14 +104,14 @@ fn page(status: StatusCode, next: Option<&str>, problem: Option<&str>) -> Respon
                 label for="token" { "Token" }
                 input #token type="password" name="token" autocomplete="off" required autofocus aria-describedby="about-token";
                 p.hint #about-token {
-                    "It looks like " code { "rarely_0123456789abcdef_…" } " and was shown once, when it was made. Whoever runs the \
-                     service makes one with " code { "rarely token create" } "."
+                    "It looks like " code { "rarely_0123456789abcdef_…" } " and was shown once, when it was created. The administrator of the \
+                     service creates tokens with " code { "rarely token create" } "."
                 }
             }
             button type="submit" { "Sign in" }
         }
     };
-    (status, Frame::bare("Sign in").html(&content)).into_response()
+    (status, PageLayout::bare("Sign in").html(&content)).into_response()
 }
 
 #[cfg(test)]
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_led_elsewhere() {
+    fn redirects_stay_on_this_site() {
         for wrong in [
             "",
             "policies",

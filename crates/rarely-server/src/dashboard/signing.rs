@@ -1,4 +1,4 @@
-//! Forms that change a policy. A signature asks for the token again, so that a browser left open signs nothing.
+//! Forms that change a policy. A signature requires the token again, so that an unattended browser cannot sign.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,64 +15,65 @@ use rarely_review::Verdict;
 use serde::Deserialize;
 
 use super::layout::csrf;
-use super::refusal::Refusal;
+use super::page_error::PageError;
 use super::visitor::{Address, Visitor};
-use super::{Dashboard, address, blocking, policy, proposal};
+use super::{Dashboard, address, blocking};
 use crate::limits::{TEXT_CHARACTERS, check_text};
+use crate::problem::ProblemDetails;
 
 /// A form without a signature.
 #[derive(Debug, Deserialize)]
-pub(super) struct Plain {
+pub(super) struct UnsignedForm {
     csrf: String,
 }
 
-/// A form with one.
+/// A form with a signature.
 #[derive(Debug, Deserialize)]
-pub(super) struct Sheet {
+pub(super) struct SignedForm {
     csrf: String,
     meaning: String,
     reason: String,
     token: String,
-    /// The version to go back to.
+    /// The version to roll back to.
     to: Option<u64>,
 }
 
-/// What was typed into a form that was not taken. The token is not kept.
+/// The input of a form that was not accepted, to show it again. The token is never shown again.
 #[derive(Debug)]
-pub(super) struct Typed {
-    /// Of which form.
-    pub(super) act: &'static str,
+pub(super) struct RejectedForm {
+    /// The form.
+    pub(super) id: &'static str,
     pub(super) meaning: String,
     pub(super) reason: String,
     pub(super) to: Option<u64>,
-    /// Why it was not taken.
-    pub(super) refusal: Refusal,
+    /// Why it was not accepted.
+    pub(super) error: PageError,
 }
 
 /// A form that asks for a signature.
-pub(super) struct Act<'a> {
+pub(super) struct SignatureForm<'a> {
     pub(super) id: &'static str,
     pub(super) title: &'a str,
     pub(super) about: &'a str,
     pub(super) action: String,
-    /// What the signature means, unless the signer says otherwise.
+    /// The suggested meaning of the signature.
     pub(super) meaning: &'a str,
     pub(super) button: &'a str,
 }
 
-/// Somebody who wants to change a policy, and where from.
-type Caller = (State<Arc<Dashboard>>, Visitor, Address);
+/// Who submits a form, and from which address.
+type Submitter = (State<Arc<Dashboard>>, Visitor, Address);
 
 /// `POST /policies/{name}/review`.
 pub(super) async fn review(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path(name): Path<String>,
-    Form(form): Form<Plain>,
-) -> Result<Response, Refusal> {
-    visitor.check(&form.csrf)?;
+    Form(form): Form<UnsignedForm>,
+) -> Result<Response, PageError> {
+    visitor.check_form(&form.csrf)?;
     let handle = dashboard.policy(&visitor, &name)?;
-    dashboard.app.require(&visitor.grant, Role::Review, Some(&name))?;
+    dashboard.app.authorize(&visitor.grant, Role::Review, Some(&name))?;
     let (engine, actor) = (dashboard.app.engine.clone(), visitor.grant.name.clone());
     let outcome = blocking(move || Ok(engine.review(&handle, Some((&actor, None)))?)).await?;
     let done = match outcome.verdict {
@@ -83,12 +84,12 @@ pub(super) async fn review(
     Ok(Redirect::to(&address(&name, &format!("?done={done}"))).into_response())
 }
 
-/// `POST /policies/{name}/confirm`: reviewed, no change.
+/// `POST /policies/{name}/confirm`: signs "reviewed, no change".
 pub(super) async fn confirm(
-    from: Caller,
+    from: Submitter,
     Path(name): Path<String>,
-    Form(form): Form<Sheet>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     signed(from, &name, "confirm", None, form, |engine, handle, actor, signature| {
         let outcome = engine.review(handle, Some((actor, Some(signature))))?;
         Ok(if outcome.verdict == Verdict::Change { "not-confirmed" } else { "confirmed" })
@@ -98,10 +99,10 @@ pub(super) async fn confirm(
 
 /// `POST /policies/{name}/rollback`.
 pub(super) async fn roll_back(
-    from: Caller,
+    from: Submitter,
     Path(name): Path<String>,
-    Form(form): Form<Sheet>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     let to = form.to.unwrap_or(0);
     signed(from, &name, "rollback", None, form, move |engine, handle, actor, signature| {
         let before = handle.live.lock().version().number;
@@ -112,7 +113,11 @@ pub(super) async fn roll_back(
 }
 
 /// `POST /policies/{name}/stop`.
-pub(super) async fn stop(from: Caller, Path(name): Path<String>, Form(form): Form<Sheet>) -> Result<Response, Refusal> {
+pub(super) async fn stop(
+    from: Submitter,
+    Path(name): Path<String>,
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     signed(from, &name, "stop", None, form, |engine, handle, actor, signature| {
         engine.stop_policy(handle, actor, signature).map(|_| "stopped")
     })
@@ -121,10 +126,10 @@ pub(super) async fn stop(from: Caller, Path(name): Path<String>, Form(form): For
 
 /// `POST /policies/{name}/resume`.
 pub(super) async fn resume(
-    from: Caller,
+    from: Submitter,
     Path(name): Path<String>,
-    Form(form): Form<Sheet>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     signed(from, &name, "resume", None, form, |engine, handle, actor, signature| {
         engine.resume_policy(handle, actor, signature).map(|_| "resumed")
     })
@@ -133,10 +138,10 @@ pub(super) async fn resume(
 
 /// `POST /policies/{name}/proposals/{proposal}/approve`.
 pub(super) async fn approve(
-    from: Caller,
+    from: Submitter,
     Path((name, number)): Path<(String, u64)>,
-    Form(form): Form<Sheet>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     signed(from, &name, "approve", Some(number), form, move |engine, handle, actor, signature| {
         engine.approve(handle, actor, number, signature)?;
         let live = handle.live.lock();
@@ -149,49 +154,49 @@ pub(super) async fn approve(
 
 /// `POST /policies/{name}/proposals/{proposal}/reject`.
 pub(super) async fn reject(
-    from: Caller,
+    from: Submitter,
     Path((name, number)): Path<(String, u64)>,
-    Form(form): Form<Sheet>,
-) -> Result<Response, Refusal> {
+    Form(form): Form<SignedForm>,
+) -> Result<Response, PageError> {
     signed(from, &name, "reject", Some(number), form, move |engine, handle, actor, signature| {
         engine.reject(handle, actor, number, signature).map(|_| "rejected")
     })
     .await
 }
 
-/// Does what a signed form asks for and shows the policy; or shows the page again, with what is wrong and what was typed.
+/// Checks a signed form and applies its change. If that fails, shows the page again with the error and the input.
 async fn signed(
-    (State(dashboard), visitor, Address(peer)): Caller,
+    (State(dashboard), visitor, Address(peer)): Submitter,
     name: &str,
-    act: &'static str,
-    about: Option<u64>,
-    form: Sheet,
+    id: &'static str,
+    proposal: Option<u64>,
+    form: SignedForm,
     change: impl FnOnce(&Engine, &PolicyHandle, &str, Signature) -> Result<&'static str, ChangeError> + Send + 'static,
-) -> Result<Response, Refusal> {
-    visitor.check(&form.csrf)?;
+) -> Result<Response, PageError> {
+    visitor.check_form(&form.csrf)?;
     let handle = dashboard.policy(&visitor, name)?;
-    let Sheet { meaning, reason, token, to, .. } = form;
+    let SignedForm { meaning, reason, token, to, .. } = form;
     let signature = Signature { meaning: meaning.trim().to_owned(), reason: reason.trim().to_owned() };
     let result = match check(&dashboard, &visitor, name, token.trim(), peer, &signature) {
         Ok(()) => {
             let (engine, handle, actor) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.name.clone());
             blocking(move || Ok(change(&engine, &handle, &actor, signature)?)).await
         }
-        Err(refusal) => Err(refusal),
+        Err(error) => Err(error),
     };
     match result {
         Ok(done) => Ok(Redirect::to(&address(name, &format!("?done={done}"))).into_response()),
-        Err(refusal) => {
-            let typed = Typed { act, meaning, reason, to, refusal };
-            match about {
-                Some(number) => proposal::page(&dashboard, &visitor, &handle, number, Some(&typed)).await,
-                None => policy::page(&dashboard, &visitor, &handle, None, Some(&typed)).await,
+        Err(error) => {
+            let rejected = RejectedForm { id, meaning, reason, to, error };
+            match proposal {
+                Some(number) => super::proposal::page(&dashboard, &visitor, &handle, number, Some(&rejected)).await,
+                None => super::policy::page(&dashboard, &visitor, &handle, None, Some(&rejected)).await,
             }
         }
     }
 }
 
-/// Whether the token that was typed signs for whoever is signed in.
+/// Checks that the token in the form belongs to the visitor and may sign.
 fn check(
     dashboard: &Dashboard,
     visitor: &Visitor,
@@ -199,48 +204,53 @@ fn check(
     token: &str,
     peer: IpAddr,
     signature: &Signature,
-) -> Result<(), Refusal> {
+) -> Result<(), PageError> {
     for (field, text) in [("meaning", &signature.meaning), ("reason", &signature.reason)] {
         check_text(field, text)?;
     }
-    let grant = dashboard.app.admit(token, peer)?;
+    let grant = dashboard.app.authenticate(token, peer)?;
     if grant.name != visitor.grant.name {
-        let sentence = format!("This token is {}'s, but you are signed in as {}.", grant.name, visitor.grant.name);
-        return Err(Refusal::new(StatusCode::FORBIDDEN, sentence).remedy("Sign with a token of your own."));
+        let detail = format!("this token belongs to {}, but you are signed in as {}", grant.name, visitor.grant.name);
+        return Err(ProblemDetails::new(StatusCode::FORBIDDEN, detail).with_remedy("sign with your own token").into());
     }
-    Ok(dashboard.app.require(&grant, Role::Review, Some(name))?)
+    Ok(dashboard.app.authorize(&grant, Role::Review, Some(name))?)
 }
 
-/// A form that asks for a signature; what was typed before stands in it.
-pub(super) fn sheet(visitor: &Visitor, act: &Act<'_>, choice: &Markup, typed: Option<&Typed>) -> Markup {
-    let typed = typed.filter(|typed| typed.act == act.id);
-    let id = |part: &str| format!("{}-{part}", act.id);
+/// Renders a form that asks for a signature, with the input of a rejected one.
+pub(super) fn signature_form(
+    visitor: &Visitor,
+    form: &SignatureForm<'_>,
+    choice: &Markup,
+    rejected: Option<&RejectedForm>,
+) -> Markup {
+    let rejected = rejected.filter(|rejected| rejected.id == form.id);
+    let id = |part: &str| format!("{}-{part}", form.id);
     html! {
-        details.act id=(act.id) open[typed.is_some()] {
-            summary { (act.title) }
+        details.act id=(form.id) open[rejected.is_some()] {
+            summary { (form.title) }
             div.inside {
-                p { (act.about) }
-                @if let Some(typed) = typed { div.notice.bad role="alert" { p { (typed.refusal.words()) } } }
-                form.sheet method="post" action=(act.action) autocomplete="off" {
+                p { (form.about) }
+                @if let Some(rejected) = rejected { div.notice.bad role="alert" { p { (rejected.error.sentences()) } } }
+                form.sheet method="post" action=(form.action) autocomplete="off" {
                     (csrf(visitor))
                     (choice)
                     div.field {
                         label for=(id("meaning")) { "What your signature means" }
                         input type="text" id=(id("meaning")) name="meaning" required maxlength=(TEXT_CHARACTERS)
-                            value=(typed.map_or(act.meaning, |typed| &typed.meaning));
+                            value=(rejected.map_or(form.meaning, |rejected| &rejected.meaning));
                     }
                     div.field {
                         label for=(id("reason")) { "Reason" }
                         textarea id=(id("reason")) name="reason" required maxlength=(TEXT_CHARACTERS) {
-                            "\n" (typed.map_or("", |typed| &typed.reason))
+                            "\n" (rejected.map_or("", |rejected| &rejected.reason))
                         }
                     }
                     div.field {
                         label for=(id("token")) { "Your token, again" }
                         input type="password" id=(id("token")) name="token" required autocomplete="off" aria-describedby=(id("about"));
-                        p.hint id=(id("about")) { "You sign as " strong { (visitor.grant.name) } ". The signature is kept for good." }
+                        p.hint id=(id("about")) { "You sign as " strong { (visitor.grant.name) } ". A signature cannot be withdrawn." }
                     }
-                    button type="submit" { (act.button) }
+                    button type="submit" { (form.button) }
                 }
             }
         }

@@ -13,10 +13,10 @@ use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-use super::policy::evidence::Evidence;
+use super::policy::evidence::EvidenceCache;
 use super::routes;
 use super::session::LENGTH_MS;
-use crate::app::{App, Settings};
+use crate::app::{App, ServiceSettings};
 
 /// Names that are code where somebody forgot to escape them.
 const DOCUMENT: &str = r#"policy = "<script>alert(1)</script>"
@@ -68,7 +68,7 @@ impl Bench {
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
-        let app = Arc::new(App::new(engine.clone(), Settings { secure, version: "test" }));
+        let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure, version: "test" }));
         Self { router: routes(app.clone()), app, engine, now, _folder: folder }
     }
 
@@ -94,7 +94,8 @@ impl Bench {
     }
 
     async fn post(&self, path: &str, session: &str, fields: &[(&str, &str)]) -> Answer {
-        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", super::quoted(value))).collect();
+        let body: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{name}={}", super::percent_encoded(value))).collect();
         let request = Request::post(path)
             .header(header::COOKIE, format!("rarely_session={session}"))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
@@ -124,7 +125,7 @@ async fn a_session_begins_with_a_token_and_ends_with_it() {
     assert_eq!((answer.status, answer.location.as_str()), (StatusCode::SEE_OTHER, "/sign-in?next=%2Fpolicies%2Fx"));
     let answer = bench.post("/sign-in", "", &[("token", "wrong"), ("next", "/policies/x")]).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-    assert!(answer.body.contains("This is not a token of rarely"), "{}", answer.body);
+    assert!(answer.body.contains("This is not a rarely token"), "{}", answer.body);
     assert!(answer.cookie.is_empty());
 
     let answer = bench.post("/sign-in", "", &[("token", &token), ("next", "/policies/x")]).await;
@@ -264,9 +265,9 @@ async fn a_signature_needs_the_signers_own_token_and_keeps_the_words() {
     let path = format!("{PAGE}/stop");
     let reason = "because <em>it hurts</em>";
     let cases = [
-        ("wrong", StatusCode::UNAUTHORIZED, "not a token of rarely"),
-        (ben.as_str(), StatusCode::FORBIDDEN, "This token is Ben&#39;s, but you are signed in as Ann."),
-        (&reading, StatusCode::FORBIDDEN, "has not the role review"),
+        ("wrong", StatusCode::UNAUTHORIZED, "not a rarely token"),
+        (ben.as_str(), StatusCode::FORBIDDEN, "This token belongs to Ben, but you are signed in as Ann."),
+        (&reading, StatusCode::FORBIDDEN, "requires the role `review`"),
     ];
     for (token, status, words) in cases {
         let fields = [("csrf", csrf.as_str()), ("meaning", "I stop \"it\""), ("reason", reason), ("token", token)];
@@ -306,7 +307,7 @@ async fn names_and_words_are_never_code() {
         .post("/", &session, &[("csrf", &csrf), ("document", &DOCUMENT.replace("cuts = [50]", "cuts = [500]"))])
         .await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(answer.body.contains("Line 11, column"), "{}", answer.body);
+    assert!(answer.body.contains("line 11, column"), "{}", answer.body);
     let mut pages = vec![answer.body];
     // A slash in a name has no page of its own in the API; the engine may hold one all the same.
     beside(|| bench.engine.register("<b>Ann</b>", DOCUMENT, 1)).expect("a policy");
@@ -360,8 +361,8 @@ async fn ten_thousand_policies_fit_pages_of_a_hundred() {
     assert_eq!(rows(&bench.get("/?page=3", &session).await.body), 5);
     assert_eq!(rows(&bench.get("/?page=99", &session).await.body), 5, "beyond the last is the last");
     assert_eq!(rows(&bench.get("/?q=POLICY+00", &session).await.body), 10);
-    assert!(bench.get("/?q=nothing", &session).await.body.contains("No policy fits"));
-    assert!(bench.get("/?waiting=yes", &session).await.body.contains("No policy fits"));
+    assert!(bench.get("/?q=nothing", &session).await.body.contains("No policy matches"));
+    assert!(bench.get("/?waiting=yes", &session).await.body.contains("No policy matches"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -420,7 +421,7 @@ async fn a_page_is_told_of_events_until_the_service_stops() {
 async fn evidence_is_worked_out_once() {
     let bench = Bench::new(false);
     let handle = one_answer(&bench).await;
-    let evidence = Evidence::default();
+    let evidence = EvidenceCache::default();
     let (one, other) = tokio::join!(evidence.of(&bench.engine, &handle), evidence.of(&bench.engine, &handle));
     let (one, other) = (one.expect("evidence").expect("an outcome"), other.expect("evidence").expect("an outcome"));
     assert!(Arc::ptr_eq(&one, &other), "two readers at once");
@@ -438,4 +439,31 @@ async fn evidence_is_worked_out_once() {
     beside(|| bench.engine.stop_policy(&handle, "Ann", signature)).expect("stopped");
     let again = evidence.of(&bench.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "the same rule is in force");
+}
+
+/// What no request brings about on demand: the store fails, the log and the memory disagree.
+#[test]
+fn an_error_has_one_status() {
+    use std::sync::Arc;
+
+    use rarely_live::Objection;
+    use rarely_live::engine::ChangeError;
+    use rarely_store::StoreError;
+
+    use super::page_error::PageError;
+    use crate::problem::ProblemDetails;
+
+    let errors: [fn() -> ChangeError; 6] = [
+        || Objection::NoProposal(9).into(),
+        || Objection::NoVersion(9).into(),
+        || ChangeError::NoToken("0123".to_owned()),
+        || rarely_live::engine::EngineFault::ApplierEnded.into(),
+        || ChangeError::Store(Arc::new(StoreError::Closed)),
+        || rarely_review::ReviewError::Empty.into(),
+    ];
+    for error in errors {
+        assert_eq!(ProblemDetails::from(error()).status(), PageError::from(error()).status(), "{}", error());
+    }
+    let problem = ProblemDetails::from(StoreError::Closed);
+    assert_eq!(problem.status(), PageError::from(StoreError::Closed).status());
 }

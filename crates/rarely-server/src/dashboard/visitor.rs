@@ -1,40 +1,41 @@
-//! Who looks at a page, and from where.
+//! The person who views a page, and the address of the request.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use rarely_live::{Role, TokenGrant};
 
-use super::refusal::Refusal;
-use super::session::Session;
-use super::{Dashboard, quoted};
+use super::page_error::PageError;
+use super::session::UserSession;
+use super::{Dashboard, percent_encoded};
+use crate::request;
 
-/// The name of the cookie.
+/// The name of the session cookie.
 pub(super) const COOKIE: &str = "rarely_session";
 
-/// Somebody who is signed in.
+/// A person who is signed in.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
-    /// What the token they signed in with is for, as it is now.
+    /// What the token grants now.
     pub(super) grant: TokenGrant,
-    pub(super) session: Session,
-    /// What the cookie holds.
+    pub(super) session: UserSession,
+    /// The value of the session cookie.
     pub(super) secret: String,
 }
 
-/// Where a request comes from.
+/// The address that a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address(pub(super) IpAddr);
 
 impl Visitor {
-    /// Whether a form was made for this session.
-    pub(super) fn check(&self, csrf: &str) -> Result<(), Refusal> {
-        if self.session.sent(csrf) { Ok(()) } else { Err(Refusal::foreign_form()) }
+    /// Checks that a form belongs to this session.
+    pub(super) fn check_form(&self, csrf: &str) -> Result<(), PageError> {
+        if self.session.owns_form(csrf) { Ok(()) } else { Err(PageError::foreign_form()) }
     }
 
     pub(super) fn may(&self, role: Role, policy: &str) -> bool {
@@ -43,7 +44,7 @@ impl Visitor {
 }
 
 impl Dashboard {
-    /// Whoever has a session whose token still is one.
+    /// The visitor of a session, if its token is still valid.
     pub(super) fn visitor(&self, secret: &str) -> Option<Visitor> {
         let now_ms = self.now_ms();
         let session = self.sessions.find(secret, now_ms)?;
@@ -61,9 +62,9 @@ impl FromRequestParts<Arc<Dashboard>> for Visitor {
         if let Some(visitor) = cookie(&parts.headers).and_then(|secret| dashboard.visitor(secret)) {
             return Ok(visitor);
         }
-        // A form cannot be sent again after signing in, so it leads to the first page.
+        // A form cannot be submitted again after signing in, so show the first page instead.
         let next = if parts.method == Method::GET { parts.uri.path() } else { "/" };
-        let next = if next == "/" { String::new() } else { format!("?next={}", quoted(next)) };
+        let next = if next == "/" { String::new() } else { format!("?next={}", percent_encoded(next)) };
         Err(Redirect::to(&format!("/sign-in{next}")).into_response())
     }
 }
@@ -72,13 +73,11 @@ impl<S: Sync> FromRequestParts<S> for Address {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-        // A server that does not say so counts everybody as one.
-        Ok(Self(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))))
+        Ok(Self(request::address(parts)))
     }
 }
 
-/// The session's secret in a request's cookies.
+/// The value of the session cookie.
 pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));

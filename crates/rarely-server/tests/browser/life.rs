@@ -1,4 +1,4 @@
-//! The whole life of a policy, as its people see it.
+//! The life of a policy on the pages: registration, proposals, signatures, rollback, stop, audit.
 
 use super::browser::Browser;
 use super::run;
@@ -23,7 +23,7 @@ fn the_life_of_a_policy() {
     });
 }
 
-/// Nothing but the status of a form that was refused on purpose.
+/// Checks that the console of the browser is empty, except for forms that this test expects to fail.
 async fn no_complaints(browser: &Browser) {
     let complaints = browser.complaints().await;
     let refused = |line: &&String| {
@@ -38,18 +38,18 @@ async fn sign_in(browser: &Browser, service: &Service) {
     assert_eq!(
         browser.path().await,
         "/sign-in?next=%2Fpolicies%2Fblood%2520pressure",
-        "nobody sees anything before signing in"
+        "nothing is visible before signing in"
     );
     browser.look("sign-in").await;
     browser.type_into("#token", "rarely_0000000000000000_wrong").await;
     browser.send("main form").await;
-    browser.expect("This is not a token of rarely").await;
+    browser.expect("This is not a rarely token").await;
     browser.open("/").await;
     browser.type_into("#token", &service.ann).await;
     browser.send("main form").await;
     assert_eq!(browser.path().await, "/");
     browser.expect("Signed in as Ann").await;
-    browser.expect("There is no policy that you may see").await;
+    browser.expect("There is no policy that you can see").await;
     no_complaints(browser).await;
 }
 
@@ -57,8 +57,8 @@ async fn register(browser: &Browser) {
     browser.click("#register summary").await;
     browser.fill("#document", &BLOOD_PRESSURE.replace("cuts = [160]", "cut = [160]")).await;
     browser.send("#register form").await;
-    browser.expect("Line ").await;
-    assert!(browser.value("#document").await.contains("cut = [160]"), "what was typed is kept");
+    browser.expect("line ").await;
+    assert!(browser.value("#document").await.contains("cut = [160]"), "the input is kept");
     browser.look("register").await;
     browser.fill("#document", BLOOD_PRESSURE).await;
     browser.send("#register form").await;
@@ -69,7 +69,7 @@ async fn register(browser: &Browser) {
     no_complaints(browser).await;
 }
 
-/// The page follows what happens, and leaves a form alone that is being filled in.
+/// The page shows new events, except while a form is being filled in.
 async fn follow(browser: &Browser, service: &Service) {
     browser.open(POLICY).await;
     browser.script("window.same = true", Vec::new()).await;
@@ -78,7 +78,7 @@ async fn follow(browser: &Browser, service: &Service) {
     browser.click("#stop summary").await;
     browser.type_into("#stop-reason", "half a reas").await;
     service.patients(2).await;
-    browser.wait_for("waits while you fill in a form").await;
+    browser.wait_for("paused while you fill in a form").await;
     assert_eq!(browser.value("#stop-reason").await, "half a reas");
     let same = browser.script("return window.same === true", Vec::new()).await;
     assert_eq!(same, true, "the page was not loaded again");
@@ -95,7 +95,7 @@ async fn refuse(browser: &Browser, service: &Service) {
     browser.expect("Proposal 1 waits for a signature").await;
     browser.look("policy-waiting").await;
     browser.open("/").await;
-    browser.expect("One policy waits for a signature").await;
+    browser.expect("One policy has a proposal that waits for a signature").await;
     browser.look("policies").await;
     browser.open(&format!("{POLICY}/proposals/1")).await;
     let places = browser
@@ -105,22 +105,22 @@ async fn refuse(browser: &Browser, service: &Service) {
         )
         .await;
     let places: Vec<u64> = places.as_array().expect("a list").iter().filter_map(serde_json::Value::as_u64).collect();
-    assert!(places.is_sorted() && places.len() == 4, "the evidence comes before the recommendation: {places:?}");
+    assert!(places.is_sorted() && places.len() == 4, "the evidence comes before the change: {places:?}");
     browser.look("proposal").await;
     browser.click("#reject summary").await;
     browser.type_into("#reject-reason", "the season was unusual").await;
     browser.type_into("#reject-token", &service.ben).await;
     browser.send("#reject").await;
-    browser.expect("This token is Ben's, but you are signed in as Ann").await;
+    browser.expect("This token belongs to Ben, but you are signed in as Ann").await;
     assert_eq!(browser.value("#reject-reason").await, "the season was unusual");
     assert_eq!(browser.value("#reject-token").await, "", "a token is never sent back");
     browser.look("proposal-wrong-token").await;
     browser.type_into("#reject-token", &service.ann).await;
     browser.send("#reject").await;
-    browser.expect("Your refusal stands").await;
+    browser.expect("Your rejection is recorded").await;
     browser.expect("the season was unusual").await;
     browser.open(&format!("{POLICY}/proposals/1")).await;
-    browser.expect("refused by Ann").await;
+    browser.expect("rejected by Ann").await;
     no_complaints(browser).await;
 }
 
@@ -154,7 +154,7 @@ async fn roll_back(browser: &Browser, service: &Service) {
 }
 
 async fn stop_and_resume(browser: &Browser, service: &Service) {
-    for (form, words) in [("stop", "The policy is stopped"), ("resume", "The policy goes on")] {
+    for (form, words) in [("stop", "The policy is stopped"), ("resume", "The policy is resumed")] {
         sign(browser, form, &service.ann).await;
         browser.expect(words).await;
     }
@@ -164,12 +164,12 @@ async fn stop_and_resume(browser: &Browser, service: &Service) {
 async fn audit(browser: &Browser) {
     browser.open(&format!("{POLICY}/audit")).await;
     browser.expect("The policy was resumed").await;
-    browser.expect("The rule of version 1 was put in force again").await;
+    browser.expect("The rule of version 1 came into force again").await;
     browser.look("audit").await;
     browser.script("document.getElementById('kind').value = 'approved'", Vec::new()).await;
     browser.send("main form").await;
-    browser.expect("Signed for proposal 2").await;
-    assert!(!browser.text("main table").await.contains("Somebody was given"), "only what was asked for");
+    browser.expect("Approved proposal 2").await;
+    assert!(!browser.text("main table").await.contains("gave"), "only what was asked for");
     browser.open(&format!("{POLICY}/audit?kind=decided")).await;
     browser.click("tbody th a").await;
     browser.wait_for("Why did this person get").await;
@@ -196,11 +196,11 @@ async fn two_signatures(browser: &Browser, service: &Service) {
     visit(browser, service, "/policies/triage/proposals/1").await;
     browser.look("proposal-score").await;
     sign(browser, "approve", &service.ann).await;
-    browser.expect("Your signature stands; another one is needed").await;
+    browser.expect("Your signature is recorded. One more is required").await;
     browser.expect("1 of 2 signed").await;
     browser.open("/policies/triage/proposals/1").await;
     sign(browser, "approve", &service.ann).await;
-    browser.expect("Ann has signed already").await;
+    browser.expect("Ann has already signed").await;
     browser.send("header form").await;
     browser.type_into("#token", &service.ben).await;
     browser.send("main form").await;
@@ -211,7 +211,7 @@ async fn two_signatures(browser: &Browser, service: &Service) {
     no_complaints(browser).await;
 }
 
-/// Without a mouse: the first key leads to the content, and everything that scrolls can be reached.
+/// Without a mouse: the first Tab leads to the content, and everything that scrolls can be focused.
 async fn keyboard(browser: &Browser) {
     browser.open("/").await;
     browser.press_tab().await;
@@ -230,13 +230,13 @@ async fn sign_out(browser: &Browser, service: &Service) {
     browser.expect("Sign in").await;
     browser.type_into("#token", &service.eve).await;
     browser.send("main form").await;
-    assert_eq!(browser.path().await, POLICY, "back to where one wanted to go");
-    browser.expect("Your token is for reading").await;
+    assert_eq!(browser.path().await, POLICY, "signing in leads to the requested page");
+    browser.expect("require the role review").await;
     browser.expect("treat from 160 mmHg").await;
     no_complaints(browser).await;
 }
 
-/// Opens a page; where the session ended meanwhile, with another one.
+/// Opens a page, signing in again if the session has ended.
 async fn visit(browser: &Browser, service: &Service, path: &str) {
     browser.open(path).await;
     if browser.path().await.starts_with("/sign-in") {
@@ -250,7 +250,7 @@ async fn patients_until_proposed(service: &Service, number: usize) {
     let handle = service.policy("blood pressure");
     for _ in 0..40 {
         service.patients(125).await;
-        // A review takes a moment after the outcome that makes it due.
+        // The review starts a moment after the outcome that makes it due.
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         if handle.live.lock().state().proposals.len() >= number {
             return;
@@ -259,7 +259,7 @@ async fn patients_until_proposed(service: &Service, number: usize) {
     panic!("no proposal {number} after 5,000 patients");
 }
 
-/// Fills in a form that asks for a signature, and sends it.
+/// Fills in a form that asks for a signature, and submits it.
 async fn sign(browser: &Browser, form: &str, token: &str) {
     browser.click(&format!("#{form} summary")).await;
     browser.type_into(&format!("#{form}-reason"), "both of us looked").await;

@@ -1,6 +1,6 @@
-//! The dashboard in a real browser: headless Chromium, driven through chromedriver, on a service of its own.
+//! The dashboard in a real browser: headless Chromium, driven by chromedriver, on a test service.
 //!
-//! Screenshots of every page, 1280 and 360 pixels wide, are left in the target folder's `tmp/screenshots`.
+//! Screenshots of every page, 1280 and 360 pixels wide, are in `tmp/screenshots` of the target directory.
 
 mod browser;
 mod life;
@@ -9,14 +9,14 @@ mod service;
 use browser::Browser;
 use service::Service;
 
-/// Whether the person who runs the tests has no browser and says so.
-fn left_out() -> bool {
+/// Whether the browser tests are disabled.
+fn is_disabled() -> bool {
     std::env::var_os("RARELY_NO_BROWSER").is_some_and(|value| value == "1")
 }
 
 fn run(test: impl AsyncFnOnce(&Browser, &Service)) {
-    if left_out() {
-        eprintln!("left out: RARELY_NO_BROWSER=1");
+    if is_disabled() {
+        eprintln!("skipped: RARELY_NO_BROWSER=1");
         return;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");

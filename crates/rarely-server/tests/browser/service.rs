@@ -9,7 +9,7 @@ use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome
 use rarely_live::event::{Drawing, ExternalDecision};
 use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use rarely_report::pictures;
-use rarely_server::{App, Settings, router};
+use rarely_server::{App, ServiceSettings, router};
 use tempfile::TempDir;
 
 /// When everything begins: 2026-11-02 08:00 UTC.
@@ -121,7 +121,7 @@ impl Service {
         };
         let (ann, ben, eve) =
             (token(1, "Ann", Role::Admin), token(2, "Ben", Role::Review), token(3, "Eve", Role::Read));
-        let app = Arc::new(App::new(engine.clone(), Settings { secure: false, version: "test" }));
+        let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure: false, version: "test" }));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();

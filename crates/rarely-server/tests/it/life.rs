@@ -261,8 +261,8 @@ async fn an_export_is_read_again() {
 async fn every_reason_is_explained_as_what_it_is() {
     let service = Service::new();
     for (explore, reason, words) in [
-        ("pilot:2", "pilot", "the pilot tries every option in turn"),
-        ("equipoise:1", "equipoise", "drawn by lot"),
+        ("pilot:2", "pilot", "The pilot tries every option in turn"),
+        ("equipoise:1", "equipoise", "drawn at random"),
         ("none", "policy", "The rule of version 1 gives treat"),
     ] {
         let control = format!("{BY_HAND}\n[change]\nexplore = \"{explore}\"");

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod contract;
+mod error;
 mod life;
 mod limits;
 mod many;

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_FORMAT};
 use rarely_live::{Engine, Role, TokenGrant, audit};
-use rarely_server::{App, Settings, openapi, router};
+use rarely_server::{App, ServiceSettings, openapi, router};
 use rarely_store::{SnapshotFile, SqliteLog};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
@@ -82,7 +82,7 @@ impl Service {
             snapshot_every: 100_000,
         };
         let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).expect("a store");
-        let settings = Settings { secure: false, version: "0.0.0" };
+        let settings = ServiceSettings { secure: false, version: "0.0.0" };
         let app = Arc::new(App::new(engine, settings));
         Self { folder, router: router(app.clone()), app, clock, admin: String::new(), openapi: openapi("0.0.0") }
     }
@@ -130,15 +130,20 @@ impl Service {
         (token, id)
     }
 
-    /// Sends a request as it is.
+    /// Sends a request to the API, and checks the response against the OpenAPI document.
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let reply = self.send_page(request).await;
+        self.check(method.as_str(), &path, &reply);
+        reply
+    }
+
+    /// Sends a request to the dashboard, whose responses are pages.
+    pub(crate) async fn send_page(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.expect("an answer");
         let (parts, body) = response.into_parts();
         let body = axum::body::to_bytes(body, usize::MAX).await.expect("a body").to_vec();
-        let reply = Reply { status: parts.status, headers: parts.headers, body };
-        self.check(method.as_str(), &path, &reply);
-        reply
+        Reply { status: parts.status, headers: parts.headers, body }
     }
 
     /// Sends a body of some type with a token.

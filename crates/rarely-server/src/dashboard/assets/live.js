@@ -1,6 +1,5 @@
-// Makes a page live: when something happens to its policy, the same page is fetched and its main part put in place. At most once a
-// second, only while the page can be seen, and never while somebody fills in a form. Without this script a page shows how things
-// stood when it was loaded.
+// Updates the page after new events of its policy: fetches the same page and replaces its main part. At most once per second, only
+// while the page is visible, and never while a form is being filled in. Without this script the page shows the state when it was loaded.
 (() => {
   "use strict";
   const address = document.body.dataset.live;
@@ -40,7 +39,7 @@
     if (busy || document.hidden) return;
     fetched = Date.now();
     if (isTyping()) {
-      say("Live; waits while you fill in a form");
+      say("Live, paused while you fill in a form");
       schedule();
       return;
     }
@@ -51,9 +50,9 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.querySelector("main");
       if (fresh && !isTyping()) put(fresh);
-      say("Live; as of " + new Date().toISOString().slice(11, 19) + " UTC");
+      say("Live, as of " + new Date().toISOString().slice(11, 19) + " UTC");
     } catch (problem) {
-      say("Not live; load the page again");
+      say("Not live: reload the page");
       close();
     } finally {
       busy = false;
@@ -62,7 +61,7 @@
     }
   }
 
-  // What was unfolded stays so, and what had the focus keeps it.
+  // Keeps open what was open, and the focus where it was.
   function put(fresh) {
     const old = main();
     for (const open of old.querySelectorAll("details[id][open]")) {
@@ -84,9 +83,9 @@
       newest = message.data;
       schedule();
     };
-    // A session that has ended closes it for good; anything else is tried again by the browser.
+    // When the session has ended, the stream closes for good. After other errors the browser reconnects.
     source.onerror = () =>
-      say(source && source.readyState === EventSource.CLOSED ? "Not live; load the page again" : "Not connected; what is shown may be old");
+      say(source && source.readyState === EventSource.CLOSED ? "Not live: reload the page" : "Not connected: the page may be out of date");
   }
 
   function close() {

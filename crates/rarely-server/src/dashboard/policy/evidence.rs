@@ -1,4 +1,4 @@
-//! What the data say of a policy, worked out once for everybody who looks.
+//! What the data say about a policy, computed once for all visitors.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,25 +11,26 @@ use rarely_report::{Picture, pictures};
 use rarely_review::Findings;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
-use super::super::refusal::Refusal;
+use super::super::blocking;
+use super::super::page_error::PageError;
 
-/// Policies whose evidence is kept.
+/// Policies whose evidence is cached.
 const KEPT: usize = 64;
-/// Policies that are worked out at a time, whoever asks: deciding needs the processors too.
+/// Concurrent computations. Decisions need the processors too.
 const AT_A_TIME: usize = 2;
-/// What was worked out serves newcomers for so many times as long as it took …
+/// Evidence stays cached for this multiple of the time that it took to compute …
 const PATIENCE: u32 = 10;
-/// … and no longer than this, while outcomes keep coming.
+/// … but not longer than this, while new outcomes arrive.
 const STALE: Duration = Duration::from_secs(60);
 
-/// What the data say, by policy.
-pub(in crate::dashboard) struct Evidence {
-    places: Mutex<HashMap<u64, Arc<Place>>>,
+/// The cached evidence, by policy.
+pub(in crate::dashboard) struct EvidenceCache {
+    entries: Mutex<HashMap<u64, Arc<CacheEntry>>>,
     turns: Semaphore,
 }
 
-/// The evidence of one policy; whoever holds it works it out.
-type Place = AsyncMutex<Option<Kept>>;
+/// The evidence of one policy. The holder of the lock computes it.
+type CacheEntry = AsyncMutex<Option<Kept>>;
 
 struct Kept {
     basis: Basis,
@@ -46,61 +47,61 @@ struct Basis {
     corrections: u64,
 }
 
-/// What the data say, in words and pictures.
+/// What the data say, in words and figures.
 #[derive(Debug, Clone)]
 pub(in crate::dashboard) struct Shown {
     pub(super) findings: Findings,
     pub(super) pictures: Vec<Drawing>,
 }
 
-impl Default for Evidence {
+impl Default for EvidenceCache {
     fn default() -> Self {
-        Self { places: Mutex::default(), turns: Semaphore::new(AT_A_TIME) }
+        Self { entries: Mutex::default(), turns: Semaphore::new(AT_A_TIME) }
     }
 }
 
-impl Evidence {
-    /// What the data say of a policy now, or said a moment ago; nothing if there is no outcome yet.
+impl EvidenceCache {
+    /// The evidence about a policy, at most [`STALE`] old; `None` if there is no outcome yet.
     pub(in crate::dashboard) async fn of(
         &self,
         engine: &Arc<Engine>,
         handle: &Arc<PolicyHandle>,
-    ) -> Result<Option<Arc<Shown>>, Refusal> {
-        let place = self.place(handle.id);
-        let mut kept = place.lock().await;
+    ) -> Result<Option<Arc<Shown>>, PageError> {
+        let entry = self.entry(handle.id);
+        let mut kept = entry.lock().await;
         let basis = Basis::of(handle);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.serves(basis)) {
             return Ok(kept.shown.clone());
         }
         let _turn = self.turns.acquire().await;
         let (engine, handle, started) = (engine.clone(), handle.clone(), Instant::now());
-        let made = tokio::task::spawn_blocking(move || {
+        let made = blocking(move || {
             let found = engine.evidence(&handle, |base, review, _| {
                 Shown::new(Findings::new(base.document, review), pictures(base, review))
             });
             match found {
                 Ok(shown) => Ok(Some(Arc::new(shown))),
                 Err(rarely_review::ReviewError::Empty) => Ok(None),
-                Err(error) => Err(Refusal::fault(format!("The evidence cannot be looked at: {error}."))),
+                Err(error) => Err(PageError::from(error)),
             }
         });
-        let shown = made.await.map_err(|error| Refusal::fault(error.to_string()))??;
+        let shown = made.await?;
         *kept = Some(Kept { basis, shown: shown.clone(), took: started.elapsed(), made: Instant::now() });
         Ok(shown)
     }
 
-    fn place(&self, policy: u64) -> Arc<Place> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if places.len() >= KEPT && !places.contains_key(&policy) {
-            // Those that nobody waits for make room; they are worked out again when somebody asks.
-            places.retain(|_, place| Arc::strong_count(place) > 1);
+    fn entry(&self, policy: u64) -> Arc<CacheEntry> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= KEPT && !entries.contains_key(&policy) {
+            // Drop the entries that no request waits for.
+            entries.retain(|_, entry| Arc::strong_count(entry) > 1);
         }
-        places.entry(policy).or_default().clone()
+        entries.entry(policy).or_default().clone()
     }
 }
 
 impl Kept {
-    /// Whether this still is what the data say, or was so short a while ago that it is not worth the work.
+    /// Whether the evidence is current, or too recent to compute it again.
     fn serves(&self, now: Basis) -> bool {
         let patience = (PATIENCE * self.took).min(STALE);
         self.basis == now
@@ -119,7 +120,7 @@ impl Basis {
 
 impl Shown {
     fn new(findings: Findings, pictures: Vec<Picture>) -> Self {
-        // What a change would gain belongs to a proposal, which shows it beside what speaks against it.
+        // The figure of the gain is on the page of the proposal, beside what speaks against the change.
         let pictures = pictures.into_iter().filter(|picture| picture.name != "gain");
         let draw =
             |picture: Picture| Drawing { svg: picture.figure.svg(), title: picture.title, caption: picture.caption };

@@ -1,23 +1,22 @@
-//! What can be done to a policy, as forms.
+//! The forms of the policy page.
 
 use maud::{Markup, html};
 
 use super::super::layout::csrf;
-use super::super::signing::Typed;
-use super::super::signing::{Act, sheet};
-use super::View;
+use super::super::signing::{RejectedForm, SignatureForm, signature_form};
+use super::PolicyPage;
 
-impl View<'_> {
-    pub(super) fn forms(&self, typed: Option<&Typed>) -> Markup {
+impl PolicyPage<'_> {
+    pub(super) fn forms(&self, rejected: Option<&RejectedForm>) -> Markup {
         html! {
-            h2 #act { "What you can do" }
+            h2 #act { "Actions" }
             @if self.may_review() {
                 (self.review())
-                (self.confirm(typed))
-                (self.roll_back(typed))
-                @if self.state.stopped { (self.resume(typed)) } @else { (self.stop(typed)) }
+                (self.confirm(rejected))
+                (self.roll_back(rejected))
+                @if self.state.stopped { (self.resume(rejected)) } @else { (self.stop(rejected)) }
             } @else {
-                p { "Your token is for reading. Reviews, signatures, rollbacks and stops need the role review on this policy." }
+                p { "Reviews, signatures, rollbacks and stops require the role " code { "review" } " on this policy." }
             }
         }
     }
@@ -27,40 +26,40 @@ impl View<'_> {
         html! {
             form method="post" action=(self.link("/review")) {
                 (csrf(self.visitor))
-                p { "Hold the rule against everything that is known now. If the evidence justifies a change within the plan, it is proposed." }
+                p { "Review the rule on all outcomes so far. If the evidence calls for a change that the plan allows, the change is proposed." }
                 button.plain type="submit" disabled[!ready] { "Review now" }
-                @if !ready { p.hint { "There is no outcome yet to review it on." } }
+                @if !ready { p.hint { "A review needs at least one outcome." } }
             }
         }
     }
 
-    fn confirm(&self, typed: Option<&Typed>) -> Markup {
-        let act = Act {
+    fn confirm(&self, rejected: Option<&RejectedForm>) -> Markup {
+        let form = SignatureForm {
             id: "confirm",
             title: "Sign “reviewed, no change”",
-            about: "The rule is reviewed now. If that justifies no change, your signature says that a person looked at it and keeps it.",
+            about: "The rule is reviewed now. Unless the evidence calls for a change, your signature records that a person has looked at the evidence and keeps the rule.",
             action: self.link("/confirm"),
             meaning: "I have looked at the evidence, and the rule stays as it is",
             button: "Review and sign",
         };
-        html! { @if self.state.learned.outcomes() > 0 { (sheet(self.visitor, &act, &html! {}, typed)) } }
+        html! { @if self.state.learned.outcomes() > 0 { (signature_form(self.visitor, &form, &html! {}, rejected)) } }
     }
 
-    fn roll_back(&self, typed: Option<&Typed>) -> Markup {
+    fn roll_back(&self, rejected: Option<&RejectedForm>) -> Markup {
         let in_force = &self.live.version().rule;
         let older: Vec<_> = self.state.versions.iter().rev().filter(|version| version.rule != *in_force).collect();
-        let chosen = typed.filter(|typed| typed.act == "rollback").and_then(|typed| typed.to);
-        let act = Act {
+        let chosen = rejected.filter(|rejected| rejected.id == "rollback").and_then(|rejected| rejected.to);
+        let form = SignatureForm {
             id: "rollback",
             title: "Roll back to an older version",
-            about: "The rule of an older version comes in force again, as a new version.",
+            about: "The rule of an older version comes into force again, as a new version.",
             action: self.link("/rollback"),
-            meaning: "I put the older rule in force again",
+            meaning: "I put the older rule into force again",
             button: "Sign and roll back",
         };
         let choice = html! {
             div.field {
-                label for="rollback-to" { "Version whose rule is to come in force" }
+                label for="rollback-to" { "Version to roll back to" }
                 select #rollback-to name="to" required {
                     @for version in &older {
                         option value=(version.number) selected[chosen == Some(version.number)] {
@@ -70,31 +69,31 @@ impl View<'_> {
                 }
             }
         };
-        html! { @if !older.is_empty() && !self.state.stopped { (sheet(self.visitor, &act, &choice, typed)) } }
+        html! { @if !older.is_empty() && !self.state.stopped { (signature_form(self.visitor, &form, &choice, rejected)) } }
     }
 
-    fn stop(&self, typed: Option<&Typed>) -> Markup {
-        let act = Act {
+    fn stop(&self, rejected: Option<&RejectedForm>) -> Markup {
+        let form = SignatureForm {
             id: "stop",
             title: "Stop",
-            about: "Everybody gets what the last signed rule says; nothing is drawn by lot, and no change is proposed until somebody resumes it. \
-                    Decisions go on.",
+            about: "The last signed rule comes into force. Decisions continue, but nothing is drawn at random and no change is proposed until the policy \
+                    is resumed.",
             action: self.link("/stop"),
             meaning: "I stop this policy",
             button: "Sign and stop",
         };
-        sheet(self.visitor, &act, &html! {}, typed)
+        signature_form(self.visitor, &form, &html! {}, rejected)
     }
 
-    fn resume(&self, typed: Option<&Typed>) -> Markup {
-        let act = Act {
+    fn resume(&self, rejected: Option<&RejectedForm>) -> Markup {
+        let form = SignatureForm {
             id: "resume",
             title: "Resume",
-            about: "Lots are drawn and changes proposed again, as the document says.",
+            about: "The policy explores and proposes changes again, as the document says.",
             action: self.link("/resume"),
-            meaning: "I let this policy go on",
+            meaning: "I resume this policy",
             button: "Sign and resume",
         };
-        sheet(self.visitor, &act, &html! {}, typed)
+        signature_form(self.visitor, &form, &html! {}, rejected)
     }
 }

@@ -1,13 +1,13 @@
-//! How the rule came about: versions, and proposals that led to them or did not.
+//! The versions and the proposals of a policy.
 
 use maud::{Markup, html};
 use rarely_live::{ProposalStatus, Signer, Version, VersionOrigin};
 
 use super::super::format::{age, time};
-use super::super::layout::{Cell, rule, table};
-use super::View;
+use super::super::layout::{TableCell, rule, table};
+use super::PolicyPage;
 
-impl View<'_> {
+impl PolicyPage<'_> {
     pub(super) fn versions(&self) -> Markup {
         let versions = &self.state.versions;
         html! {
@@ -37,10 +37,10 @@ impl View<'_> {
                 VersionOrigin::Registration => { "registered by " strong { (self.state.registration.author) } },
                 VersionOrigin::Proposal { proposal } => {
                     a href=(self.link(&format!("/proposals/{proposal}"))) { "proposal " (proposal) }
-                    @if version.signers.is_empty() { ", put in force by the plan without a signature" }
+                    @if version.signers.is_empty() { ", in force without a signature, as the plan allows" }
                 },
                 VersionOrigin::Rollback { to } => { "the rule of version " (to) " again" },
-                VersionOrigin::Stop { to } => { "stopped: back to the rule of version " (to) },
+                VersionOrigin::Stop { to } => { "stopped: the rule of version " (to) " again" },
             }
         }
     }
@@ -48,20 +48,20 @@ impl View<'_> {
     fn proposals(&self) -> Markup {
         let rows = self.state.proposals.iter().rev().map(|proposal| {
             vec![
-                Cell::Name(html! { a href=(self.link(&format!("/proposals/{}", proposal.number))) { "proposal " (proposal.number) } }),
-                Cell::Whole(time(proposal.time_ms)),
-                Cell::Words(html! { (proposal.rule.words(self.live.document()).join("; ")) }),
-                Cell::Words(status(&proposal.status)),
+                TableCell::Name(html! { a href=(self.link(&format!("/proposals/{}", proposal.number))) { "proposal " (proposal.number) } }),
+                TableCell::OneLine(time(proposal.time_ms)),
+                TableCell::Words(html! { (proposal.rule.words(self.live.document()).join("; ")) }),
+                TableCell::Words(status(&proposal.status)),
             ]
         });
         html! {
             h3 { "Proposals" }
-            (table("Proposals", &["", "made", "rule", "what became of it"], rows))
+            (table("Proposals", &["", "created", "rule", "status"], rows))
         }
     }
 }
 
-/// Who signed, what that means, and why.
+/// A signature: who, when, its meaning and its reason.
 pub(in crate::dashboard) fn signed(signer: &Signer) -> Markup {
     html! {
         p {
@@ -71,17 +71,17 @@ pub(in crate::dashboard) fn signed(signer: &Signer) -> Markup {
     }
 }
 
-/// What became of a proposal.
+/// The status of a proposal.
 pub(in crate::dashboard) fn status(status: &ProposalStatus) -> Markup {
     html! {
         @match status {
             ProposalStatus::Open => span.badge.fair { "waits for a signature" },
             ProposalStatus::Approved { version } => { span.badge.good { "approved" } " as version " (version) },
             ProposalStatus::Rejected { by } => {
-                span.badge.bad { "refused" } " by " strong { (by.name) } ": “" (by.signature.meaning) "”. Reason: " (by.signature.reason)
+                span.badge.bad { "rejected" } " by " strong { (by.name) } ": “" (by.signature.meaning) "”. Reason: " (by.signature.reason)
             },
-            ProposalStatus::Expired => { span.badge { "lapsed" } " nobody signed in time" },
-            ProposalStatus::Overtaken => { span.badge { "overtaken" } " another rule came in force meanwhile" },
+            ProposalStatus::Expired => { span.badge { "expired" } " nobody signed in time" },
+            ProposalStatus::Overtaken => { span.badge { "superseded" } " another rule came into force first" },
         }
     }
 }

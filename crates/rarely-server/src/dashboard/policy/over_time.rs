@@ -1,4 +1,4 @@
-//! How the rule stood at each review: a picture of the evidence over time.
+//! A figure of the evidence over time: the state of the rule at each review.
 
 use rarely_live::event::{CutPoint, Drawing};
 use rarely_live::{TimedReviewPoint, Version};
@@ -12,10 +12,10 @@ const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
 const STRAIN: Style = Style::solid(Colour::BLUE).wide(2.2);
 const LIMIT: Style = Style::dashed(Colour::VERMILION);
 const CHANGE: Style = Style::dotted(Colour::GREY);
-/// More changes than this are not named in the picture.
+/// With more versions than this, the figure does not label them.
 const NAMED: usize = 8;
 
-/// The picture, if there were two reviews on different numbers of outcomes.
+/// The figure, if there were two reviews on different numbers of outcomes.
 pub(super) fn picture(document: &PolicyDocument, points: &[TimedReviewPoint], versions: &[Version]) -> Option<Drawing> {
     let first = points.first()?.point.outcomes;
     let last = points.last()?.point.outcomes;
@@ -25,19 +25,19 @@ pub(super) fn picture(document: &PolicyDocument, points: &[TimedReviewPoint], ve
     let pairs = pairs(points);
     let changes = changes(points, versions);
     let (panels, caption) = if pairs.is_empty() {
-        let caption = "How far the rule's boundaries lie from the estimates, over how far they may: above 1 a boundary is implausible, \
-                       and a change is proposed. Each review adds a point."
+        let caption = "The distance of the rule's boundaries from the estimates, relative to what the data allow. Above 1 a boundary is \
+                       implausible, and a change is proposed. Each point is a review."
             .to_owned();
         (vec![strain(points)], caption)
     } else {
         let another = if matches!(document.rule(), WrittenRule::Score(_)) && versions.len() > 1 {
-            " A version may weigh the features otherwise; its cuts are then on a score of its own."
+            " If a version has other weights, its cuts are on another score."
         } else {
             ""
         };
         let caption = format!(
-            "Dashed: the cut in force. Grey: where the data allow it, at each review. Once the cut has left the grey band it is \
-             implausible, and a change is proposed.{another}"
+            "Dashed: the cut in force. Grey: the cuts that the data allow, at each review. A cut outside the grey band is implausible, \
+             and a change is proposed.{another}"
         );
         (pairs.iter().map(|pair| cut(document, points, pair)).collect(), caption)
     };
@@ -46,7 +46,7 @@ pub(super) fn picture(document: &PolicyDocument, points: &[TimedReviewPoint], ve
         marks: panel.marks.into_iter().chain(changes.iter().cloned()).collect(),
         ..panel
     });
-    let title = "How the rule stood at each review".to_owned();
+    let title = "The rule at each review".to_owned();
     let panels: Vec<Panel> = panels.collect();
     let columns = if panels.len() > 1 { 2 } else { 1 };
     let figure = Figure { title: title.clone(), columns, panels, legend: Legend::Below, note: None };
@@ -79,7 +79,7 @@ fn cut(document: &PolicyDocument, points: &[TimedReviewPoint], pair: &[String; 2
     let mut before: Option<&TimedReviewPoint> = None;
     for timed in points {
         if let Some(cut) = own(timed) {
-            // A version that was first reviewed now has been in force since the review before.
+            // A version that is reviewed for the first time has been in force since the previous review.
             steps.extend(
                 before
                     .filter(|before| before.version != timed.version)
@@ -100,14 +100,14 @@ fn cut(document: &PolicyDocument, points: &[TimedReviewPoint], pair: &[String; 2
         title: format!("Between {} and {}", pair[0], pair[1]),
         y: Axis::linear(label).between(low, high),
         marks: vec![
-            Mark::Area { name: "where the data allow the cut".to_owned(), style: OPEN, outline },
+            Mark::Area { name: "cuts that the data allow".to_owned(), style: OPEN, outline },
             Mark::Step { name: "the cut in force".to_owned(), style: IN_FORCE, points: steps },
         ],
         ..Panel::default()
     }
 }
 
-/// From where to where a panel goes: all cuts in force and every end that the data give, within what the feature can be.
+/// The range of a panel: all cuts in force and the finite ends of the bands, within the range of the feature.
 fn ends(document: &PolicyDocument, found: &[(f64, CutPoint)]) -> (f64, f64) {
     let cuts = found.iter().map(|(_, cut)| cut.at);
     let given = found.iter().flat_map(|(_, cut)| [cut.low, cut.high]).flatten();
@@ -119,12 +119,12 @@ fn ends(document: &PolicyDocument, found: &[(f64, CutPoint)]) -> (f64, f64) {
     let values = cuts.chain(given);
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    // Room on both sides, so that a band without an end is seen to go beyond.
+    // Margins, so that a band without an end visibly continues.
     let room = (0.25 * (high - low)).max(0.02 * high.abs()).max(1e-6);
     ((low - room).max(least), (high + room).min(most))
 }
 
-/// What the rule's number can be: the range of its feature, or of its score.
+/// The range of the feature, or of the score, that the rule compares with its cuts.
 fn possible(document: &PolicyDocument) -> Option<(f64, f64)> {
     let feature = match document.rule() {
         WrittenRule::Threshold(threshold) => document.feature(&threshold.feature).map(|(_, feature)| feature),
@@ -141,13 +141,13 @@ fn strain(points: &[TimedReviewPoint]) -> Panel {
     let line: Vec<(f64, f64)> = points.iter().map(|timed| (timed.point.outcomes as f64, timed.point.strain)).collect();
     let most = line.iter().fold(1.0_f64, |most, point| most.max(point.1));
     Panel {
-        y: Axis::linear("distance, over what is allowed").between(0.0, 1.08 * most),
+        y: Axis::linear("relative distance").between(0.0, 1.08 * most),
         marks: vec![Mark::line("the rule in force", STRAIN, line), Mark::horizontal("above: implausible", LIMIT, 1.0)],
         ..Panel::default()
     }
 }
 
-/// A line where a version came in force: after the last review of the one before.
+/// A line where a version came into force: after the last review of the version before it.
 fn changes(points: &[TimedReviewPoint], versions: &[Version]) -> Vec<Mark> {
     let mut marks = Vec::new();
     for version in versions.iter().skip(1) {

@@ -1,4 +1,4 @@
-//! Why somebody got an option, in words.
+//! Why a person got an option, in words.
 
 use rarely_core::{Context, Reason};
 use rarely_live::RecordField;
@@ -7,23 +7,23 @@ use rarely_policy::{PolicyDocument, WrittenRule};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::worked;
+use crate::rule_steps;
 
-/// Why somebody got an option.
+/// Why a person got an option.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Explanation {
-    /// In one sentence.
+    /// The explanation in one sentence.
     words: String,
-    /// The rule of that version, in words.
+    /// The rule of the version that decided, in words.
     rule: Vec<String>,
-    /// What the rule alone gives.
+    /// The option that the rule alone gives.
     rule_option: String,
-    /// The sum that the rule compares with its cuts, if it is a threshold or a score.
+    /// The number that a threshold or score rule compares with its cuts.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
 }
 
-/// Why somebody with this record got an option from a version.
+/// Explains why a person with this record got an option from a version.
 pub(crate) fn explain(
     handle: &PolicyHandle,
     fields: &[RecordField],
@@ -37,7 +37,7 @@ pub(crate) fn explain(
     let arm = player.choose(Context::new(&context).ok()?).ok()?;
     let rule_option = document.options()[arm.index()].clone();
     let person = person(&document, fields);
-    let score = worked::score(&document, document.rule(), fields);
+    let score = rule_steps::score(&document, document.rule(), fields);
     let sum = match (document.rule(), score) {
         (WrittenRule::Score(_), Some(score)) => format!(" (score {score})"),
         _ => String::new(),
@@ -46,10 +46,10 @@ pub(crate) fn explain(
     let words = match reason {
         Reason::Policy => format!("{by_rule}."),
         Reason::Pilot => {
-            format!("{by_rule}; the pilot tries every option in turn, and {option} had the fewest outcomes.")
+            format!("{by_rule}. The pilot tries every option in turn, and {option} had the fewest outcomes.")
         }
         _ => format!(
-            "{by_rule}; the data do not rule {option} out, and it was drawn by lot ({reason}) with probability {propensity}."
+            "{by_rule}. The data do not rule out {option}, which was drawn at random ({reason}) with probability {propensity}."
         ),
     };
     Some(Explanation { words, rule: document.rule().words(&document), rule_option, score })

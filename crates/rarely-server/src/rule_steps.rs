@@ -1,20 +1,20 @@
-//! A rule worked out for one person, step by step, in the owner's units.
+//! A rule applied to one person step by step, in the units of the policy document.
 
 use rarely_live::RecordField;
 use rarely_policy::number::{read, short};
 use rarely_policy::{Coefficient, PolicyDocument, WrittenRule};
 
-/// The key of a linear rule's constant.
+/// The key of the constant in a linear rule.
 const INTERCEPT: &str = "intercept";
 
-/// What leads from a record to an option.
+/// The steps from a record to an option.
 pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Vec<String> {
-    let person = Person { document, record };
+    let person = PersonData { document, record };
     match rule {
         WrittenRule::Threshold(threshold) => {
             let unit = document.feature(&threshold.feature).and_then(|(_, feature)| feature.unit()).unwrap_or_default();
             match person.number(&threshold.feature) {
-                Some(at) => vec![place(
+                Some(at) => vec![option_at(
                     &format!("{} is {}", threshold.feature, with(at, unit)),
                     at,
                     &threshold.cuts,
@@ -27,7 +27,7 @@ pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Rec
         WrittenRule::Score(score) => {
             let (sum, terms) = person.sum(0.0, &score.coefficients);
             let words = format!("the score is {} = {}", terms, short(sum));
-            vec![place(&words, sum, &score.cuts, &score.options, "")]
+            vec![option_at(&words, sum, &score.cuts, &score.options, "")]
         }
         WrittenRule::Linear(linear) => {
             let lines = document.options().iter().map(|option| {
@@ -40,14 +40,14 @@ pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Rec
                 let (sum, terms) = person.sum(constant, others);
                 format!("{option} scores {terms} = {}", short(sum))
             });
-            lines.chain(["the highest score decides; ties go to the first named".to_owned()]).collect()
+            lines.chain(["the option with the highest score is given; the first one in a tie".to_owned()]).collect()
         }
     }
 }
 
-/// What a threshold or a score compares with its cuts; nothing for a linear rule.
+/// The number that a threshold or score rule compares with its cuts; `None` for a linear rule.
 pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Option<f64> {
-    let person = Person { document, record };
+    let person = PersonData { document, record };
     match rule {
         WrittenRule::Threshold(threshold) => person.number(&threshold.feature),
         WrittenRule::Score(score) => Some(person.sum(0.0, &score.coefficients).0),
@@ -55,12 +55,12 @@ pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[Rec
     }
 }
 
-struct Person<'a> {
+struct PersonData<'a> {
     document: &'a PolicyDocument,
     record: &'a [RecordField],
 }
 
-impl Person<'_> {
+impl PersonData<'_> {
     fn field(&self, column: &str) -> Option<&RecordField> {
         self.document.feature(column).and_then(|(at, _)| self.record.get(at))
     }
@@ -72,7 +72,7 @@ impl Person<'_> {
         }
     }
 
-    /// A weighted sum, and its terms in words: `2 × 61 + 10 for smoker = yes`.
+    /// A weighted sum, and its terms: `2 × 61 (age) + 10 (smoker is yes)`.
     fn sum<'a>(
         &self,
         constant: f64,
@@ -104,13 +104,13 @@ impl Person<'_> {
     }
 }
 
-/// Where a value lies among the cuts. A value equal to a cut gets the upper option.
-fn place(words: &str, at: f64, cuts: &[f64], options: &[String], unit: &str) -> String {
+/// The option for a value between the cuts. A value equal to a cut gets the upper option.
+fn option_at(words: &str, at: f64, cuts: &[f64], options: &[String], unit: &str) -> String {
     let below = cuts.iter().filter(|cut| at >= **cut).count();
     let option = options.get(below).map_or("", String::as_str);
     let lower = below.checked_sub(1).map(|index| cuts[index]);
     match (lower, cuts.get(below)) {
-        (None, None) => format!("everyone gets {option}, whatever the record says"),
+        (None, None) => format!("everyone gets {option}"),
         (None, Some(upper)) => format!("{words}, which is below {}: {option}", with(*upper, unit)),
         (Some(lower), None) => format!("{words}, which is at least {}: {option}", with(lower, unit)),
         (Some(lower), Some(upper)) => {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_of_a_rule_is_worked_out() {
+    fn each_form_of_rule_has_its_steps() {
         let person = |age: f64, smoker: &str| [RecordField::Number(age), RecordField::Text(smoker.to_owned())];
         let threshold = "threshold = { feature = \"age\", cuts = [60], options = [\"watch\", \"treat\"] }";
         assert_eq!(steps_of(threshold, &person(59.9, "no")), ["age is 59.9 years, which is below 60 years: watch"]);

@@ -1,4 +1,4 @@
-//! What is measured, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,46 +12,57 @@ use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, Learned};
 use rarely_policy::PolicyDocument;
 
-/// Policies that have series of their own; the others are added up.
+use crate::docs::with_type;
+use crate::request::{AuthorizedRequest, blocking};
+use crate::route::ApiResult;
+
+/// Policies with series of their own; all others are summed.
 const MOST_POLICIES: usize = 200;
-/// Upper ends of the classes of latencies, in seconds.
-const CLASSES: [f64; 14] =
+/// Upper bounds of the latency buckets, in seconds.
+const BUCKETS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
-/// What is counted while requests are served. What policies add up to is read from them when it is asked for.
-pub(crate) struct Measures {
+/// `GET /metrics`.
+pub(crate) async fn metrics(request: AuthorizedRequest) -> ApiResult {
+    let app = request.app.clone();
+    let text = blocking(move || app.metrics.render(&app.engine, app.settings.version)).await?;
+    Ok(with_type(text, "text/plain; version=0.0.4; charset=utf-8"))
+}
+
+/// Request latencies, counted as they occur. The numbers of the policies are read when metrics are rendered.
+pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
-    /// Of each policy the reviews so far, and how many options were stuck at the last.
+    /// By policy: the number of reviews, and how many options were stuck at the last one.
     stuck: Mutex<HashMap<u64, (u64, u64)>>,
 }
 
-impl Measures {
+impl Metrics {
     pub(crate) fn new() -> Self {
-        // Only an empty list of classes is refused.
-        let builder = PrometheusBuilder::new().set_buckets(&CLASSES).unwrap_or_default();
+        // Only an empty list of buckets is an error.
+        let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_default();
         let recorder = builder.build_recorder();
         let handle = recorder.handle();
         Self { recorder, handle, stuck: Mutex::default() }
     }
 
-    pub(crate) fn request(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
-        metrics::with_local_recorder(&self.recorder, || {
+    pub(crate) fn record_request(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+        ::metrics::with_local_recorder(&self.recorder, || {
             let labels = [
-                ("route", metrics::SharedString::from(route.to_owned())),
-                ("method", known(method).into()),
+                ("route", ::metrics::SharedString::from(route.to_owned())),
+                ("method", method_label(method).into()),
                 ("status", status.as_str().to_owned().into()),
             ];
-            metrics::histogram!("rarely_request_seconds", &labels).record(took.as_secs_f64());
+            ::metrics::histogram!("rarely_request_seconds", &labels).record(took.as_secs_f64());
         });
     }
 
-    /// Puts latencies into their classes, so that memory does not grow between two looks.
-    pub(crate) fn tidy(&self) {
+    /// Sorts latencies into buckets, so that memory does not grow between two scrapes.
+    pub(crate) fn run_upkeep(&self) {
         self.handle.run_upkeep();
     }
 
-    /// Everything, in Prometheus' words.
+    /// All metrics, in the Prometheus text format.
     pub(crate) fn render(&self, engine: &Engine, version: &str) -> String {
         let mut text = self.handle.render();
         let _ = write!(
@@ -66,18 +77,18 @@ impl Measures {
         text
     }
 
-    fn rows(&self, engine: &Engine) -> Vec<Row> {
+    fn rows(&self, engine: &Engine) -> Vec<PolicyMetrics> {
         let mut handles = engine.policies();
-        // The oldest have series of their own, so that a series does not end when a policy is added.
+        // The oldest policies have series of their own, so that adding a policy ends no series.
         handles.sort_by_key(|handle| handle.id);
-        let mut rows: Vec<Row> = handles.iter().map(|handle| row(handle, engine.now_ms())).collect();
+        let mut rows: Vec<PolicyMetrics> = handles.iter().map(|handle| row(handle, engine.now_ms())).collect();
         for (handle, row) in handles.iter().zip(&mut rows).take(MOST_POLICIES) {
             row.stuck = self.stuck(handle);
         }
         rows
     }
 
-    /// Options that may be best for many and that nobody gets, as of the last review: looked for once after each.
+    /// How many options were stuck at the last review. Computed once per review.
     fn stuck(&self, handle: &PolicyHandle) -> u64 {
         let (reviews, document, learned) = {
             let live = handle.live.lock();
@@ -95,8 +106,8 @@ impl Measures {
     }
 }
 
-/// Methods are few, whatever a caller invents.
-fn known(method: &Method) -> &'static str {
+/// A label for the method. Unknown methods share one, so that clients cannot add series.
+fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",
@@ -106,8 +117,8 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// One policy's numbers.
-struct Row {
+/// The metrics of one policy.
+struct PolicyMetrics {
     name: String,
     decisions: u64,
     outcomes: u64,
@@ -117,13 +128,13 @@ struct Row {
     unanswered: Vec<(String, f64)>,
 }
 
-fn row(handle: &PolicyHandle, now_ms: u64) -> Row {
+fn row(handle: &PolicyHandle, now_ms: u64) -> PolicyMetrics {
     let live = handle.live.lock();
     let (state, names) = (live.state(), handle.document.options());
     let counts = &state.counts;
     let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms)).unwrap_or_default();
     let shares = unanswered.iter().zip(&counts.decided).map(|(open, all)| *open as f64 / (*all).max(1) as f64);
-    Row {
+    PolicyMetrics {
         name: handle.name.clone(),
         decisions: counts.decided.iter().sum(),
         outcomes: state.learned.outcomes(),
@@ -134,18 +145,18 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> Row {
     }
 }
 
-/// Options that may be best for many and that nobody gets.
+/// How many options may be best for many people but are hardly ever given.
 fn stuck(document: &PolicyDocument, learned: &Learned) -> u64 {
     let Ok(base) = learned.evidence_base(document) else { return 0 };
     Population::supplied(base.contexts()).map_or(0, |people| base.set().stuck(&people).len() as u64)
 }
 
-/// A series, its kind, and what it counts.
-type Sum = (&'static str, &'static str, fn(&Row) -> u64);
+/// The name of a series, its type, and its value for a policy.
+type Sum = (&'static str, &'static str, fn(&PolicyMetrics) -> u64);
 
-fn policies(text: &mut String, rows: &[Row]) {
+fn policies(text: &mut String, rows: &[PolicyMetrics]) {
     let (own, others) = rows.split_at(rows.len().min(MOST_POLICIES));
-    let note = format!("Of the {MOST_POLICIES} oldest policies; all others together have an empty label.");
+    let note = format!("By policy, for the {MOST_POLICIES} oldest; the empty label has the sum of all others.");
     let sums: [Sum; 4] = [
         ("rarely_decisions_total", "counter", |row| row.decisions),
         ("rarely_outcomes_total", "counter", |row| row.outcomes),
@@ -163,12 +174,12 @@ fn policies(text: &mut String, rows: &[Row]) {
     }
     let _ = writeln!(
         text,
-        "# HELP rarely_policies Policies.\n# TYPE rarely_policies gauge\nrarely_policies {}",
+        "# HELP rarely_policies Registered policies.\n# TYPE rarely_policies gauge\nrarely_policies {}",
         rows.len()
     );
     let _ = writeln!(
         text,
-        "# HELP rarely_excluded_share Share of recent people given an option that the data rule out, at the last review; of \
+        "# HELP rarely_excluded_share Share of recent people who get an option that the data rule out, at the last review; for \
          the {MOST_POLICIES} oldest policies.\n# TYPE rarely_excluded_share gauge"
     );
     for (row, share) in own.iter().filter_map(|row| Some((row, row.excluded_share?))) {
@@ -176,7 +187,7 @@ fn policies(text: &mut String, rows: &[Row]) {
     }
     let _ = writeln!(
         text,
-        "# HELP rarely_unanswered_share Share of decisions whose outcome window is over without an outcome; of the \
+        "# HELP rarely_unanswered_share Share of decisions without an outcome after the outcome window; for the \
          {MOST_POLICIES} oldest policies.\n# TYPE rarely_unanswered_share gauge"
     );
     for row in own {
@@ -187,6 +198,7 @@ fn policies(text: &mut String, rows: &[Row]) {
     }
 }
 
+/// Escapes a label value of the Prometheus text format.
 fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,0 +1,278 @@
+//! The routes of the API, each with its access, bodies and responses.
+
+use axum::http::Method;
+use futures_util::future::BoxFuture;
+use rarely_live::Role::{Admin, Decide, Observe, Read, Review};
+use serde_json::json;
+
+use crate::request::AuthorizedRequest;
+use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
+use crate::route::{ApiResult, Route};
+use crate::{decisions, docs, events, evidence, export, health, metrics, outcomes, policies, signing, tokens};
+
+/// An example of a policy document.
+const DOCUMENT: &str = "policy = \"hypertension\"\noptions = [\"watch\", \"treat\"]\noutcome = { column = \"wellbeing\", range = [0, 1] }\n\n\
+                        [[features]]\ncolumn = \"systolic\"\nunit = \"mmHg\"\nrange = [80, 220]\n\n\
+                        [control]\napproval = \"one\"\n\n\
+                        [rule]\nthreshold = { feature = \"systolic\", cuts = [140], options = [\"watch\", \"treat\"] }\n";
+
+/// Every route of the API.
+pub(crate) fn routes() -> Vec<Route> {
+    [service_routes(), policy_routes(), change_routes(), traffic_routes(), log_routes(), token_routes()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn service_routes() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/healthz", Public, "Checks that the service runs.", health::healthy)
+            .returns::<health::Health>(200, "the service runs"),
+        Route::new(Method::GET, "/readyz", Public, "Checks that the service can serve requests.", health::ready)
+            .returns::<health::Health>(200, "the service can serve requests"),
+        Route::new(Method::GET, "/metrics", AllPolicies(Read), "Metrics for Prometheus.", metrics::metrics)
+            .returns_text(200, "text/plain", "the metrics"),
+        Route::new(Method::GET, "/openapi.json", Public, "This API as OpenAPI 3.1.", docs::openapi)
+            .returns::<docs::OpenApi>(200, "the OpenAPI document"),
+        Route::new(Method::GET, "/docs", Public, "This API as a page.", docs::docs).returns_text(
+            200,
+            "text/html",
+            "the page",
+        ),
+        Route::new(Method::GET, "/docs.css", Public, "The style sheet of the page.", docs::style).returns_text(
+            200,
+            "text/css",
+            "the style sheet",
+        ),
+    ]
+}
+
+fn policy_routes() -> Vec<Route> {
+    vec![
+        Route::new(
+            Method::POST,
+            "/v1/policies",
+            AllPolicies(Admin),
+            "Registers a policy document as version 1.",
+            policies::register,
+        )
+        .takes_text("application/toml", DOCUMENT)
+        .takes::<policies::Registration>(json!({ "document": DOCUMENT }))
+        .returns::<crate::views::PolicyView>(201, "the policy is registered")
+        .returns::<crate::views::PolicyView>(200, "the policy was registered before, with the same document")
+        .fails(409, "a policy with this name has another document"),
+        Route::new(
+            Method::GET,
+            "/v1/policies",
+            AnyPolicy(Read),
+            "Lists the policies that the token may read.",
+            policies::list,
+        )
+        .returns::<policies::Policies>(200, "the policies"),
+        Route::new(Method::GET, "/v1/policies/{name}", ThisPolicy(Read), "Gets a policy.", policies::one)
+            .returns::<crate::views::PolicyView>(200, "the policy"),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/versions",
+            ThisPolicy(Read),
+            "Lists the versions of a policy.",
+            policies::versions,
+        )
+        .returns::<policies::Versions>(200, "the versions"),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/versions/{number}",
+            ThisPolicy(Read),
+            "Gets a version with its policy document.",
+            policies::version,
+        )
+        .returns::<crate::views::VersionView>(200, "the version"),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/evidence",
+            ThisPolicy(Read),
+            "Reviews the rule in force on the data so far, without recording the review.",
+            evidence::evidence,
+        )
+        .returns::<evidence::EvidenceView>(200, "the evidence")
+        .fails(409, "the policy has no outcome yet"),
+    ]
+}
+
+/// A route that needs a signature.
+fn signed(
+    path: &'static str,
+    summary: &'static str,
+    handler: fn(AuthorizedRequest) -> BoxFuture<'static, ApiResult>,
+) -> Route {
+    let example = json!({ "meaning": "I approve this change for the clinic.", "reason": "The evidence is sound." });
+    Route::new(Method::POST, path, ThisPolicy(Review), summary, handler)
+        .takes::<signing::Signing>(example)
+        .returns::<signing::SignedView>(200, "the signature is recorded")
+        .fails(409, "this cannot be signed now; the detail says why")
+}
+
+fn change_routes() -> Vec<Route> {
+    vec![
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/proposals",
+            ThisPolicy(Read),
+            "Lists the proposals of a policy.",
+            signing::proposals,
+        )
+        .returns::<signing::Proposals>(200, "the proposals"),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/proposals/{number}",
+            ThisPolicy(Read),
+            "Gets a proposal with its evidence.",
+            signing::proposal,
+        )
+        .returns::<crate::views::ProposalView>(200, "the proposal"),
+        signed("/v1/policies/{name}/proposals/{number}/approve", "Approves a proposal with a signature.", |request| {
+            Box::pin(signing::approve(request))
+        }),
+        signed("/v1/policies/{name}/proposals/{number}/reject", "Rejects a proposal with a signature.", |request| {
+            Box::pin(signing::reject(request))
+        }),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/rollback",
+            ThisPolicy(Review),
+            "Puts the rule of an older version in force again, as a new version. If two people must sign, proposes it.",
+            signing::roll_back,
+        )
+        .takes::<signing::Rollback>(
+            json!({ "to": 1, "meaning": "I go back to the first rule.", "reason": "Complaints." }),
+        )
+        .returns::<signing::SignedView>(200, "the signature is recorded")
+        .fails(409, "this cannot be signed now; the detail says why"),
+        signed(
+            "/v1/policies/{name}/stop",
+            "Stops exploration and changes, and puts the last signed rule in force.",
+            |request| Box::pin(signing::stop(request)),
+        ),
+        signed("/v1/policies/{name}/resume", "Resumes a stopped policy.", |request| Box::pin(signing::resume(request))),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/review",
+            ThisPolicy(Review),
+            "Reviews the rule in force now. With a signature, signs \"no change\" unless the evidence asks for one.",
+            signing::review,
+        )
+        .takes::<signing::Signing>(json!({ "meaning": "Reviewed, no change.", "reason": "The quarterly meeting." }))
+        .body_optional()
+        .returns::<signing::ReviewedView>(200, "the review is recorded")
+        .fails(409, "the policy has no outcome yet"),
+    ]
+}
+
+fn traffic_routes() -> Vec<Route> {
+    let lines = "one line for each line of the request, in order; a line that fails gets a problem document";
+    let decision = json!({ "record": { "systolic": 152 }, "key": "visit 4711", "explain": true });
+    let outcome = json!({ "decision": 17, "outcome": 0.8 });
+    let observation = json!({ "record": { "systolic": 152 }, "option": "treat", "outcome": 0.8, "key": "case 4711" });
+    vec![
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/decisions",
+            ThisPolicy(Decide),
+            "Requests a decision, or a batch of decisions.",
+            decisions::decide,
+        )
+        .takes_text("application/x-ndjson", &format!("{decision}\n"))
+        .takes::<decisions::DecisionBody>(decision)
+        .returns::<decisions::DecisionView>(200, "the decision, which is on disk")
+        .returns_text(200, "application/x-ndjson", lines)
+        .fails(409, "the key was used for another record"),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/outcomes",
+            ThisPolicy(Observe),
+            "Reports the outcome of a decision, or a batch of outcomes.",
+            outcomes::outcomes,
+        )
+        .takes_text("application/x-ndjson", &format!("{outcome}\n"))
+        .takes::<outcomes::OutcomeReport>(outcome)
+        .returns::<outcomes::ReportedView>(200, "the outcome is on disk")
+        .returns_text(200, "application/x-ndjson", lines)
+        .fails(409, "the decision has another outcome, and this is not a correction"),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/observations",
+            ThisPolicy(Observe),
+            "Reports a decision that was made elsewhere with its outcome, or a batch of them.",
+            outcomes::observations,
+        )
+        .takes_text("application/x-ndjson", &format!("{observation}\n"))
+        .takes::<outcomes::Observation>(observation)
+        .returns::<outcomes::ReportedView>(200, "the observation is on disk")
+        .returns_text(200, "application/x-ndjson", lines)
+        .fails(409, "the key was used for another observation"),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/decisions/{decision}",
+            ThisPolicy(Read),
+            "Gets everything that is needed to reconstruct a decision.",
+            decisions::reconstruct,
+        )
+        .returns::<decisions::Reconstruction>(200, "the decision"),
+    ]
+}
+
+fn log_routes() -> Vec<Route> {
+    let stream = |route: Route| {
+        route
+            .reads("query", "after", "only events with a higher number than this")
+            .reads("query", "limit", "at most this many events; ignored for server-sent events")
+            .reads("header", "Last-Event-ID", "for server-sent events: replaces `after`")
+            .returns_text(200, "application/x-ndjson", "the events so far, one per line")
+            .returns_text(200, "text/event-stream", "the events so far and all new ones, if the request accepts this")
+    };
+    vec![
+        stream(Route::new(
+            Method::GET,
+            "/v1/policies/{name}/events",
+            ThisPolicy(Read),
+            "Streams the events of a policy.",
+            events::of_policy,
+        )),
+        stream(Route::new(Method::GET, "/v1/events", AllPolicies(Admin), "Streams all events.", events::of_all)),
+        Route::new(
+            Method::GET,
+            "/v1/policies/{name}/export",
+            ThisPolicy(Read),
+            "Exports all cases with an outcome, corrections applied, as a file for `rarely review --data`.",
+            export::export,
+        )
+        .returns_text(200, "application/vnd.apache.parquet", "the cases"),
+    ]
+}
+
+fn token_routes() -> Vec<Route> {
+    vec![
+        Route::new(
+            Method::POST,
+            "/v1/tokens",
+            AllPolicies(Admin),
+            "Creates a token. Its secret is shown only in this response.",
+            tokens::create,
+        )
+        .takes::<tokens::TokenRequest>(
+            json!({ "name": "clinic", "roles": ["decide", "observe"], "policies": ["hypertension"], "expires": 365 }),
+        )
+        .returns::<tokens::TokenMade>(201, "the token"),
+        Route::new(
+            Method::GET,
+            "/v1/tokens",
+            AllPolicies(Admin),
+            "Lists all tokens, including revoked ones, without their secrets.",
+            tokens::list,
+        )
+        .returns::<tokens::TokenList>(200, "the tokens"),
+        Route::new(Method::DELETE, "/v1/tokens/{id}", AllPolicies(Admin), "Revokes a token.", tokens::revoke)
+            .returns_nothing(204, "the token is revoked")
+            .fails(404, "the token was not found, or was revoked before"),
+    ]
+}
