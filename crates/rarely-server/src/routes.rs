@@ -140,7 +140,7 @@ fn change_routes() -> Vec<Route> {
             Method::POST,
             "/v1/policies/{name}/rollback",
             ThisPolicy(Review),
-            "Puts the rule of an older version in force again, as a new version. If two people must sign, proposes it.",
+            "Puts the rule of an older version into force again, as a new version. If two people must sign, proposes it.",
             signing::roll_back,
         )
         .takes::<signing::Rollback>(

@@ -142,8 +142,8 @@ pub(crate) async fn review(mut request: AuthorizedRequest) -> ApiResult {
     }
     let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
     blocking(move || {
-        let outcome = app.engine.review(&handle, Some((&actor, signature)))?;
-        let RecordedReview { event, verdict, reasons, proposal, refused } = outcome;
+        let review = app.engine.review(&handle, Some((&actor, signature)))?;
+        let RecordedReview { event, verdict, reasons, proposal, refused } = review;
         let entry = app.engine.log().entry(event)?;
         // If the evidence calls for a change, "no change" is not signed.
         let kept = entry.as_ref().map(replay::event).transpose()?;

@@ -262,7 +262,7 @@ impl PolicyPage<'_> {
         let mut lines = vec![approval.to_owned()];
         let after = control
             .review_after_ms
-            .map(|after| format!(", and at the latest {} after a new outcome", duration::words(after)));
+            .map(|after| format!(", or {} after the last review if there is a new outcome", duration::words(after)));
         lines.push(format!(
             "The rule is reviewed after every {}{}.",
             plural(control.review_every, "outcome"),

@@ -1,4 +1,4 @@
-//! Chromium, as a person uses it.
+//! Headless Chromium, driven by chromedriver.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use url::Url;
 
-/// How long something may take to show.
+/// How long to wait for a text to appear.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Browser {
@@ -23,7 +23,7 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
-/// The driver ends with the test, however that ends.
+/// Kills chromedriver when the test ends, even by a panic.
 struct Driver(Child);
 
 impl Drop for Driver {
@@ -33,7 +33,7 @@ impl Drop for Driver {
     }
 }
 
-/// A command that only Chromium has.
+/// A WebDriver command that only Chromium has.
 #[derive(Debug)]
 struct Extra {
     path: &'static str,
@@ -108,7 +108,7 @@ impl Browser {
         self.client.goto(&format!("{}{path}", self.base)).await.expect("a page");
     }
 
-    /// The path of the page that is shown, with its query.
+    /// The path and query of the current page.
     pub(crate) async fn path(&self) -> String {
         let address = self.client.current_url().await.expect("an address");
         address.as_str().strip_prefix(&self.base).expect("a page of the service").to_owned()
@@ -119,7 +119,7 @@ impl Browser {
         found.unwrap_or_else(|error| panic!("no {selector}: {error}"))
     }
 
-    /// Clicks, and waits for the page that follows if there is one.
+    /// Clicks, and waits for a new page if there is one.
     pub(crate) async fn click(&self, selector: &str) {
         self.element(selector)
             .await
@@ -128,7 +128,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{selector} cannot be clicked: {error}"));
     }
 
-    /// Sends a form with its button, and waits for the page that answers.
+    /// Submits a form with its button, and waits for the response.
     pub(crate) async fn send(&self, form: &str) {
         let old = self.element("main").await;
         self.click(&format!("{form} button[type=submit]")).await;
@@ -140,7 +140,7 @@ impl Browser {
         self.element("main").await;
     }
 
-    /// Types into a field that is empty.
+    /// Types into an empty field.
     pub(crate) async fn type_into(&self, selector: &str, text: &str) {
         self.element(selector).await.send_keys(text).await.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
@@ -150,13 +150,13 @@ impl Browser {
         body.send_keys("\u{e004}").await.expect("a key");
     }
 
-    /// The text of what has the focus.
+    /// The text of the focused element.
     pub(crate) async fn focused(&self) -> String {
         let text = self.script("return document.activeElement.textContent", Vec::new()).await;
         text.as_str().expect("a text").to_owned()
     }
 
-    /// Puts a long text into a field.
+    /// Sets a long text as the value of a field.
     pub(crate) async fn fill(&self, selector: &str, text: &str) {
         self.script("document.querySelector(arguments[0]).value = arguments[1]", vec![json!(selector), json!(text)])
             .await;
@@ -167,20 +167,20 @@ impl Browser {
         value.as_str().expect("a field").to_owned()
     }
 
-    /// The text that is to be seen, or, in what is folded away, could be.
+    /// The text of an element, including what is collapsed.
     pub(crate) async fn text(&self, selector: &str) -> String {
         let text =
             self.script("return document.querySelector(arguments[0])?.textContent ?? ''", vec![json!(selector)]).await;
         text.as_str().expect("a text").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Checks that a page says something.
+    /// Checks that the page contains a text.
     pub(crate) async fn expect(&self, words: &str) {
         let text = self.text("body").await;
         assert!(text.contains(words), "{} does not say {words:?}:\n{text}", self.path().await);
     }
 
-    /// Waits until a page says something, without loading it again.
+    /// Waits until the page contains a text, without reloading it.
     pub(crate) async fn wait_for(&self, words: &str) {
         let deadline = std::time::Instant::now() + PATIENCE;
         while !self.text("body").await.contains(words) {
@@ -198,7 +198,7 @@ impl Browser {
         self.client.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Pictures of the whole page on a desk and on a telephone, on neither of which it is wider than the screen.
+    /// Takes screenshots on a desktop and on a phone, and checks that the page is not wider than the screen.
     pub(crate) async fn look(&self, name: &str) {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -224,7 +224,7 @@ impl Browser {
         self.client.issue_cmd(Extra { path: "goog/cdp/execute", body }).await.expect("another size");
     }
 
-    /// What the browser complained about since the last time: errors of scripts, and what the security policy does not allow.
+    /// New messages in the console: errors of scripts, and violations of the content security policy.
     pub(crate) async fn complaints(&self) -> Vec<String> {
         let log =
             self.client.issue_cmd(Extra { path: "se/log", body: json!({ "type": "browser" }) }).await.expect("a log");

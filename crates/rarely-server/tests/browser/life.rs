@@ -179,7 +179,7 @@ async fn audit(browser: &Browser) {
     no_complaints(browser).await;
 }
 
-/// A rule by score, with more features than can be drawn; its changes need two signatures.
+/// A score policy with more features than a figure can show. Its changes need two signatures.
 async fn two_signatures(browser: &Browser, service: &Service) {
     tokio::task::block_in_place(|| service.engine.register("Ann", TRIAGE, 3)).expect("a policy");
     let handle = service.policy("triage");

@@ -1,4 +1,4 @@
-//! A service on a loopback port of its own, over a store of its own.
+//! A test service on a loopback port and a temporary store.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,10 @@ use rarely_report::pictures;
 use rarely_server::{App, ServiceSettings, router};
 use tempfile::TempDir;
 
-/// When everything begins: 2026-11-02 08:00 UTC.
+/// The time at the start: 2026-11-02 08:00 UTC.
 const BEGINNING_MS: u64 = 1_793_606_400_000;
 
-/// Who is treated: the truth is that it helps from 140.
+/// A threshold policy. Treating helps from 140, so its cut of 160 is wrong.
 pub(crate) const BLOOD_PRESSURE: &str = r#"policy = "blood pressure"
 options = ["watch", "treat"]
 outcome = { column = "wellbeing", range = [0, 1] }
@@ -42,7 +42,7 @@ bounds = { cut = [110, 190] }
 threshold = { feature = "systolic", cuts = [160], options = ["watch", "treat"] }
 "#;
 
-/// Three options, four features, a score: drawn as a band of scores.
+/// A score policy with three options and four features. Figures show its score.
 pub(crate) const TRIAGE: &str = r#"policy = "triage"
 options = ["home", "clinic", "ward"]
 outcome = { column = "days lost", range = [0, 30], better = "lower" }
@@ -81,11 +81,11 @@ score = { coefficients = { age = 0.1, fever = 2, "lives alone" = { yes = 2 } }, 
 pub(crate) struct Service {
     pub(crate) engine: Arc<Engine>,
     pub(crate) address: String,
-    /// Of somebody who may do everything.
+    /// The token of an administrator.
     pub(crate) ann: String,
-    /// Of somebody who may review.
+    /// A token with the role `review`.
     pub(crate) ben: String,
-    /// Of somebody who may read.
+    /// A token with the role `read`.
     pub(crate) eve: String,
     now: Arc<AtomicU64>,
     rng: Mutex<Rng>,
@@ -137,7 +137,7 @@ impl Service {
         self.now.fetch_add(milliseconds, Ordering::SeqCst);
     }
 
-    /// So many patients come, an hour apart, are decided on, and answer.
+    /// Decides for this many patients, one per hour, and reports their outcomes.
     pub(crate) async fn patients(&self, count: usize) {
         let handle = self.policy("blood pressure");
         for _ in 0..count {
@@ -153,7 +153,7 @@ impl Service {
         }
     }
 
-    /// So many cases of a policy that were decided by lot elsewhere.
+    /// Reports this many cases that were decided at random elsewhere.
     pub(crate) async fn triage(&self, count: usize) {
         let handle = self.policy("triage");
         let mut reports = Vec::new();

@@ -1,13 +1,20 @@
-//! The HTTP API as programs meet it, without a socket.
+//! The HTTP API through its router, without a socket. Each file tests the source file of the same name.
 
-mod agreement;
-mod contract;
+mod body;
+mod decisions;
 mod error;
-mod life;
+mod events;
+mod explanation;
+mod export;
 mod limits;
-mod many;
-mod oddities;
+mod login_throttle;
+mod metrics;
+mod openapi;
+mod outcomes;
+mod policies;
+mod request;
 mod restart;
-mod roles;
+mod route;
+mod signing;
 mod support;
-mod times;
+mod tokens;

@@ -1,4 +1,4 @@
-//! The same answers after a restart, with and without a snapshot.
+//! The same responses after a restart, with and without a snapshot.
 
 use rarely_store::SnapshotFile;
 use serde_json::{Value as Json, json};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::support::{BY_HAND, Service, document, observations, record, signature};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_changes() {
+async fn responses_are_the_same_after_a_restart() {
     let service = Service::new();
     let control = format!("{BY_HAND}\noutcome_window = \"3 days\"\n[change]\nexplore = \"equipoise:0.2\"");
     service.register(&document("clinic", &control)).await;
@@ -16,7 +16,7 @@ async fn nothing_changes() {
     service.call(&service.admin, "POST", "/v1/policies/clinic/review", "", "").await.is(200);
     let asks: Vec<Json> = (0..200).map(|n| json!({ "record": record(n), "key": format!("visit {n}") })).collect();
     let first = service.batch(&service.admin, "/v1/policies/clinic/decisions", &asks).await;
-    assert!(first.iter().any(|answer| answer["reason"] == "equipoise"), "some are drawn by lot");
+    assert!(first.iter().any(|answer| answer["reason"] == "equipoise"), "some are drawn at random");
     assert_eq!(first[0]["decision"].as_u64(), Some(605));
     let said = json!({ "decision": 605, "outcome": 0.5 });
     service.post(&service.admin, "/v1/policies/clinic/outcomes", &said).await.is(200);
@@ -31,11 +31,11 @@ async fn nothing_changes() {
     let store = service.store();
     let service = service.restart();
     let again = service.batch(&service.admin, "/v1/policies/clinic/decisions", &asks).await;
-    assert_eq!(again, first, "the same keys, the same answers");
+    assert_eq!(again, first, "the same keys get the same decisions");
     SnapshotFile::beside(&store).remove().unwrap();
-    // Stopping without an event since the last snapshot writes none, so that the next start has the log alone.
+    // Stopping writes no snapshot if there was no event since the last one, so the next start has only the log.
     let service = service.restart();
-    assert!(!SnapshotFile::beside(&store).path().exists(), "there is only the log to start from");
+    assert!(!SnapshotFile::beside(&store).path().exists(), "only the log is left");
     assert_eq!(looks(&service, 605).await, before, "from the log alone");
     service.finish();
 }

@@ -1,4 +1,4 @@
-//! A service in a folder of its own, whose every answer is held against the OpenAPI document.
+//! A test service on a temporary store. Every response of the API is checked against the OpenAPI document.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_FORMAT};
-use rarely_live::{Engine, Role, TokenGrant, audit};
+use rarely_live::{Engine, PolicyState, Role, TokenGrant, audit};
 use rarely_server::{App, ServiceSettings, openapi, router};
 use rarely_store::{SnapshotFile, SqliteLog};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-/// When everything begins.
+/// The time at the start of every test.
 pub(crate) const START_MS: u64 = 1_800_000_000_000;
 pub(crate) const DAY_MS: u64 = 86_400_000;
 
-/// A service, its clock and its first token.
+/// A service with its clock and an admin token.
 pub(crate) struct Service {
     folder: Arc<TempDir>,
     pub(crate) app: Arc<App>,
@@ -29,7 +29,7 @@ pub(crate) struct Service {
     openapi: Json,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -56,7 +56,7 @@ impl Reply {
         kind.unwrap_or_default().split(';').next().unwrap_or_default()
     }
 
-    /// The JSON of an answer that must have this status.
+    /// The JSON of a response, which must have this status.
     #[track_caller]
     pub(crate) fn is(&self, status: u16) -> Json {
         assert_eq!(self.status.as_u16(), status, "{}", self.text());
@@ -65,7 +65,7 @@ impl Reply {
 }
 
 impl Service {
-    /// An empty store, and a token for everything.
+    /// A service on an empty store.
     pub(crate) fn new() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)));
@@ -87,7 +87,7 @@ impl Service {
         Self { folder, router: router(app.clone()), app, clock, admin: String::new(), openapi: openapi("0.0.0") }
     }
 
-    /// Ends the service and starts it again on the same store.
+    /// Stops the service and starts it again on the same store.
     pub(crate) fn restart(self) -> Self {
         let (folder, clock, admin) = (self.folder.clone(), self.clock.clone(), self.admin.clone());
         tokio::task::block_in_place(|| self.app.engine.stop());
@@ -99,16 +99,17 @@ impl Service {
         self.folder.path().join("rarely.db")
     }
 
-    /// Time goes on, or back.
+    /// Sets the clock, forwards or back.
     pub(crate) fn set_time(&self, time_ms: u64) {
         self.clock.store(time_ms, Ordering::SeqCst);
     }
 
+    /// Advances the clock.
     pub(crate) fn wait_ms(&self, time_ms: u64) {
         self.clock.fetch_add(time_ms, Ordering::SeqCst);
     }
 
-    /// A token of somebody.
+    /// Creates a token.
     pub(crate) fn token(&self, name: &str, roles: &[Role], policies: Option<&[&str]>) -> String {
         self.token_until(name, roles, policies, None).0
     }
@@ -146,7 +147,7 @@ impl Service {
         Reply { status: parts.status, headers: parts.headers, body }
     }
 
-    /// Sends a body of some type with a token.
+    /// Sends a request with a token and a body.
     pub(crate) async fn call(&self, token: &str, method: &str, path: &str, kind: &str, body: impl Into<Body>) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         if !token.is_empty() {
@@ -177,13 +178,26 @@ impl Service {
         self.call(&self.admin, "POST", "/v1/policies", "application/toml", text.to_owned()).await.is(201)
     }
 
-    /// Waits until everything that is on disk is taken in: who asks for a decision does not wait for that.
+    /// Waits until all events on disk are applied. Decision requests do not wait for that.
     pub(crate) async fn caught_up(&self) {
         let committed = self.app.engine.committed();
         drop(self.app.engine.subscribe().wait_for(|applied| *applied >= committed).await);
     }
 
-    /// Every answer to a declared request has a declared status and type, and every problem is a problem document.
+    /// Waits until the state of a policy fulfils a condition, which is checked after each batch of applied events.
+    pub(crate) async fn wait_until(&self, policy: &str, condition: impl Fn(&PolicyState) -> bool) {
+        let handle = self.app.engine.policy(policy).expect("a policy");
+        let mut applied = self.app.engine.subscribe();
+        loop {
+            applied.borrow_and_update();
+            if condition(handle.live.lock().state()) {
+                return;
+            }
+            applied.changed().await.expect("the engine runs");
+        }
+    }
+
+    /// Checks that the status and the type of a response are declared, and that every error is a problem document.
     #[track_caller]
     fn check(&self, method: &str, path: &str, reply: &Reply) {
         let status = reply.status.as_u16();
@@ -199,12 +213,12 @@ impl Service {
         }
         let Some(operation) = self.operation(method, path) else { return };
         let declared = &operation["responses"][status.to_string()];
-        assert!(!declared.is_null(), "{method} {path} answers {status}, which is not declared: {}", reply.text());
+        assert!(!declared.is_null(), "{method} {path} returns {status}, which is not declared: {}", reply.text());
         if reply.body.is_empty() {
             return;
         }
         let kinds = declared["content"].as_object().expect("what it gives");
-        assert!(kinds.contains_key(reply.kind()), "{method} {path} answers {}", reply.kind());
+        assert!(kinds.contains_key(reply.kind()), "{method} {path} returns {}", reply.kind());
         if let (Some(schema), true) = (kinds.get("application/json"), reply.kind() == "application/json") {
             let mut missing = Vec::new();
             fits(&self.openapi, &schema["schema"], &reply.json(), "", &mut missing);
@@ -227,7 +241,7 @@ impl Service {
         found.1.get(method.to_ascii_lowercase())
     }
 
-    /// Ends the service and audits its log from the first event to the last.
+    /// Stops the service and audits its whole log.
     pub(crate) fn finish(self) -> audit::AuditSummary {
         let (folder, store) = (self.folder.clone(), self.store());
         tokio::task::block_in_place(|| self.app.engine.stop());
@@ -241,7 +255,7 @@ impl Service {
     }
 }
 
-/// The parts of JSON Schema that the document uses, and no more.
+/// Validates a value, with the parts of JSON Schema that the document uses.
 fn fits(document: &Json, schema: &Json, value: &Json, place: &str, missing: &mut Vec<String>) {
     if let Some(pointer) = schema["$ref"].as_str() {
         return fits(document, document.pointer(&pointer[1..]).expect("a schema"), value, place, missing);
@@ -281,7 +295,7 @@ fn fits(document: &Json, schema: &Json, value: &Json, place: &str, missing: &mut
     }
 }
 
-/// A policy on age, whose threshold of 30 is wrong: treating pays from 60 on.
+/// A policy on age. Its threshold of 30 is wrong: treating is better from 60 on.
 pub(crate) fn document(name: &str, control: &str) -> String {
     format!(
         "policy = \"{name}\"\noptions = [\"wait\", \"treat\"]\noutcome = {{ column = \"y\", range = [-5.0, 5.0] }}\n\
@@ -293,14 +307,15 @@ pub(crate) fn document(name: &str, control: &str) -> String {
     )
 }
 
-/// Reviews only when somebody asks.
+/// Reviews only on request.
 pub(crate) const BY_HAND: &str = "review_every = 1000000";
 
-/// The n-th person: age, smoker, and the outcome of an option, with a little noise.
+/// The n-th person: age and smoker.
 pub(crate) fn person(n: u64) -> (f64, &'static str) {
     ((n * 37 % 101) as f64, if n.is_multiple_of(3) { "yes" } else { "no" })
 }
 
+/// The outcome of an option for the n-th person, with some noise.
 pub(crate) fn outcome(n: u64, age: f64, option: &str) -> f64 {
     let noise = ((n * 7919 % 13) as f64 - 6.0) / 60.0;
     let mean = if option == "treat" { age / 100.0 } else { 0.6 };
@@ -312,7 +327,7 @@ pub(crate) fn record(n: u64) -> Json {
     json!({ "age": age, "smoker": smoker })
 }
 
-/// Observations of decisions that were taken elsewhere, by turns.
+/// Observations of decisions made elsewhere, with alternating options.
 pub(crate) fn observations(range: std::ops::Range<u64>) -> Vec<Json> {
     range
         .map(|n| {

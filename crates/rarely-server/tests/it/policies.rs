@@ -1,16 +1,42 @@
-//! The server and the lab agree: the same rounds give the same versions.
+//! Many policies; the versions of a policy.
 
 use rarely_core::Arm;
 use rarely_policy::PolicyDocument;
 use rarely_review::Replay;
 use serde_json::json;
 
-use crate::support::{Service, document, outcome, person, record};
+use crate::support::{BY_HAND, Service, document, outcome, person, record};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_policies() {
+    let service = Service::new();
+    let engine = service.app.engine.clone();
+    tokio::task::spawn_blocking(move || {
+        for n in 0..10_000 {
+            engine.register("console", &document(&format!("policy {n}"), BY_HAND), n).expect("a policy");
+        }
+    })
+    .await
+    .unwrap();
+    let ask = json!({ "record": record(1) });
+    let answer = service.post(&service.admin, "/v1/policies/policy%209999/decisions", &ask).await.is(200);
+    assert_eq!(answer["option"], "treat");
+    let all = service.get(&service.admin, "/v1/policies").await.is(200);
+    assert_eq!(all["policies"].as_array().map(Vec::len), Some(10_000));
+    service.caught_up().await;
+    let text = service.get(&service.admin, "/metrics").await.text();
+    let series = text.lines().filter(|line| line.starts_with("rarely_decisions_total{")).count();
+    assert_eq!(series, 201, "200 of their own, and one for the others");
+    assert!(text.contains("rarely_decisions_total{policy=\"\"} 1\n"));
+    let service = service.restart();
+    assert_eq!(service.app.engine.policies().len(), 10_000);
+    service.finish();
+}
 
 const ROUNDS: u64 = 400;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_rounds_give_the_same_versions() {
+async fn the_service_and_a_replay_make_the_same_versions() {
     let service = Service::new();
     let control = "approval = \"automatic\"\nreview_every = 1\n[change]\ndigits = \"all\"\nexplore = \"equipoise:0.3\"";
     let text = document("clinic", control);
@@ -37,7 +63,7 @@ async fn the_same_rounds_give_the_same_versions() {
         let context = [1.0, age / 100.0, f64::from(smoker == "yes")];
         let arm = read.options().iter().position(|known| *known == option).unwrap();
         replay.step(&context, Arm::new(arm), outcome(n, age, &option), None, None).expect("a round");
-        reviewed(&service, n + 1).await;
+        service.wait_until("clinic", |state| state.reviews.outcomes == n + 1).await;
     }
     let walk = replay.finish(None).expect("a walk");
     assert!(!walk.changes.is_empty(), "there is something to agree on");
@@ -56,15 +82,4 @@ async fn the_same_rounds_give_the_same_versions() {
         .collect();
     assert_eq!(rows, walk.changes.iter().map(|change| change.row).collect::<Vec<_>>(), "after the same rounds");
     service.finish();
-}
-
-/// Waits until a review has seen so many outcomes.
-async fn reviewed(service: &Service, outcomes: u64) {
-    loop {
-        let handle = service.app.engine.policy("clinic").unwrap();
-        if handle.live.lock().state().reviews.outcomes == outcomes {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_micros(200)).await;
-    }
 }

@@ -1,14 +1,13 @@
-//! Every route × every role × no token, from a table.
+//! Who may call each route, and odd paths.
 
 use std::collections::BTreeSet;
 
 use rarely_live::Role::{self, Admin, Decide, Observe, Read, Review};
 use rarely_server::openapi;
-use serde_json::{Value as Json, json};
 
 use crate::support::{BY_HAND, Service, document};
 
-/// Who may; nobody named means everybody, with or without a token.
+/// The roles that may call each route. An empty list means that no token is needed.
 const TABLE: [(&str, &str, &[Role]); 27] = [
     ("GET", "/healthz", &[]),
     ("GET", "/readyz", &[]),
@@ -38,25 +37,26 @@ const TABLE: [(&str, &str, &[Role]); 27] = [
     ("GET", "/v1/policies/{name}/export", &[Read, Review, Admin]),
     ("GET", "/v1/events", &[Admin]),
 ];
-/// Routes that make or take tokens.
+
+/// The routes of tokens.
 const TOKENS: [(&str, &str, &[Role]); 3] =
     [("POST", "/v1/tokens", &[Admin]), ("GET", "/v1/tokens", &[Admin]), ("DELETE", "/v1/tokens/{id}", &[Admin])];
-/// Routes that a token for one policy cannot use, whatever its role.
+/// Routes that require a role on all policies.
 const EVERYWHERE: [&str; 5] = ["/metrics", "/v1/events", "/v1/tokens", "/v1/tokens/{id}", "POST /v1/policies"];
 
-fn table() -> impl Iterator<Item = (&'static str, &'static str, &'static [Role])> {
+pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str, &'static [Role])> {
     TABLE.into_iter().chain(TOKENS)
 }
 
-fn filled(path: &str, policy: &str) -> String {
+pub(crate) fn filled(path: &str, policy: &str) -> String {
     path.replace("{name}", policy)
         .replace("{number}", "1")
         .replace("{decision}", "1")
         .replace("{id}", "0123456789abcdef")
 }
 
-/// A request without a body, which is enough to know who is let in.
-async fn status(service: &Service, token: &str, method: &str, path: &str) -> u16 {
+/// The status of a request without a body, which is enough to test access.
+pub(crate) async fn status(service: &Service, token: &str, method: &str, path: &str) -> u16 {
     service.call(token, method, path, if method == "POST" { "application/json" } else { "" }, "").await.status.as_u16()
 }
 
@@ -85,7 +85,7 @@ async fn every_route_and_every_role() {
             let place = format!("{method} {path} as {role}");
             let got = status(&service, &everywhere, method, &filled(path, "clinic")).await;
             assert_eq!(got != 403 && got != 401, may, "{place}: {got}");
-            // A token for one policy: there as well, elsewhere never, and not where all policies are meant.
+            // A token for one policy: the same on this policy, 403 on others and on routes that require a role on all policies.
             let got = status(&service, &there, method, &filled(path, "clinic")).await;
             let for_all = EVERYWHERE.contains(&path) || EVERYWHERE.contains(&format!("{method} {path}").as_str());
             assert_eq!(got != 403, may && !for_all, "{place}, for one: {got}");
@@ -104,82 +104,43 @@ async fn every_route_and_every_role() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tokens_that_let_nobody_in() {
+async fn odd_paths_and_methods() {
     let service = Service::new();
     service.register(&document("clinic", BY_HAND)).await;
-    let (revoked, id) = service.token_until("gone", &[Admin], None, None);
-    service.call(&service.admin, "DELETE", &format!("/v1/tokens/{id}"), "", "").await.is(204);
-    service.call(&service.admin, "DELETE", &format!("/v1/tokens/{id}"), "", "").await.is(404);
-    let (expired, _) = service.token_until("late", &[Admin], None, Some(crate::support::START_MS + 1));
-    service.wait_ms(120_000);
-    let mut forged = service.admin.clone();
-    let last = forged.pop().unwrap();
-    forged.push(if last == '0' { '1' } else { '0' });
-    let wrong = [revoked.as_str(), &expired, &forged, "rarely_", "nonsense", "rarely_0123456789abcdef_0123"];
-    for (method, path, _) in table().filter(|(_, _, allowed)| !allowed.is_empty()) {
-        let path = filled(path, "clinic");
-        let reply = service.call("", method, &path, "", "").await;
-        assert_eq!((reply.status.as_u16(), &reply.headers["www-authenticate"]), (401, &"Bearer".parse().unwrap()));
-        for token in wrong {
-            assert_eq!(status(&service, token, method, &path).await, 401, "{method} {path} {token}");
-        }
-        // Ten wrong ones in a minute are let pass.
-        service.wait_ms(61_000);
-    }
-    service.finish();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn guessing_is_slowed_down_and_written_down() {
-    let service = Service::new();
-    for _ in 0..10 {
-        assert_eq!(status(&service, "guess", "GET", "/v1/policies").await, 401);
-    }
-    let reply = service.get("guess", "/v1/policies").await;
-    assert_eq!(reply.status.as_u16(), 429);
-    assert!(reply.headers.contains_key("retry-after"));
-    assert_eq!(status(&service, &service.admin.clone(), "GET", "/v1/policies").await, 429, "whoever it is");
-    service.wait_ms(61_000);
-    // They are written down beside the answers.
-    loop {
-        let events = service.get(&service.admin, "/v1/events").await.lines();
-        let failed: Vec<&Json> = events.iter().filter(|event| event["kind"] == "sign-in failed").collect();
-        assert!(failed.len() <= 10 && failed.iter().all(|event| !event.to_string().contains("guess")));
-        if failed.len() == 10 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-    service.finish();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tokens_are_made_listed_and_taken_back() {
-    let service = Service::new();
-    let asked =
-        json!({ "name": "clinic", "roles": ["observe", "decide", "decide"], "policies": ["clinic"], "expires": 1 });
-    let made = service.post(&service.admin, "/v1/tokens", &asked).await.is(201);
-    let token = made["token"].as_str().unwrap().to_owned();
-    assert_eq!(made["roles"], json!(["decide", "observe"]));
-    let listed = service.get(&service.admin, "/v1/tokens").await;
-    assert!(!listed.text().contains(&token[24..]), "no secret is listed");
-    assert_eq!(listed.json()["tokens"].as_array().map(Vec::len), Some(2));
-    assert_eq!(status(&service, &token, "GET", "/v1/policies").await, 403);
-    service.wait_ms(crate::support::DAY_MS);
-    assert_eq!(status(&service, &token, "GET", "/v1/policies").await, 401, "its day is over");
-    for (wrong, field) in [
-        (json!({ "name": "engine", "roles": ["read"] }), "name"),
-        (json!({ "name": "", "roles": ["read"] }), "name"),
-        (json!({ "name": "a/b", "roles": ["read"] }), "name"),
-        (json!({ "name": "n".repeat(129), "roles": ["read"] }), "name"),
-        (json!({ "name": "ann", "roles": [] }), "roles"),
-        (json!({ "name": "ann", "roles": ["king"] }), "roles[0]"),
-        (json!({ "name": "ann", "roles": ["read"], "policies": [] }), "policies"),
-        (json!({ "name": "ann", "roles": ["read"], "expires": 0 }), "expires"),
-        (json!({ "name": "ann", "roles": ["read"], "expire": 3 }), "expire"),
-        (json!({ "roles": ["read"] }), "name"),
+    service.register(&document("größe 1%", BY_HAND)).await;
+    for (path, status) in [
+        ("/v1/policies/clinic", 200),
+        ("/v1/policies/%63linic", 200),
+        ("/v1/policies/gr%C3%B6%C3%9Fe%201%25", 200),
+        ("/v1/policies/gr%C3", 400),
+        ("/v1/policies/clinic%2Fversions", 404),
+        ("/v1/policies/%2e%2e/policies", 404),
+        ("/v1/policies/../tokens", 404),
+        ("/v1//policies", 404),
+        ("/v1/policies/", 404),
+        ("/v1/policies//versions", 404),
+        ("/v1/policies/clinic/", 404),
+        ("/v1/policies/clinic/versions/0", 404),
+        ("/v1/policies/clinic/versions/-1", 404),
+        ("/v1/policies/clinic/versions/one", 404),
+        ("/v1/policies/clinic/versions/99999999999999999999999", 404),
+        ("/v1/policies/clinic/decisions/18446744073709551615", 404),
+        ("/v1/policies/clinic/events?after=x", 400),
+        ("/v1/policies/clinic/events?after=18446744073709551615", 200),
+        ("/v1/policies/clinic/events?limit=0", 200),
+        ("/v1/policies/clinic/events?unknown=1", 200),
+        ("/V1/policies", 404),
+        ("/v2/policies", 404),
+        ("/v1/policies/clinic%00", 404),
     ] {
-        assert_eq!(service.post(&service.admin, "/v1/tokens", &wrong).await.is(422)["field"], field, "{wrong}");
+        let got = service.get(&service.admin, path).await;
+        assert_eq!(got.status.as_u16(), status, "{path}: {}", got.text());
     }
+    for method in ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"] {
+        let got = service.call(&service.admin, method, "/v1/policies/clinic", "", "").await;
+        assert_eq!((got.status.as_u16(), got.headers["allow"].to_str().unwrap()), (405, "GET,HEAD"), "{method}");
+    }
+    let head = service.call(&service.admin, "HEAD", "/v1/policies/clinic", "", "").await;
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
     service.finish();
 }

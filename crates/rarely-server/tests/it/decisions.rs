@@ -1,34 +1,8 @@
-//! Many policies, many features, many at once.
+//! Decisions with many features, and repeated at the same time.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::support::{BY_HAND, Service, document, record};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_policies() {
-    let service = Service::new();
-    let engine = service.app.engine.clone();
-    tokio::task::spawn_blocking(move || {
-        for n in 0..10_000 {
-            engine.register("console", &document(&format!("policy {n}"), BY_HAND), n).expect("a policy");
-        }
-    })
-    .await
-    .unwrap();
-    let ask = json!({ "record": record(1) });
-    let answer = service.post(&service.admin, "/v1/policies/policy%209999/decisions", &ask).await.is(200);
-    assert_eq!(answer["option"], "treat");
-    let all = service.get(&service.admin, "/v1/policies").await.is(200);
-    assert_eq!(all["policies"].as_array().map(Vec::len), Some(10_000));
-    service.caught_up().await;
-    let text = service.get(&service.admin, "/metrics").await.text();
-    let series = text.lines().filter(|line| line.starts_with("rarely_decisions_total{")).count();
-    assert_eq!(series, 201, "200 of their own, and one for the others");
-    assert!(text.contains("rarely_decisions_total{policy=\"\"} 1\n"));
-    let service = service.restart();
-    assert_eq!(service.app.engine.policies().len(), 10_000);
-    service.finish();
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_features() {
@@ -60,9 +34,8 @@ async fn two_hundred_features() {
     service.finish();
 }
 
-/// The same key from many callers at once is one decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_at_once() {
+async fn the_same_key_at_the_same_time_is_one_decision() {
     let service = std::sync::Arc::new(Service::new());
     service.register(&document("clinic", BY_HAND)).await;
     let callers: Vec<_> = (0..64)
