@@ -1,4 +1,4 @@
-//! Geometry in pixels: rectangles, and what of a line or polygon lies in one.
+//! Geometry in pixels: rectangles, and the part of a line or polygon that lies in one.
 
 /// A place on the drawing, in pixels from its top left corner.
 pub(crate) type Pixel = (f64, f64);

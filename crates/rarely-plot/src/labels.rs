@@ -1,4 +1,4 @@
-//! Where labels go so that they neither overlap nor hide anything.
+//! Places labels so that they neither overlap nor hide anything.
 
 use crate::clip::{Pixel, Rectangle};
 

@@ -17,7 +17,7 @@ pub(crate) const LINE_HEIGHT: f64 = 15.0;
 pub(crate) const END_GAP: f64 = 14.0;
 /// From the end of a line to its label.
 pub(crate) const END_LEAD: f64 = 20.0;
-/// Of the names under slanting labels, in degrees.
+/// The angle of slanted names under a panel, in degrees.
 pub(crate) const SLANT: f64 = 40.0;
 
 /// The label of a line, or of a horizontal rule, in the right margin.

@@ -41,7 +41,7 @@ pub enum FigureError {
 pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    // For the few signs that the first has not.
+    // For the few characters that the first font lacks.
     fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
     let family = fonts.faces().next().and_then(|face| face.families.first()).map(|family| family.0.clone());
     if let Some(family) = family {
