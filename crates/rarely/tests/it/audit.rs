@@ -28,7 +28,7 @@ fn an_audit_names_the_event_that_was_changed() {
     fs::write(place.path("s.db"), &bytes).unwrap();
     let changed = place.rarely("audit verify --store s.db").output().unwrap();
     assert_eq!(changed.status.code(), Some(1), "{}", talk(&changed));
-    assert!(data(&changed).contains("event 5 was changed"), "{}", data(&changed));
+    assert!(data(&changed).contains("event 5 was modified"), "{}", data(&changed));
     let missing = place.rarely("audit verify --store none.db").output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
 }

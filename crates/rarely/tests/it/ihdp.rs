@@ -166,7 +166,7 @@ fn a_published_archive_is_read_whole_and_refused_when_it_is_cut() {
         let output = place.rarely(&format!("ihdp --data cut.npz {TINY} --out out")).output().expect("it starts");
         assert_eq!(output.status.code(), Some(2), "{kept} bytes");
         let said = talk(&output);
-        assert!(said.contains("cut.npz") && said.contains("get it again"), "{kept} bytes: {said}");
+        assert!(said.contains("cut.npz") && said.contains("get the original again"), "{kept} bytes: {said}");
         assert_eq!(place.names(""), ["cut.npz", "whole.npz"]);
     }
 }
