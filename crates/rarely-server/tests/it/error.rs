@@ -22,7 +22,7 @@ impl<'a> Browser<'a> {
         browser.cookie = cookie.split(';').next().unwrap().to_owned();
         let page = browser.get("/").await.text();
         let csrf = page.split_once("name=\"csrf\" value=\"").expect("a form").1;
-        browser.csrf = csrf.split('"').next().unwrap().to_owned();
+        csrf.split('"').next().unwrap().clone_into(&mut browser.csrf);
         browser
     }
 
@@ -54,6 +54,9 @@ fn with(field: &str, value: impl Into<Json>) -> Json {
     body
 }
 
+/// A path, the body for the API, the fields of the form, and the status of both.
+type Form<'a> = (&'a str, Json, &'a [(&'a str, &'a str)], u16);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_api_and_the_pages_give_the_same_status() {
     let service = Service::new();
@@ -61,7 +64,7 @@ async fn the_api_and_the_pages_give_the_same_status() {
     let other = document("clinic", "review_every = 7");
     let browser = Browser::sign_in(&service, &service.admin).await;
     let long = "r".repeat(4001);
-    let forms: [(&str, Json, &[(&str, &str)], u16); 9] = [
+    let forms: [Form<'_>; 9] = [
         ("/policies/clinic/rollback", with("to", 9), &[("to", "9")], 422),
         ("/policies/clinic/rollback", with("to", 1), &[("to", "1")], 409),
         ("/policies/clinic/resume", signature(), &[], 409),
