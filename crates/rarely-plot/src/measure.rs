@@ -29,7 +29,7 @@ pub(crate) struct End<'a> {
 }
 
 /// The label of a vertical rule, above the panel.
-pub(crate) struct Above<'a> {
+pub(crate) struct RuleLabel<'a> {
     pub(crate) label: &'a str,
     pub(crate) style: Style,
     /// Share of the x axis.
@@ -61,7 +61,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) x_label: Vec<String>,
     pub(crate) y_label: Vec<String>,
     pub(crate) ends: Vec<End<'a>>,
-    pub(crate) above: Vec<Above<'a>>,
+    pub(crate) above: Vec<RuleLabel<'a>>,
     /// Whether the names under the panel slant.
     pub(crate) slanting: bool,
     /// Whether there is nothing to draw.
@@ -313,7 +313,7 @@ fn line_ends<'a>(panel: &'a Panel, legend: Legend, x: &Scaled, y: &Scaled) -> Ve
 }
 
 /// Labels of vertical rules, in as many rows as they need not to overlap.
-fn rule_labels<'a>(panel: &'a Panel, legend: Legend, x: &Scaled, width: f64) -> Vec<Above<'a>> {
+fn rule_labels<'a>(panel: &'a Panel, legend: Legend, x: &Scaled, width: f64) -> Vec<RuleLabel<'a>> {
     if legend == Legend::Below {
         return Vec::new();
     }
@@ -321,13 +321,13 @@ fn rule_labels<'a>(panel: &'a Panel, legend: Legend, x: &Scaled, width: f64) -> 
         Mark::Rule { direction: Direction::Vertical, at, style, label } if !label.is_empty() && x.contains(*at) => {
             let at = x.share(*at)?;
             let half = 0.5 * text::width(label, TICK_SIZE);
-            Some(Above { label, style: *style, at, left: at * width - half, row: 0 })
+            Some(RuleLabel { label, style: *style, at, left: at * width - half, row: 0 })
         }
         _ => None,
     });
-    let mut labels: Vec<Above<'a>> = labels.collect();
+    let mut labels: Vec<RuleLabel<'a>> = labels.collect();
     labels.sort_by(|a, b| a.at.total_cmp(&b.at));
-    let end = |label: &Above<'_>| label.left + text::width(label.label, TICK_SIZE);
+    let end = |label: &RuleLabel<'_>| label.left + text::width(label.label, TICK_SIZE);
     if labels.windows(2).all(|pair| end(&pair[0]) + 8.0 <= pair[1].left) {
         return labels;
     }
