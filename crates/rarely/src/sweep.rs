@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// prior-mean (θ₀), error-probability (δ)
     #[arg(long, value_name = "SETTING=VALUES", required = true, value_parser = parse::<SweepAxis>)]
     vary: Vec<SweepAxis>,
-    /// WorldOptions
+    /// World
     #[arg(long, default_value = "linear")]
     environment: String,
     /// IHDP data instead of a simulated world
