@@ -35,7 +35,7 @@
 //! | module | what it is about |
 //! |---|---|
 //! | `context`, `arm`, `rule` | a validated context; arms, shapes, parameters; a linear policy |
-//! | `cholesky`, `ridge`, `statistics` | the factor of a matrix; one arm's regression; all arms' sums |
+//! | `ridge`, `statistics` | one arm's regression; all arms' sums |
 //! | `confidence` | radius and confidence set: contains, nearest point, intervals |
 //! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
@@ -55,7 +55,6 @@ mod algorithm;
 mod arm;
 mod block;
 mod change;
-mod cholesky;
 mod cone;
 mod confidence;
 #[cfg(feature = "conformance")]
@@ -87,7 +86,6 @@ mod update;
 pub use algorithm::{Algorithm, AlgorithmInfo};
 pub use arm::{Arm, Parameters, Shape};
 pub use change::{Cause, Change, Evidence};
-pub use cholesky::Cholesky;
 pub use cone::{Boundary, Conservative};
 pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
 pub use context::{Context, Contexts};

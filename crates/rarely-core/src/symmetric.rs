@@ -251,15 +251,10 @@ pub(crate) fn add_diagonal(matrix: &mut [f64], dimension: usize, value: f64) {
 /// Replaces a positive definite matrix by its Cholesky factor `L`, `A = LLᵀ`. Every pivot of a matrix `A ⪰ floor·I` is at
 /// least `floor`; one that rounding has pushed below is set to it, so that the factor always exists. O(d³/6).
 pub(crate) fn factor(matrix: &mut [f64], dimension: usize, floor: f64) {
-    factor_above(matrix, dimension, |_| floor);
-}
-
-/// [`factor`] with a floor for each pivot that depends on its diagonal entry.
-pub(crate) fn factor_above(matrix: &mut [f64], dimension: usize, floor: impl Fn(f64) -> f64) {
     by_dimension!(dimension, factor_sized(matrix, dimension, floor), factor_sized::<ANY>(matrix, dimension, floor));
 }
 
-fn factor_sized<const D: usize>(matrix: &mut [f64], dimension: usize, floor: impl Fn(f64) -> f64) {
+fn factor_sized<const D: usize>(matrix: &mut [f64], dimension: usize, floor: f64) {
     let dimension = known::<D>(dimension);
     let matrix = &mut matrix[..packed_length(dimension)];
     for i in 0..dimension {
@@ -271,7 +266,7 @@ fn factor_sized<const D: usize>(matrix: &mut [f64], dimension: usize, floor: imp
             row_i[j] = (row_i[j] - dot(&row_i[..j], &row_j[..j])) / row_j[j];
         }
         let pivot = row_i[i] - dot(&row_i[..i], &row_i[..i]);
-        row_i[i] = pivot.max(floor(row_i[i])).sqrt();
+        row_i[i] = pivot.max(floor).sqrt();
     }
 }
 
