@@ -309,7 +309,10 @@ fn without_rows_or_values_there_is_no_jump() {
     }
     let error = at(&jumps, Bandwidth::Rule).expect_err("nobody above");
     assert!(matches!(error, NoJump::TooFewRows { side: Side::Above, rows: 0, .. }));
-    assert_eq!(error.to_string(), "0 rows above 0.5 within 0.205 of it are too few for a jump there; it takes 30");
+    assert_eq!(
+        error.to_string(),
+        "0 rows above 0.5 within 0.205 of it are too few for an estimate of the jump: it takes 30"
+    );
     for _ in 0..100 {
         jumps.add(0.61, 1, 1.0);
     }
@@ -335,7 +338,7 @@ fn cuts_that_cannot_be_are_refused() {
     let none = error((0.0, 1.0), 0, &[MIDDLE]);
     assert_eq!(
         none.to_string(),
-        "the cut 0.5 has options 0 and 1 beside it; they must be two different ones of the 0, from 0"
+        "the cut 0.5 has options 0 and 1 beside it, but they must be two different ones of the 0, counted from 0"
     );
     let mut jumps = summed((0.0, 1.0), 2, &[MIDDLE], &[]);
     for other in [summed((0.0, 1.0), 3, &[MIDDLE], &[]), summed((0.0, 1.0), 2, &[cut(0.4)], &[])] {
