@@ -341,7 +341,7 @@ impl Explain for DataError {
             Self::MissingArray { .. } => "get the original archive, which has the arrays x, t, yf, ycf, mu0 and mu1",
             Self::Shape { .. } => "get the original archive",
             Self::ElementType { .. } => "store the array as f8, with `astype(float)`",
-            Self::Splits { .. } => "get both splits from the same location, or give only one",
+            Self::Splits { .. } => "get both splits from the same place, or give only one",
             Self::NoHeader { .. } => {
                 "write the names of the columns into the first line, with outcome:<arm> for the outcome of each arm"
             }

@@ -2,7 +2,7 @@
 
 use rarely_data::ihdp::{self, LARGEST_EXPECTED_OUTCOME};
 
-use crate::support::{means, regret_of_arm};
+use crate::support::{explained, means, regret_of_arm};
 
 #[test]
 fn it_has_the_shape_of_the_published_set_and_says_that_it_is_synthetic() {
@@ -116,8 +116,10 @@ fn realisations_vary_as_the_published_do() {
 
 #[test]
 fn how_to_get_the_data_names_both_sources_and_the_way_without() {
-    for needed in ["CEVAE", "AMLab-Amsterdam", "datasets/IHDP/csv", ".npz", "--synthetic"] {
+    for needed in ["CEVAE", "AMLab-Amsterdam", "datasets/IHDP/csv", ".npz"] {
         assert!(ihdp::HOW_TO_GET.contains(needed), "{needed}");
     }
     assert!(ihdp::HOW_TO_GET.lines().all(|line| line.chars().count() <= 120));
+    let without = explained(&ihdp::read(&[]).expect_err("no path"));
+    assert!(without.contains("or use synthetic children"), "{without}");
 }

@@ -1,6 +1,7 @@
 //! Every environment of the registry, and what breaks in the misspecified ones.
 
 use rarely_core::{Algorithm, Profile, Round, Shape};
+use rarely_error::Explain as _;
 use rarely_lab::environment::{REGISTRY, linear_fit, named};
 use rarely_lab::{Contestant, ContestantResult, Experiment, Judge, RunContext, WorldSource};
 
@@ -100,9 +101,14 @@ fn users_see_what_breaks() {
 #[test]
 fn unknown_names_and_bad_numbers_are_refused() {
     let message = |name: &str, noise: f64| {
-        named(name, shape(), noise, 1.0).err().map(|error| error.to_string()).expect("refused")
+        let error = named(name, shape(), noise, 1.0).err().expect("refused");
+        error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}\nhelp: {remedy}"))
     };
-    assert!(message("cubic", 0.1).contains("there are linear, quadratic"), "{}", message("cubic", 0.1));
+    let unknown = message("cubic", 0.1);
+    assert!(
+        unknown.starts_with("there is no environment `cubic`\nhelp: the environments are linear, quadratic"),
+        "{unknown}"
+    );
     assert!(message("linear", f64::NAN).contains("noise is NaN"));
     assert!(message("linear", -1.0).contains("from 0 to"));
 }
