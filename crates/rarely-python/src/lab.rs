@@ -89,6 +89,8 @@ pub(crate) fn reproduce(
     } else {
         py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.explain(py, &error))?
     };
+    let word = |yes: bool| if yes { "True" } else { "False" };
+    let command = format!("rarely.reproduce(full={}, rounds={rounds}, seed={seed})", word(full));
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
     let trials = trials(size, &children).map_err(|error| error::TASK.explain(py, &error))?;
     for trial in &trials {
@@ -101,11 +103,12 @@ pub(crate) fn reproduce(
     let judged = py.detach(|| Reproduced::judge(results, children));
     let reproduced = judged.map_err(|error| error::TASK.explain(py, &error))?;
     if let Some(directory) = &directory {
-        py.detach(|| shown::write(directory, &reproduced)).map_err(|error| error::TASK.explain(py, &error))?;
+        py.detach(|| shown::write(directory, &reproduced, &command))
+            .map_err(|error| error::TASK.explain(py, &error))?;
     }
     journal.finish()?;
     let pictures = py.detach(|| shown::figures(&reproduced));
-    let page = py.detach(|| shown::page(&reproduced, &pictures));
+    let page = py.detach(|| shown::page(&reproduced, &pictures, &command));
     let list = PyList::empty(py);
     for picture in pictures {
         list.append(PyFigure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;

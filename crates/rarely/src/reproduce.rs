@@ -13,6 +13,9 @@ use crate::options::count;
 use crate::output::{print, say, width};
 use crate::progress::RunSession;
 
+/// More runs than any experiment has.
+const MOST_RUNS: u64 = 1_000_000;
+
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -26,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     out: PathBuf,
     /// Limit on the runs of every experiment
-    #[arg(long, default_value_t = 1_000_000, value_parser = count(1, 1_000_000), hide_default_value = true)]
+    #[arg(long, default_value_t = MOST_RUNS, value_parser = count(1, MOST_RUNS), hide_default_value = true)]
     runs: u64,
     /// Rounds of the synthetic experiments
     #[arg(long, default_value_t = ROUNDS, value_parser = count(10, 100_000_000))]
@@ -37,6 +40,23 @@ pub(crate) struct Arguments {
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+}
+
+impl Arguments {
+    /// The command that gives the same report.
+    fn command(&self) -> String {
+        let mut command = format!("rarely reproduce --seed {} --rounds {}", self.seed, self.rounds);
+        if self.full {
+            command += " --full";
+        }
+        if self.runs < MOST_RUNS {
+            command += &format!(" --runs {}", self.runs);
+        }
+        for data in &self.data {
+            command += &format!(" --data {}", data.display());
+        }
+        command
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -61,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = session.watch("reproducing", (total, finished), work)?;
     let reproduced = Reproduced::judge(results, children)?;
     if let Some(directory) = session.directory() {
-        write(directory, &reproduced)?;
+        write(directory, &reproduced, &arguments.command())?;
     }
     print(&text(&reproduced, width()))?;
     say(&format!("the report is {}", arguments.out.join("report.html").display()));

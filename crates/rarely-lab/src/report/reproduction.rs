@@ -17,11 +17,11 @@ const SUMMARISED: [&str; 6] =
     ["main/published", "main/rigorous", "ihdp/authors", "ihdp/published", "ihdp/rigorous", "ihdp/rigorous-intercept"];
 
 /// Writes the whole report: the page (`report.html`), every figure as SVG and PNG, the tables, and claims and errata for programs
-/// (`claims.json`).
+/// (`claims.json`). `command` is what the reader can run to make it again, in the words of the front end.
 ///
 /// # Errors
 /// [`OutputError`] of the first file that cannot be written.
-pub fn write(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
+pub fn write(directory: &OutputDirectory, reproduced: &Reproduced, command: &str) -> Result<(), OutputError> {
     let all = figures(reproduced);
     for shown in &all {
         let name = format!("figures/{}", shown.name);
@@ -29,7 +29,7 @@ pub fn write(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(),
     }
     write_tables(directory, reproduced)?;
     directory.write_json("claims.json", &reproduced.document())?;
-    directory.write("report.html", page(reproduced, &all))
+    directory.write("report.html", page(reproduced, &all, command))
 }
 
 fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {

@@ -8,7 +8,7 @@ use crate::report::results::words::{changes, coverage, improving, percent, plus_
 use rarely_plot::{Page, PageCell, Tone};
 
 /// The whole page, with the figures of the same trials.
-pub fn page(reproduced: &Reproduced, figures: &[ReportFigure]) -> String {
+pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) -> String {
     let mut page = Page::new("Rarely-switching linear bandits, reproduced");
     let trials = &reproduced.trials;
     page.paragraph(&format!(
@@ -57,7 +57,8 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure]) -> String {
         }
     }
     errata(&mut page, reproduced);
-    page.heading("Files");
+    page.heading("Run it again");
+    page.command(command);
     page.paragraph(
         "Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.",
     );
