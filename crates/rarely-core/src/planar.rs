@@ -57,6 +57,27 @@ impl Thresholds {
             Self::Nothing => false,
         }
     }
+
+    /// The parts of a range that they contain, in order.
+    ///
+    /// ```
+    /// use rarely_core::Thresholds;
+    /// let outside = Thresholds::Outside { low: 2.0, high: 5.0 };
+    /// assert_eq!(outside.within((0.0, 9.0)), [(0.0, 2.0), (5.0, 9.0)]);
+    /// ```
+    pub fn within(&self, (first, last): (f64, f64)) -> Vec<(f64, f64)> {
+        let mut parts = match *self {
+            Self::Between { low, high } => vec![(low, high)],
+            Self::AtMost { high } => vec![(first, high)],
+            Self::AtLeast { low } => vec![(low, last)],
+            Self::Outside { low, high } => vec![(first, low), (high, last)],
+            Self::Everything => vec![(first, last)],
+            Self::Nothing => Vec::new(),
+        };
+        parts.iter_mut().for_each(|(from, to)| (*from, *to) = (from.max(first), to.min(last)));
+        parts.retain(|(from, to)| from < to);
+        parts
+    }
 }
 
 /// Which arm is played above a threshold.

@@ -6,7 +6,7 @@ use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, PairBoundary, Review};
 
 use crate::owner::{axis, of_outcome, outcome, with_unit};
-use crate::stretch::{Stretch, along, inside, where_holds};
+use crate::stretch::{Stretch, along, where_holds};
 use crate::{IN_FORCE, OPEN, PROPOSED, Picture};
 use rarely_plot::style_of_arm;
 use rarely_plot::vertical_ticks;
@@ -194,7 +194,7 @@ impl Scene<'_> {
                 .iter()
                 .filter(matters)
                 .filter_map(|pair| pair.interval.as_ref());
-            return joined(allowed.flat_map(|allowed: &Thresholds| inside(allowed, range)).collect());
+            return joined(allowed.flat_map(|allowed: &Thresholds| allowed.within(range)).collect());
         }
         let set = self.base.set();
         let open = where_holds(STEPS, |share| {

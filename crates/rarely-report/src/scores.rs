@@ -5,7 +5,6 @@ use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, Review, RunningVariable};
 
 use crate::owner::{axis, given, with_unit};
-use crate::stretch::inside;
 use crate::{IN_FORCE, OPEN, PROPOSED, Picture};
 use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
 use rarely_plot::{Style, style_of_arm};
@@ -155,7 +154,7 @@ fn panel(base: &EvidenceBase<'_>, track: &Track, given: &[Arm]) -> Panel {
     let bins = Bins::new(&scores, given, range, base.document.options().len());
     let top = 1.08 * bins.highest();
     let mut marks = Vec::new();
-    for (from, to) in track.allowed.iter().flat_map(|allowed| inside(allowed, range)) {
+    for (from, to) in track.allowed.iter().flat_map(|allowed| allowed.within(range)) {
         let outline = vec![(from, 0.0), (to, 0.0), (to, top), (from, top)];
         marks.push(Mark::Area { name: "cuts that the data allow".to_owned(), style: OPEN, outline });
     }

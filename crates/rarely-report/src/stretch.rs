@@ -1,6 +1,6 @@
 //! What holds along one number: the option that a rule gives, the cuts that the data allow.
 
-use rarely_core::{Parameters, Thresholds};
+use rarely_core::Parameters;
 
 /// A stretch of a number at which one option is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,19 +38,6 @@ pub(super) fn along(policy: &Parameters, base: &[f64], coordinate: usize) -> Vec
 /// The place of the largest value; ties go to the first.
 pub(super) fn best(values: impl Iterator<Item = f64>) -> usize {
     values.enumerate().fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
-}
-
-/// The part of some thresholds that lies in a range.
-pub(super) fn inside(thresholds: &Thresholds, (first, last): (f64, f64)) -> Vec<(f64, f64)> {
-    let parts = match *thresholds {
-        Thresholds::Between { low, high } => vec![(low, high)],
-        Thresholds::AtMost { high } => vec![(first, high)],
-        Thresholds::AtLeast { low } => vec![(low, last)],
-        Thresholds::Outside { low, high } => vec![(first, low), (high, last)],
-        Thresholds::Everything => vec![(first, last)],
-        Thresholds::Nothing => Vec::new(),
-    };
-    parts.into_iter().map(|(from, to)| (from.max(first), to.min(last))).filter(|(from, to)| from < to).collect()
 }
 
 /// The stretches of `[0, 1]` at which something holds; their ends are found by halving between `steps` looks.

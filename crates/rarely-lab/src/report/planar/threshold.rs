@@ -1,7 +1,7 @@
 //! Two arms and one variable: estimated lines with their bands, the cutoff in force, and the cutoffs that the data
 //! allow.
 
-use rarely_core::{ConfidenceSet, Parameters, Thresholds};
+use rarely_core::{ConfidenceSet, Parameters};
 
 use crate::report::planar::{Stretch, along, name_of};
 use rarely_plot::{Axis, Figure, Mark, Panel};
@@ -142,15 +142,5 @@ fn plausible(state: &ThresholdState<'_>) -> Vec<(f64, f64)> {
         pairs = vec![(0, 1)];
     }
     let thresholds = pairs.into_iter().filter_map(|(i, j)| state.set.thresholds(i, j));
-    let (first, last) = state.range;
-    let inside = thresholds.flat_map(|thresholds| match thresholds {
-        Thresholds::Between { low, high } => vec![(low, high)],
-        Thresholds::AtMost { high } => vec![(first, high)],
-        Thresholds::AtLeast { low } => vec![(low, last)],
-        Thresholds::Outside { low, high } => vec![(first, low), (high, last)],
-        Thresholds::Everything => vec![(first, last)],
-        Thresholds::Nothing => Vec::new(),
-    });
-    let inside = inside.map(|(from, to)| (from.max(first), to.min(last)));
-    inside.filter(|(from, to)| from < to).collect()
+    thresholds.flat_map(|thresholds| thresholds.within(state.range)).collect()
 }
