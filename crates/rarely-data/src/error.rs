@@ -28,13 +28,13 @@ pub enum DataError {
     #[error("no path to the IHDP data was given")]
     NoPath,
     /// A path to IHDP data that does not exist.
-    #[error("{}: no such file or folder", path.display())]
+    #[error("{}: no such file or directory", path.display())]
     NotThere {
         /// The path given.
         path: PathBuf,
     },
     /// A folder without IHDP data.
-    #[error("{}: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file", folder.display())]
+    #[error("{}: the directory holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file", folder.display())]
     NothingFound {
         /// The folder given.
         folder: PathBuf,

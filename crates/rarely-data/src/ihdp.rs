@@ -27,11 +27,11 @@ pub const COVARIATES: usize = 25;
 /// Where the data come from and how to get them.
 pub const HOW_TO_GET: &str = "\
 The IHDP data are public but not part of this program. Two forms are read:
-- CSV: clone the repository CEVAE of AMLab-Amsterdam on GitHub; its folder datasets/IHDP/csv has ihdp_npci_1.csv to
+- CSV: clone the repository CEVAE of AMLab-Amsterdam on GitHub; its directory datasets/IHDP/csv has ihdp_npci_1.csv to
   ihdp_npci_10.csv, ten realisations of 747 children.
 - npz: the authors of counterfactual regression (CFR: Shalit, Johansson and Sontag) offer ihdp_npci_1-100.train.npz and
   ihdp_npci_1-100.test.npz, and the same with 1-1000; Fredrik Johansson's home page links to them.
-Put the files into a folder, unchanged, and give its path.";
+Put the files into a directory, unchanged, and give its path.";
 
 /// How to get the data, or to do without them.
 pub(crate) fn how_to_get() -> Remedy {

@@ -80,7 +80,7 @@ pub enum ExperimentError {
         people: u64,
     },
     /// A contestant could not be built.
-    #[error("{name} cannot be built")]
+    #[error("the algorithm `{name}` cannot be built")]
     Contestant {
         /// The contestant.
         name: String,

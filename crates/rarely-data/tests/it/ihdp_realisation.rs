@@ -161,12 +161,12 @@ fn paths_without_data_are_errors() {
         assert!(found.contains(ihdp::HOW_TO_GET), "{found}");
     };
     help(message(ihdp::read(&[]), &folder), "no path to the IHDP data was given");
-    help(message(ihdp::read(&[folder.path().join("nowhere")]), &folder), "nowhere: no such file or folder");
+    help(message(ihdp::read(&[folder.path().join("nowhere")]), &folder), "nowhere: no such file or directory");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("a folder");
     help(
         message(ihdp::read(&[empty]), &folder),
-        "empty: the folder holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file",
+        "empty: the directory holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file",
     );
     let other = folder.path().join("children.parquet");
     fs::write(&other, "").expect("a file");
