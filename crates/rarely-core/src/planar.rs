@@ -74,7 +74,9 @@ impl Thresholds {
             Self::Everything => vec![(first, last)],
             Self::Nothing => Vec::new(),
         };
-        parts.iter_mut().for_each(|(from, to)| (*from, *to) = (from.max(first), to.min(last)));
+        for (from, to) in &mut parts {
+            (*from, *to) = (from.max(first), to.min(last));
+        }
         parts.retain(|(from, to)| from < to);
         parts
     }
