@@ -67,6 +67,8 @@ pub enum Aspect {
     Free,
     /// A circle is a circle; the panel is square.
     Equal,
+    /// Axes are scaled apart; a panel alone in its row is as wide as two.
+    Wide,
 }
 
 /// An axis.

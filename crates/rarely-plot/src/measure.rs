@@ -78,7 +78,8 @@ pub(crate) fn plot_size(columns: usize, panel: &Panel) -> (f64, f64) {
     };
     match panel.aspect {
         Aspect::Equal => (if columns <= 1 { 360.0 } else { width }, if columns <= 1 { 360.0 } else { width }),
-        Aspect::Free => (width, height),
+        Aspect::Wide if columns <= 1 => (780.0, 340.0),
+        Aspect::Wide | Aspect::Free => (width, height),
     }
 }
 
@@ -165,7 +166,9 @@ pub(crate) fn least_height(figure: &Figure, panel: &Panel) -> f64 {
     let (_, height) = plot_size(figure.columns, panel);
     let ends = panel.marks.iter().filter(|mark| end_name(mark, figure.legend).is_some()).count();
     let names = names_of(panel).1.map_or(0, |names| names.len());
-    height.max(ends as f64 * END_GAP).max(names as f64 * 20.0)
+    // Bars side by side need more room for their values.
+    let slot = if bar_sets(panel).count() > 1 { 26.0 } else { 20.0 };
+    height.max(ends as f64 * END_GAP).max(names as f64 * slot)
 }
 
 /// Names along x and along y: those of the axis, or those of upright bars.

@@ -17,6 +17,16 @@ pub struct Page {
     title: String,
     body: String,
     contents: Vec<String>,
+    column: Column,
+}
+
+/// How wide a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    /// As wide as text is read, with figures in their natural size.
+    Text,
+    /// As wide as large figures, which fill it; text stays narrower.
+    Figures,
 }
 
 /// A cell of a table on a page.
@@ -44,7 +54,12 @@ pub enum Tone {
 impl Page {
     /// An empty page.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), body: String::new(), contents: Vec::new() }
+        Self { title: title.into(), body: String::new(), contents: Vec::new(), column: Column::Text }
+    }
+
+    /// An empty page of large figures: they fill the column on a wide screen, and scroll in their natural size on a narrow one.
+    pub fn of_figures(title: impl Into<String>) -> Self {
+        Self { column: Column::Figures, ..Self::new(title) }
     }
 
     fn add(&mut self, markup: Markup) -> &mut Self {
@@ -100,8 +115,7 @@ impl Page {
 
     /// A part that is collapsed until the reader opens it; printed in full.
     pub fn collapsed(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) -> &mut Self {
-        let mut inner =
-            Self { title: String::new(), body: String::new(), contents: std::mem::take(&mut self.contents) };
+        let mut inner = Self { contents: std::mem::take(&mut self.contents), ..Self::new(String::new()) };
         fill(&mut inner);
         self.contents = inner.contents;
         let body = PreEscaped(inner.body);
@@ -120,7 +134,7 @@ impl Page {
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
-                    main {
+                    main class=[self.column.class()] {
                         h1 { (self.title) }
                         nav { ol { @for (at, text) in self.contents.iter().enumerate() {
                             li { a href=(format!("#{}", section(at + 1))) { (text) } }
@@ -131,6 +145,12 @@ impl Page {
             }
         };
         markup.into_string() + "\n"
+    }
+}
+
+impl Column {
+    fn class(self) -> Option<&'static str> {
+        (self == Self::Figures).then_some("figures")
     }
 }
 
@@ -172,6 +192,10 @@ figure { margin: 1.5rem 0; }
 figure svg { display: block; max-width: 100%; min-width: 34rem; height: auto; }
 figcaption { font-size: .9rem; color: #444; }
 .wide { overflow-x: auto; }
+.figures { max-width: 76rem; }
+.figures p, .figures ul, .figures figcaption { max-width: 58rem; }
+.figures figure svg { width: 100%; min-width: 0; }
+@media screen and (max-width: 60rem) { .figures figure svg { width: auto; max-width: none; } }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0; min-width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #e4e4e4; }
 th { border-bottom: 2px solid #888; font-weight: 600; }
@@ -184,7 +208,7 @@ pre { background: #f5f5f5; padding: .6rem .8rem; overflow-x: auto; }
 details { margin: .4rem 0; }
 summary { cursor: pointer; }
 @media print {
-  main { max-width: none; padding: 0; }
+  main, .figures { max-width: none; padding: 0; }
   nav { display: none; }
   figure, tr { break-inside: avoid; }
   .wide { overflow: visible; }
