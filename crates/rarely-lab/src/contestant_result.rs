@@ -59,7 +59,12 @@ pub struct TracePoint {
 
 impl ContestantResult {
     pub(crate) fn new(contestant: Contestant, checkpoints: Vec<u64>) -> Self {
-        Self { contestant, runs: Vec::new(), seconds: 0.0, checkpoints }
+        Self::of_runs(contestant, checkpoints, Vec::new())
+    }
+
+    /// Of runs whose regret was recorded at these rounds, the last the end.
+    pub fn of_runs(contestant: Contestant, checkpoints: Vec<u64>, runs: Vec<Run>) -> Self {
+        Self { contestant, runs, seconds: 0.0, checkpoints }
     }
 
     pub(crate) fn push(&mut self, finished: FinishedRun) {
@@ -101,13 +106,37 @@ impl ContestantResult {
 
     /// Each run's expected regret per round in the last tenth of the rounds.
     pub fn late_regrets(&self) -> Vec<f64> {
-        let rounds = self.rounds();
-        let Some(from) = self.checkpoints.iter().rposition(|&round| round <= rounds - tenth(rounds)) else {
+        self.regrets_after(self.rounds() - tenth(self.rounds()))
+    }
+
+    /// Each run's expected regret per round in the second half of the rounds.
+    pub fn second_half_regrets(&self) -> Vec<f64> {
+        self.regrets_after(self.rounds() / 2)
+    }
+
+    /// Each run's expected regret per round after the last checkpoint up to `round`.
+    fn regrets_after(&self, round: u64) -> Vec<f64> {
+        let Some(from) = self.checkpoints.iter().rposition(|&checkpoint| checkpoint <= round) else {
             return self.regrets();
         };
-        let span = (rounds - self.checkpoints[from]) as f64;
-        let late = |run: &Run| (run.regret.last().copied().unwrap_or(0.0) - run.regret[from]) / span;
-        self.runs.iter().map(late).collect()
+        let span = (self.rounds() - self.checkpoints[from]) as f64;
+        let after = |run: &Run| (run.regret.last().copied().unwrap_or(0.0) - run.regret[from]) / span;
+        self.runs.iter().map(after).collect()
+    }
+
+    /// Each run's percentage of rounds with a cumulative expected reward below the best fixed arm's.
+    pub fn below_baseline_percents(&self) -> Vec<f64> {
+        self.percents(|run| run.rounds_below_baseline)
+    }
+
+    /// The same, below 0.9 times the best fixed arm's.
+    pub fn below_nine_tenths_percents(&self) -> Vec<f64> {
+        self.percents(|run| run.rounds_below_nine_tenths)
+    }
+
+    fn percents(&self, count: fn(&Run) -> u64) -> Vec<f64> {
+        let rounds = self.rounds() as f64;
+        self.runs.iter().map(|run| 100.0 * count(run) as f64 / rounds).collect()
     }
 
     /// Each run's number of changes.
@@ -145,10 +174,6 @@ impl ContestantResult {
     pub fn summary(&self) -> Summary {
         let rounds = self.rounds();
         let at_tenth = self.checkpoints.iter().position(|&round| round == tenth(rounds)).unwrap_or(0);
-        let percent = |count: fn(&Run) -> u64| -> Interval95 {
-            let shares: Vec<f64> = self.runs.iter().map(|run| 100.0 * count(run) as f64 / rounds as f64).collect();
-            Interval95::percentages(&shares)
-        };
         let altering: Vec<f64> = self.improving().iter().map(|&(_, altering)| altering as f64).collect();
         Summary {
             name: self.contestant.name.clone(),
@@ -157,8 +182,8 @@ impl ContestantResult {
             changes: Estimate::of(&self.change_counts()),
             every_round: self.every_round(),
             altering_changes: Estimate::of(&altering),
-            below_baseline_percent: percent(|run| run.rounds_below_baseline),
-            below_nine_tenths_percent: percent(|run| run.rounds_below_nine_tenths),
+            below_baseline_percent: Interval95::percentages(&self.below_baseline_percents()),
+            below_nine_tenths_percent: Interval95::percentages(&self.below_nine_tenths_percents()),
             improving_percent: Interval95::share(&self.improving()),
             coverage: self.coverage(),
         }

@@ -38,5 +38,5 @@ pub use judge::Judge;
 pub use metrics::{Estimate, Interval95};
 pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play};
 pub use run_journal::{FinishedRun, RunJournal};
-pub use theorem_one::{CounterExample, printed_bound};
+pub use theorem_one::{Beta, CounterExample, PrintedBound};
 pub use world_source::WorldSource;

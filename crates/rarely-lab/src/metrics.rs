@@ -30,7 +30,7 @@ impl Estimate {
 
     /// Its 95 % interval by Student's t, of `count` values.
     pub fn interval(self, count: usize) -> Interval95 {
-        let half = if count < 2 { 0.0 } else { quantile(count - 1) * self.standard_error };
+        let half = if count < 2 { 0.0 } else { t_quantile(count as u64 - 1) * self.standard_error };
         Interval95 { mean: self.mean, low: self.mean - half, high: self.mean + half }
     }
 }
@@ -51,6 +51,14 @@ impl Interval95 {
     pub fn percentages(values: &[f64]) -> Self {
         let Self { mean, low, high } = Estimate::of(values).interval(values.len());
         Self { mean, low: low.max(0.0), high: high.min(100.0) }
+    }
+
+    /// The ratio of two means over the same worlds; its error to first order.
+    pub fn of_ratio(one: &[f64], other: &[f64]) -> Self {
+        let (a, b) = (Estimate::of(one).mean, Estimate::of(other).mean.max(1e-12));
+        let parts: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - a / b * other) / b).collect();
+        let Self { mean, low, high } = Estimate::of(&parts).interval(parts.len());
+        Self { mean: a / b, low: a / b + low - mean, high: a / b + high - mean }
     }
 
     /// The percentage of successes among trials that come in independent clusters, `(successes, trials)` each; `None` without
@@ -81,6 +89,6 @@ impl Interval95 {
 }
 
 /// The 97.5 % point of Student's t.
-fn quantile(degrees: usize) -> f64 {
+pub(crate) fn t_quantile(degrees: u64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees as f64).map_or(1.96, |t| t.inverse_cdf(0.975))
 }

@@ -2,27 +2,32 @@
 
 mod claims;
 mod errata;
+mod feasibility;
 mod reproduced;
 mod theorems;
 
 use std::sync::Arc;
 
-use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, Share, Solver};
+use rarely_core::{Algorithm, Certificates, Exploration, Profile, Sets, SettingsError, Shape, Share, Solver};
 use rarely_data::Counterfactuals;
 
 use crate::contestant::{Contestant, NormBound};
 use crate::contestant_result::ContestantResult;
-use crate::environment::{CounterfactualTable, Environment};
+use crate::environment::{CounterfactualTable, Environment, Given};
 use crate::experiment::{Experiment, ExperimentError, RunContext, runs_text};
 use crate::frontier;
 use crate::world_source::WorldSource;
 
-pub use claims::{Claim, ClaimVerdict, Measurement, claims};
+pub use claims::{
+    Claim, ClaimVerdict, Condition, Found, Judgement, MOST_RUNS, Measurement, Reading, ReadingVerdict, Unjudged, claim,
+    claims,
+};
 pub use errata::{Erratum, ErratumOrigin, errata};
+pub use feasibility::{Feasibility, feasibility};
 pub use reproduced::{JudgementError, Reproduced, synthetic_children};
 pub use theorems::{
-    CounterRow, PlanarMoment, TheoremThreeGap, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap,
-    theorem_three_gap, theorem_two,
+    CounterRow, PlanarMoment, TheoremThreeGap, counter_example, planar_moment, projection_gap, solver_gap,
+    theorem_three_gap,
 };
 
 /// Arms of the paper's grid.
@@ -33,6 +38,11 @@ pub const GRID_DIMENSIONS: [usize; 4] = [2, 5, 20, 50];
 pub const WIDE: usize = 200;
 /// Values of `Δ` and of `λ` in the paper's supplement.
 pub const SWEPT: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
+/// The trial in which LinUCB can have linear regret, and its contestants.
+pub const LINEAR_REGRET: (&str, [&str; 2]) =
+    ("linear-regret", ["linucb with a joint radius", "linucb with a radius for each arm"]);
+/// What a round with the worse arm loses there.
+pub const LINEAR_REGRET_GAP: f64 = 0.1;
 /// The main setting.
 pub const MAIN: (usize, usize) = (4, 5);
 
@@ -73,7 +83,7 @@ impl ReproductionSize {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
             (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
             (_, false) => {
-                "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier".to_owned()
+                "50 runs of the main experiment, the house default and the grid at d = 2, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
             }
         };
         format!("{} rounds, {how_many}", self.rounds)
@@ -107,6 +117,11 @@ pub struct TrialResults {
 }
 
 impl TrialResults {
+    /// Of trials that were run, by their ids.
+    pub fn new(size: ReproductionSize, synthetic: bool, trials: Vec<(String, Vec<ContestantResult>)>) -> Self {
+        Self { size, synthetic, trials }
+    }
+
     /// Runs every trial.
     ///
     /// # Errors
@@ -118,7 +133,7 @@ impl TrialResults {
         context: &RunContext<'_>,
     ) -> Result<Self, ExperimentError> {
         let run = |trial: &Trial| Ok((trial.id.clone(), trial.experiment.run(&trial.contestants, context)?));
-        Ok(Self { size, synthetic, trials: trials.iter().map(run).collect::<Result<_, ExperimentError>>()? })
+        Ok(Self::new(size, synthetic, trials.iter().map(run).collect::<Result<_, ExperimentError>>()?))
     }
 
     /// The results of a trial; none if there was no such trial.
@@ -138,8 +153,8 @@ pub struct ReproductionEvidence<'a> {
     pub trials: &'a TrialResults,
     /// The counter-example to Theorem 1.
     pub counter: &'a [CounterRow],
-    /// Theorem 2, checked decision by decision.
-    pub feasible: &'a [TheoremTwo],
+    /// Who plays excluded arms, checked decision by decision.
+    pub feasible: &'a [Feasibility],
     /// The gap in Theorem 3.
     pub gap: TheoremThreeGap,
     /// The children, as an environment.
@@ -149,6 +164,11 @@ pub struct ReproductionEvidence<'a> {
 /// The id of a trial of the grid.
 pub fn grid_id(family: &str, arms: usize, dimension: usize) -> String {
     format!("{family}/{arms}x{dimension}")
+}
+
+/// The id of a trial of a sweep on IHDP.
+pub fn swept_id(setting: &str, profile: Reading, value: f64) -> String {
+    format!("{setting}/{}/{value}", profile.name())
 }
 
 /// Every trial.
@@ -166,6 +186,7 @@ pub fn trials(size: ReproductionSize, children: &[Counterfactuals]) -> Result<Ve
     });
     all.extend(variants(size)?);
     all.extend(planar(size)?);
+    all.push(linear_regret(size)?);
     Ok(all)
 }
 
@@ -204,7 +225,12 @@ fn grids(size: ReproductionSize) -> Vec<Trial> {
     for arms in GRID_ARMS {
         for dimension in GRID_DIMENSIONS {
             // Only regret and number of changes are shown, so that a small sample will do.
-            let quick = if dimension >= 50 { 2 } else { 5 };
+            // At d = 2 the claim is about small differences, and runs are cheap.
+            let quick = match dimension {
+                ..=2 => 50,
+                3..=49 => 5,
+                _ => 2,
+            };
             let experiment = Experiment { judged_on: 200, ..synthetic(size, (arms, dimension), size.runs(50, quick)) };
             // Judging rs-linucb takes longer than all else together where d is large.
             let quick: Vec<Algorithm> = without_clucb().filter(|&algorithm| algorithm != Algorithm::RsLinUcb).collect();
@@ -263,7 +289,8 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
         trial("ihdp/rigorous-intercept", &with_intercept, rigorous()),
     ];
     for value in SWEPT {
-        for (name, profile) in [("published", Profile::Published), ("rigorous", Profile::Rigorous)] {
+        for reading in [Reading::Published, Reading::Repaired, Reading::Rigorous] {
+            let profile = if reading == Reading::Rigorous { Profile::Rigorous } else { Profile::Published };
             let swept = |set: &dyn Fn(&mut Contestant)| -> Vec<Contestant> {
                 let both = [Algorithm::RsGreedy, Algorithm::RsConservative];
                 let contestant = |algorithm| {
@@ -274,14 +301,14 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
                 };
                 both.map(contestant).to_vec()
             };
-            let tables = if profile == Profile::Published { &as_run } else { &paired };
+            let tables = if reading == Reading::Published { &as_run } else { &paired };
             let tolerance = swept(&|contestant| contestant.tuned.tolerance = Some(value));
             // The authors' number is multiplied by the number of rounds before it is used.
             let children = tables.realisations().next().map_or(1, Counterfactuals::people) as f64;
             let factor = if profile == Profile::Published { children } else { 1.0 };
             let penalty = swept(&|contestant| contestant.declared.penalty = Some(value * factor));
-            all.push(trial(&format!("tolerance/{name}/{value}"), tables, tolerance));
-            all.push(trial(&format!("penalty/{name}/{value}"), tables, penalty));
+            all.push(trial(&swept_id("tolerance", reading, value), tables, tolerance));
+            all.push(trial(&swept_id("penalty", reading, value), tables, penalty));
         }
     }
     all
@@ -342,4 +369,29 @@ fn planar(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
         Ok(Trial { id: id.to_owned(), experiment, contestants: vec![contestant] })
     };
     [("theorem-3/greedy", 0.0), ("theorem-3/equipoise", 0.05)].into_iter().map(trial).collect()
+}
+
+/// LinUCB where bad luck can hide the better of two arms: with one radius for all arms, and with a radius for each.
+fn linear_regret(size: ReproductionSize) -> Result<Trial, SettingsError> {
+    let world = Given {
+        shape: Shape::new(2, 1)?,
+        truth: vec![0.5, 0.5 + LINEAR_REGRET_GAP],
+        initial: vec![1.0, 0.0],
+        noise: 1.0,
+    };
+    let contestant = |(name, sets): (&str, Sets)| {
+        let mut contestant = Contestant::new(Algorithm::LinUcb, Profile::Rigorous).named(name);
+        contestant.declared.noise = Some(world.noise);
+        contestant.declared.error_probability = Some(0.5);
+        contestant.declared.sets = sets;
+        contestant
+    };
+    let [joint, per_arm] = LINEAR_REGRET.1;
+    let contestants = [(joint, Sets::Joint), (per_arm, Sets::PerArm)].map(contestant).to_vec();
+    let experiment = Experiment {
+        rounds: Some(size.rounds.min(2_000)),
+        judged_on: 1,
+        ..Experiment::new(WorldSource::of(world), size.runs(4_000, 2_000), size.seed)
+    };
+    Ok(Trial { id: LINEAR_REGRET.0.to_owned(), experiment, contestants })
 }

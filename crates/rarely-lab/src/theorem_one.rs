@@ -18,6 +18,8 @@ pub struct CounterExample {
     pub equipoise: f64,
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// `δ`.
+    pub error_probability: f64,
     /// Rounds.
     pub rounds: u64,
     /// Seed.
@@ -27,10 +29,20 @@ pub struct CounterExample {
 const TRUTH: [f64; 2] = [0.5, 0.9];
 const NOISE: f64 = 0.1;
 const PENALTY: f64 = 1.0;
-const ERROR_PROBABILITY: f64 = 0.05;
 
 impl CounterExample {
-    /// Plays it, with valid confidence sets, λ = 1, δ = 0.05.
+    /// `δ` of Theorem 1.
+    pub const ERROR_PROBABILITY: f64 = 0.05;
+
+    /// What every round with the worse arm loses.
+    pub const GAP: f64 = TRUTH[1] - TRUTH[0];
+
+    /// `L`, the norm of the true parameters.
+    pub fn norm() -> f64 {
+        TRUTH[0].hypot(TRUTH[1])
+    }
+
+    /// Plays it, with valid confidence sets and λ = 1.
     ///
     /// # Errors
     /// [`ExperimentError`] if a number is out of range.
@@ -40,7 +52,7 @@ impl CounterExample {
         let mut contestant = Contestant::new(self.algorithm, Profile::Rigorous);
         contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(self.equipoise)? });
         contestant.declared.penalty = Some(PENALTY);
-        contestant.declared.error_probability = Some(ERROR_PROBABILITY);
+        contestant.declared.error_probability = Some(self.error_probability);
         let experiment = Experiment {
             rounds: Some(self.rounds),
             judged_on: 1,
@@ -51,11 +63,51 @@ impl CounterExample {
     }
 }
 
-/// Theorem 1's bound as printed, `√(32·d·T·β·ln((tr V₀ + T·D²)/(d·det^{1/d}V₀)))`, for this example: d = 1, V₀ = λ, ‖s‖ = D = 1 and
+/// What `β` is in Theorem 1: the paper defines it as a radius in Theorem B1 and uses it as a squared radius in `C_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beta {
+    /// Theorem B1's number.
+    Radius,
+    /// Its square.
+    SquaredRadius,
+}
+
+/// Theorem 1's bound as printed, `√(32·d·T·β·ln((tr V₀ + T·D²)/(d·det^{1/d}V₀)))`, for the counter-example: V₀ = λI, ‖s‖ = D = 1 and
 /// Theorem B1's β with the most information the rounds can hold.
-pub fn printed_bound(rounds: u64) -> f64 {
-    let t = rounds as f64;
-    let growth = ((PENALTY + t) / PENALTY).ln();
-    let beta = PENALTY.sqrt() * TRUTH[0].hypot(TRUTH[1]) + (2.0 * (1.0 / ERROR_PROBABILITY).ln() + growth).sqrt();
-    (32.0 * t * beta * growth).sqrt()
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PrintedBound {
+    /// What `β` is.
+    pub beta: Beta,
+    /// What `d` is: 1 as printed; `k·d` = 2 is what the proof would need.
+    pub dimension: f64,
+}
+
+impl PrintedBound {
+    /// As printed.
+    pub const fn new(beta: Beta) -> Self {
+        Self { beta, dimension: 1.0 }
+    }
+
+    /// The bound after this many rounds.
+    pub fn at(&self, rounds: u64) -> f64 {
+        let (t, d) = (rounds as f64, self.dimension);
+        let radius = PENALTY.sqrt() * CounterExample::norm()
+            + (2.0 * (1.0 / CounterExample::ERROR_PROBABILITY).ln() + ((PENALTY + t) / PENALTY).ln()).sqrt();
+        let beta = match self.beta {
+            Beta::Radius => radius,
+            Beta::SquaredRadius => radius * radius,
+        };
+        (32.0 * d * t * beta * ((d * PENALTY + t) / (d * PENALTY)).ln()).sqrt()
+    }
+
+    /// The first number of rounds after which the counter-example's regret is above the bound.
+    pub fn passed_at(&self) -> u64 {
+        // Regret over bound grows like √T up to logarithms, and it is below 1 at first.
+        let (mut below, mut above) = (1, 1 << 40);
+        while above - below > 1 {
+            let middle = below + (above - below) / 2;
+            if CounterExample::GAP * middle as f64 > self.at(middle) { above = middle } else { below = middle }
+        }
+        above
+    }
 }

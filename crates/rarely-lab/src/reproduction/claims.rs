@@ -1,7 +1,10 @@
 //! The paper's claims, in our words, with what we measured.
 
 mod children;
-mod simulations;
+mod figure_three;
+mod house;
+mod judgement;
+mod supplement;
 mod theorems;
 mod trial_view;
 
@@ -10,27 +13,43 @@ use serde::Serialize;
 use super::ReproductionEvidence;
 use crate::metrics::Interval95;
 
-/// Whether a claim holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum ClaimVerdict {
-    /// It holds, also with valid confidence sets.
-    #[serde(rename = "holds")]
-    Holds,
-    /// It holds only with what the authors ran.
-    #[serde(rename = "holds only as published")]
-    OnlyAsPublished,
-    /// It does not hold.
-    #[serde(rename = "does not hold")]
-    DoesNotHold,
+pub use judgement::{ClaimVerdict, Condition, Found, Judgement, MOST_RUNS};
+
+/// Under which reading of the paper something was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// What the authors ran.
+    Published,
+    /// The authors' algorithms on the data as the paper describes them: every realisation, each child with its own outcomes.
+    Repaired,
+    /// Valid confidence sets and exact updates.
+    Rigorous,
+    /// What does not depend on a profile.
+    Exact,
 }
 
-impl ClaimVerdict {
+impl Reading {
+    /// All of them, from what the authors ran to what the claim is judged by.
+    pub const ALL: [Self; 4] = [Self::Published, Self::Repaired, Self::Rigorous, Self::Exact];
+
+    /// Its name, in ids and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Repaired => "repaired",
+            Self::Rigorous => "rigorous",
+            Self::Exact => "exact",
+        }
+    }
+
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Holds => "holds",
-            Self::OnlyAsPublished => "holds only as published",
-            Self::DoesNotHold => "does not hold",
+            Self::Published => "as published",
+            Self::Repaired => "pairing repaired",
+            Self::Rigorous => "valid sets",
+            Self::Exact => "exact",
         }
     }
 }
@@ -38,8 +57,8 @@ impl ClaimVerdict {
 /// One number that bears on a claim, with its 95 % interval where it has one.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measurement {
-    /// `published`, `rigorous`, or `exact` for what has no profile.
-    pub profile: &'static str,
+    /// Under which reading.
+    pub profile: Reading,
     /// What was measured.
     pub what: String,
     /// The number.
@@ -48,12 +67,29 @@ pub struct Measurement {
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
+    /// The runs behind it, where there are any.
+    pub runs: Option<u64>,
     /// The condition under which the claim holds.
     pub holds_if: String,
-    /// Whether it does.
+    /// Whether the number itself meets it.
     pub holds: bool,
-    /// Whether the whole interval agrees with that.
+    /// Whether its interval agrees with that.
     pub clear: bool,
+    /// What follows for the claim.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+}
+
+/// What one reading says about a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ReadingVerdict {
+    /// The reading.
+    pub profile: Reading,
+    /// The fewest runs behind any of its measurements, where there are any.
+    pub runs: Option<u64>,
+    /// The verdict.
+    #[serde(flatten)]
+    pub judgement: Judgement,
 }
 
 /// One claim.
@@ -69,97 +105,128 @@ pub struct Claim {
     pub paper: &'static str,
     /// What we measured.
     pub measured: Vec<Measurement>,
-    /// Whether it holds.
-    pub verdict: ClaimVerdict,
-    /// Whether it does not hold only because an interval reaches over a limit: more runs may change the verdict.
+    /// What every reading says, in the order of [`Reading::ALL`].
+    pub readings: Vec<ReadingVerdict>,
+    /// The verdict by which it is counted: with valid sets, or exactly, if it was measured so.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+    /// Whether more runs may settle it.
     pub close: bool,
+    /// The fewest runs behind any of its measurements, where there are any.
+    pub runs: Option<u64>,
+    /// What else the numbers say, in words.
+    pub note: Option<String>,
     /// Whether it is ours rather than the paper's.
     pub ours: bool,
+}
+
+impl Claim {
+    /// The verdict by which it is counted.
+    pub fn verdict(&self) -> ClaimVerdict {
+        self.judgement.verdict
+    }
+
+    /// What one reading says, if it was measured so.
+    pub fn reading(&self, profile: Reading) -> Option<&ReadingVerdict> {
+        self.readings.iter().find(|reading| reading.profile == profile)
+    }
+
+    fn noted(self, note: String) -> Self {
+        Self { note: Some(note), ..self }
+    }
+
+    fn of_ours(self) -> Self {
+        Self { ours: true, ..self }
+    }
 }
 
 /// Every claim of the paper, with its verdict.
 pub fn claims(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
     let trials = evidence.trials;
-    let mut all = simulations::figure_three_regret(trials);
-    all.extend(simulations::figure_three_safety(trials));
-    all.extend(simulations::figure_three_changes(trials));
-    all.extend(simulations::supplement(trials));
+    let mut all = figure_three::regret(trials);
+    all.extend(figure_three::safety(trials));
+    all.extend(figure_three::changes(trials));
+    all.extend(supplement::schedule(trials));
+    all.extend(supplement::grid(trials));
+    all.extend(supplement::sweeps(trials));
     all.extend(children::figure_four(trials));
     all.extend(theorems::theorems(evidence));
-    all.push(simulations::house(trials));
+    all.push(house::default_algorithm(trials));
     all
 }
 
-/// A condition on a number.
-#[derive(Clone, Copy)]
-enum Condition {
-    Above(f64),
-    AtLeast(f64),
-    AtMost(f64),
-    Within(f64, f64),
+/// A number with the condition that it has to meet, before it is judged.
+#[derive(Debug, Clone)]
+pub struct Unjudged {
+    /// Under which reading.
+    pub profile: Reading,
+    /// What was measured.
+    pub what: String,
+    /// The number.
+    pub found: Found,
+    /// The condition.
+    pub condition: Condition,
 }
 
-impl Condition {
-    fn holds(self, value: f64) -> bool {
-        match self {
-            Self::Above(limit) => value > limit,
-            Self::AtLeast(limit) => value >= limit,
-            Self::AtMost(limit) => value <= limit,
-            Self::Within(low, high) => value >= low && value <= high,
+impl Unjudged {
+    fn new(profile: Reading, what: impl Into<String>, found: Found, condition: Condition) -> Self {
+        Self { profile, what: what.into(), found, condition }
+    }
+
+    fn judged(self, comparisons: usize) -> Measurement {
+        let Self { profile, what, found, condition } = self;
+        let judgement = found.judge(condition, comparisons);
+        let between = found.interval().filter(|Interval95 { low, high, .. }| low < high);
+        Measurement {
+            profile,
+            what,
+            value: found.value(),
+            low: between.map(|between| between.low),
+            high: between.map(|between| between.high),
+            runs: found.runs(),
+            holds_if: condition.words(),
+            holds: condition.holds(found.value()),
+            clear: judgement.verdict != ClaimVerdict::NotSettled,
+            judgement,
         }
     }
-
-    fn words(self) -> String {
-        match self {
-            Self::Above(limit) => format!("above {limit}"),
-            Self::AtLeast(limit) => format!("at least {limit}"),
-            Self::AtMost(limit) => format!("at most {limit}"),
-            Self::Within(low, high) => format!("from {low} to {high}"),
-        }
-    }
 }
 
-fn measurement(profile: &'static str, what: impl Into<String>, between: Interval95, is: Condition) -> Measurement {
-    let Interval95 { mean, low, high } = between;
-    let holds = is.holds(mean);
-    let clear = is.holds(low) == holds && is.holds(high) == holds;
-    let has_interval = low < high;
-    Measurement {
-        profile,
-        what: what.into(),
-        value: mean,
-        low: has_interval.then_some(low),
-        high: has_interval.then_some(high),
-        holds_if: is.words(),
-        holds,
-        clear,
-    }
-}
-
-fn exactly(value: f64) -> Interval95 {
-    Interval95 { mean: value, low: value, high: value }
-}
-
-fn claim(
+/// Judges a claim: each reading by all that was measured under it, and the claim by the last of its readings.
+pub fn claim(
     (id, figure): (&'static str, &'static str),
     text: &'static str,
     paper: &'static str,
-    measured: Vec<Measurement>,
+    found: Vec<Unjudged>,
 ) -> Claim {
-    let all = |profile: &str, condition: fn(&Measurement) -> bool| {
-        let mut of_profile = measured.iter().filter(|found| found.profile == profile).peekable();
-        of_profile.peek().is_some() && of_profile.all(condition)
+    let comparisons = Reading::ALL.map(|profile| found.iter().filter(|found| found.profile == profile).count());
+    let measured: Vec<Measurement> = found
+        .into_iter()
+        .map(|found| {
+            let at = found.profile as usize;
+            found.judged(comparisons[at])
+        })
+        .collect();
+    let of = |profile: Reading| {
+        let own = || measured.iter().filter(move |found| found.profile == profile);
+        own().next()?;
+        let runs = own().filter_map(|found| found.runs).min();
+        Some(ReadingVerdict { profile, runs, judgement: Judgement::of_all(own().map(|found| found.judgement)) })
     };
-    let verdict_by = |condition: fn(&Measurement) -> bool| {
-        if all("rigorous", condition) || all("exact", condition) {
-            ClaimVerdict::Holds
-        } else if all("published", condition) {
-            ClaimVerdict::OnlyAsPublished
-        } else {
-            ClaimVerdict::DoesNotHold
-        }
-    };
-    let verdict = verdict_by(|found| found.holds && found.clear);
-    let close = verdict != verdict_by(|found| found.holds || !found.clear);
-    Claim { id, text, figure, paper, measured, verdict, close, ours: false }
+    let readings: Vec<ReadingVerdict> = Reading::ALL.into_iter().filter_map(of).collect();
+    let nothing = Judgement { verdict: ClaimVerdict::NotSettled, runs_needed: None };
+    let judgement = readings.last().map_or(nothing, |reading| reading.judgement);
+    Claim {
+        id,
+        text,
+        figure,
+        paper,
+        runs: measured.iter().filter_map(|found| found.runs).min(),
+        close: judgement.verdict == ClaimVerdict::NotSettled,
+        measured,
+        readings,
+        judgement,
+        note: None,
+        ours: false,
+    }
 }

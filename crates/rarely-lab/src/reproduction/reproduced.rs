@@ -6,8 +6,8 @@ use rarely_error::{Explain, Remedy};
 use serde_json::{Value, json};
 
 use super::{
-    Claim, CounterRow, Erratum, PlanarMoment, ReproductionEvidence, TheoremTwo, TrialResults, claims, counter_example,
-    errata, planar_moment, theorem_three_gap, theorem_two,
+    Claim, CounterRow, Erratum, Feasibility, PlanarMoment, ReproductionEvidence, TrialResults, claims, counter_example,
+    errata, feasibility, planar_moment, theorem_three_gap,
 };
 use crate::environment::{CounterfactualTable, Environment, TableError};
 use crate::experiment::ExperimentError;
@@ -72,10 +72,12 @@ impl Reproduced {
             Algorithm::BoundaryConservative,
             Algorithm::RsGreedy,
             Algorithm::RsConservative,
+            Algorithm::Greedy,
+            Algorithm::LinUcb,
         ];
-        let feasible: Result<Vec<TheoremTwo>, _> = looked_at
+        let feasible: Result<Vec<Feasibility>, _> = looked_at
             .into_iter()
-            .map(|algorithm| theorem_two(algorithm, size.seed, size.at_most.min(20), size.rounds.min(2_000)))
+            .map(|algorithm| feasibility(algorithm, size.seed, size.at_most.min(20), size.rounds.min(2_000)))
             .collect();
         let feasible = feasible?;
         let threshold = planar_moment(2, size.seed, SETTLED)?;

@@ -10,7 +10,8 @@ use crate::contestant::Contestant;
 use crate::environment::{Environment as _, Linear, SimulatedWorld, policy_stream};
 use crate::experiment::ExperimentError;
 use crate::judge::Judge;
-use crate::theorem_one::{CounterExample, printed_bound};
+use crate::play::Run;
+use crate::theorem_one::{Beta, CounterExample, PrintedBound};
 
 /// One length of the counter-example to Theorem 1.
 #[derive(Debug, Clone, Copy)]
@@ -19,89 +20,43 @@ pub struct CounterRow {
     pub rounds: u64,
     /// Regret of rs-greedy.
     pub regret: f64,
-    /// What Theorem 1 allows.
+    /// What Theorem 1 allows if its β is a radius.
     pub bound: f64,
+    /// What Theorem 1 allows if its β is a squared radius.
+    pub bound_squared: f64,
+    /// The constant `K` that Corollary 1, `R ≤ K·d·√T·ln(TL)` at δ = 1/T, would need.
+    pub constant: f64,
     /// Regret with equipoise.
     pub repaired: f64,
     /// Changes with equipoise.
     pub changes: u64,
 }
 
-/// The counter-example to Theorem 1 and its repair, with this equipoise.
+/// The counter-example to Theorem 1 and to its corollary, and its repair with this equipoise.
 ///
 /// # Errors
 /// [`ExperimentError`] if a number is out of range.
 pub fn counter_example(seed: u64, equipoise: f64) -> Result<Vec<CounterRow>, ExperimentError> {
-    let row = |rounds| {
-        let play = |equipoise| CounterExample { equipoise, algorithm: Algorithm::RsGreedy, rounds, seed }.run();
-        let (stuck, repaired) = (play(0.0)?, play(equipoise)?);
+    let row = |rounds: u64| {
+        let t = rounds as f64;
+        let play = |equipoise, error_probability| {
+            CounterExample { equipoise, algorithm: Algorithm::RsGreedy, error_probability, rounds, seed }.run()
+        };
+        let stuck = play(0.0, CounterExample::ERROR_PROBABILITY)?;
+        let repaired = play(equipoise, CounterExample::ERROR_PROBABILITY)?;
+        let confident = play(0.0, 1.0 / t)?;
+        let total = |run: &Run| run.regret.last().copied().unwrap_or(0.0);
         Ok(CounterRow {
             rounds,
-            regret: stuck.regret.last().copied().unwrap_or(0.0),
-            bound: printed_bound(rounds),
-            repaired: repaired.regret.last().copied().unwrap_or(0.0),
+            regret: total(&stuck),
+            bound: PrintedBound::new(Beta::Radius).at(rounds),
+            bound_squared: PrintedBound::new(Beta::SquaredRadius).at(rounds),
+            constant: total(&confident) / (t.sqrt() * (t * CounterExample::norm()).ln()),
+            repaired: total(&repaired),
             changes: repaired.changes.len() as u64,
         })
     };
     [1_000, 10_000, 100_000].into_iter().map(row).collect()
-}
-
-/// How often an algorithm played an arm that its own data ruled out.
-#[derive(Debug, Clone)]
-pub struct TheoremTwo {
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// Rounds looked at.
-    pub rounds: u64,
-    /// Rounds in which it played an excluded arm.
-    pub excluded: u64,
-    /// Of these, rounds in which all its boundaries were plausible: Theorem 2 says never.
-    pub despite_plausible: u64,
-}
-
-/// Plays an algorithm and checks every decision: was the arm excluded, and were all boundaries plausible?
-///
-/// # Errors
-/// [`SettingsError`] if a policy cannot be built.
-///
-/// # Panics
-/// If a world's numbers are not finite.
-pub fn theorem_two(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> Result<TheoremTwo, SettingsError> {
-    let shape = Shape::new(4, 3)?;
-    let environment = Linear { shape, noise: 0.1 };
-    let mut found = TheoremTwo { algorithm, rounds: 0, excluded: 0, despite_plausible: 0 };
-    for run in 0..runs {
-        let mut world = environment.world(seed, run);
-        let judge = Judge::new(&*world, shape, 100);
-        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-        contestant.explore = Some(Exploration { pilot: 5, ..Exploration::NONE });
-        let mut policy = contestant.build(&*world, &judge, rounds, Certificates::Brief)?;
-        let mut rng = policy_stream(seed, run);
-        let mut round = Round::new(shape);
-        for number in 0..rounds {
-            // The pilot cycles through all arms, also excluded ones.
-            let look = |policy: &dyn Policy, round: &Round, decision: &Decision| {
-                if number >= 5 * 4 {
-                    found.look(policy, round, decision);
-                }
-            };
-            let _ = step(policy.as_mut(), &mut *world, &mut round, &mut rng, look).expect("it fits");
-        }
-    }
-    Ok(found)
-}
-
-impl TheoremTwo {
-    fn look(&mut self, policy: &dyn Policy, round: &Round, decision: &Decision) {
-        let context = Context::new(&round.context).expect("finite");
-        let set = policy.learner().expect("it learns").set();
-        let excluded = !set.plausible_arms(context).expect("it fits").contains(&decision.arm);
-        let deployed = policy.deployed().expect("it holds a rule");
-        let plausible = || set.boundaries(deployed).iter().all(|boundary| boundary.plausible);
-        self.rounds += 1;
-        self.excluded += u64::from(excluded);
-        self.despite_plausible += u64::from(excluded && plausible());
-    }
 }
 
 /// A change of policy in the plane, with the policy that made it as it was just after.
@@ -233,17 +188,39 @@ pub fn projection_gap(seed: u64, rounds: u64) -> Result<f64, SettingsError> {
     Ok(set.distance_squared(&set.nearest(&initial)) / set.radius().powi(2))
 }
 
-/// A change in the plane that meets Theorem 3's four conditions and yet lowers the expected reward.
+/// A change in the plane that meets Theorem 3's four conditions and yet lowers the expected reward. Angles are those of the
+/// boundary's normal, in degrees from the estimate's.
 #[derive(Debug, Clone, Copy)]
 pub struct TheoremThreeGap {
-    /// Its gain per decision, which is negative.
-    pub gain: f64,
-    /// Its conditions.
-    pub conditions: TheoremThree,
+    /// The plausible boundaries reach this far to both sides.
+    pub plausible_degrees: f64,
+    /// The rule before.
+    pub old_degrees: f64,
+    /// The rule after.
+    pub new_degrees: f64,
+    /// The angle by which it moved.
+    pub moved_degrees: f64,
+    /// The truth.
+    pub truth_degrees: f64,
     /// Whether the truth is in the set.
     pub truth_in_set: bool,
-    /// The angle by which the boundary moved, in degrees.
-    pub moved_degrees: f64,
+    /// The distance of the truth from the estimate, over the set's radius.
+    pub truth_distance: f64,
+    /// The context at which everybody is.
+    pub context_degrees: f64,
+    /// Mean reward per decision before.
+    pub before: f64,
+    /// Mean reward per decision after.
+    pub after: f64,
+    /// Its conditions.
+    pub conditions: TheoremThree,
+}
+
+impl TheoremThreeGap {
+    /// Its gain per decision, which is negative.
+    pub fn gain(&self) -> f64 {
+        self.after - self.before
+    }
 }
 
 /// The case built by hand. The plausible boundaries span 170°, the old boundary is outside but its reverse is inside; the update
@@ -255,6 +232,9 @@ pub struct TheoremThreeGap {
 /// # Panics
 /// Never: all numbers are finite.
 pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
+    let (plausible_degrees, old_degrees, truth_degrees): (f64, f64, f64) = (85.0, 120.0, -80.0);
+    // People whose context points 100° away from the old boundary's normal: both its sides are in doubt.
+    let context_degrees = old_degrees - 100.0;
     let shape = Shape::new(2, 2)?;
     let confidence = Confidence {
         noise: Noise::new(0.1)?,
@@ -264,36 +244,23 @@ pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
         sets: Sets::Joint,
         profile: Profile::Rigorous,
     };
-    // V = 400·I for both arms and θ̂₀ − θ̂₁ = (difference, 0).
-    let statistics_with = |difference: f64| {
-        let mut statistics = Statistics::new(1.0, &Parameters::zeros(shape));
-        for _ in 0..399 {
-            for (arm, sign) in [(0, 0.5), (1, -0.5)] {
-                for (context, mean) in [([1.0, 0.0], sign * difference), ([0.0, 1.0], 0.0)] {
-                    let context = Context::new(&context).expect("finite");
-                    let _ = statistics.observe(context, Arm::new(arm), mean * 400.0 / 399.0).expect("finite");
-                }
-            }
-        }
-        statistics
-    };
     // r/‖c‖_M = sin 85°.
-    let spread = confidence.set(&statistics_with(0.0)).radius() * (2.0_f64 / 400.0).sqrt();
-    let statistics = statistics_with(spread / 85_f64.to_radians().sin());
+    let spread = confidence.set(&two_arms_apart(shape, 0.0)).radius() * (2.0_f64 / 400.0).sqrt();
+    let statistics = two_arms_apart(shape, spread / plausible_degrees.to_radians().sin());
     let set = confidence.set(&statistics);
     let policy = |degrees: f64, length: f64| {
         let (s, c) = degrees.to_radians().sin_cos();
         Parameters::new(shape, [0.5 * c, 0.5 * s, -0.5 * c, -0.5 * s].map(|value| value * length).to_vec())
     };
-    let old = policy(120.0, 1.0)?;
+    let old = policy(old_degrees, 1.0)?;
     let update = set.conservative(&old).parameters;
-    // The truth: 80° on the other side of the axis.
-    let truth = policy(-80.0, spread * 0.09)?;
-    // People whose context points 100° away from the old boundary's normal: both its sides are in doubt.
-    let angle = (120.0_f64 - 100.0).to_radians();
-    let people = [angle.cos(), angle.sin()];
+    let truth = policy(truth_degrees, spread * 0.09)?;
+    let (s, c) = context_degrees.to_radians().sin_cos();
+    let people = [c, s];
     let contexts = Contexts::new(&people, 2).expect("finite");
     let moved_degrees = cosine(&old, &update).clamp(-1.0, 1.0).acos().to_degrees();
+    let difference = [0, 1].map(|at| update.arm(0)[at] - update.arm(1)[at]);
+    let new_degrees = difference[1].atan2(difference[0]).to_degrees();
     let (from, to) = (Rule::new(old), Rule::new(update));
     let certificate = set.certify(&from, &to, contexts).expect("it fits");
     let reward = |rule: &Rule| {
@@ -301,9 +268,30 @@ pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
         truth.arm(arm).iter().zip(people).map(|(t, s)| t * s).sum::<f64>()
     };
     Ok(TheoremThreeGap {
-        gain: reward(&to) - reward(&from),
-        conditions: certificate.theorem_three.expect("two context variables"),
-        truth_in_set: set.contains(&truth),
+        plausible_degrees,
+        old_degrees,
+        new_degrees,
         moved_degrees,
+        truth_degrees,
+        truth_in_set: set.contains(&truth),
+        truth_distance: set.distance_squared(&truth).sqrt() / set.radius(),
+        context_degrees,
+        before: reward(&from),
+        after: reward(&to),
+        conditions: certificate.theorem_three.expect("two context variables"),
     })
+}
+
+/// `V = 400·I` for both arms and `θ̂₀ − θ̂₁ = (difference, 0)`.
+fn two_arms_apart(shape: Shape, difference: f64) -> Statistics {
+    let mut statistics = Statistics::new(1.0, &Parameters::zeros(shape));
+    for _ in 0..399 {
+        for (arm, sign) in [(0, 0.5), (1, -0.5)] {
+            for (context, mean) in [([1.0, 0.0], sign * difference), ([0.0, 1.0], 0.0)] {
+                let context = Context::new(&context).expect("finite");
+                let _ = statistics.observe(context, Arm::new(arm), mean * 400.0 / 399.0).expect("finite");
+            }
+        }
+    }
+    statistics
 }

@@ -1,11 +1,14 @@
 //! The tests of rarely-lab, in one binary: fixed seeds, and every tolerance derived in a comment.
 
+mod claims;
 mod coverage;
 mod environment;
 mod experiment;
+mod feasibility;
 mod frontier;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
+mod judgement;
 mod metrics;
 mod reference;
 mod report_planar;

@@ -62,5 +62,11 @@ fn theorem_three_as_printed_has_a_gap() {
     assert!((gap.moved_degrees - 35.0).abs() < 1e-4, "{gap:?}");
     assert!(gap.truth_in_set, "{gap:?}");
     assert!(gap.conditions.holds_as_published() && !gap.conditions.certifies(), "{gap:?}");
-    assert!(gap.gain < 0.0, "the change lowers the reward: {gap:?}");
+    assert!(gap.gain() < 0.0 && gap.after < gap.before, "the change lowers the reward: {gap:?}");
+    // The edge of the plausible boundaries is where the update ends, and the truth is within the set.
+    assert!((gap.new_degrees - gap.plausible_degrees).abs() < 1e-4 && gap.truth_distance < 1.0, "{gap:?}");
+    let words = gap.words();
+    for number in ["120°", "85°", "35°", "−80°"] {
+        assert!(words.contains(number), "{number} is not in: {words}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::environment::policy_stream;
 use crate::judge::Judge;
 use crate::metrics::Estimate;
 use crate::reproduction::theorems::{projection_gap, solver_gap};
-use crate::reproduction::{ReproductionEvidence, TheoremTwo, TrialResults};
+use crate::reproduction::{Feasibility, ReproductionEvidence, TrialResults};
 
 /// Shows errata by what was measured.
 pub(super) struct Demonstrations<'a> {
@@ -32,16 +32,20 @@ impl Demonstrations<'_> {
     }
 
     pub(super) fn theorem_one(&self) -> Option<String> {
-        let row = self.evidence.counter.iter().find(|row| row.rounds == 10_000)?;
+        let row_of = |rounds| self.evidence.counter.iter().find(|row| row.rounds == rounds);
+        let (row, longest) = (row_of(10_000)?, row_of(100_000)?);
         let stuck = self.trials().result("main/rigorous", "rs-greedy")?.summary();
         Some(format!(
             "k=2, d=1, s=1, θ=(0.5, 0.9), start with the worse arm: rs-greedy loses {:.0} in {} rounds, the printed bound is {:.0}; with \
-             equipoise 0.05 it loses {:.0}. At k=4, d=5 with valid sets and no exploration rs-greedy's regret per step is {} at a \
+             equipoise 0.05 it loses {:.0}. If β is a squared radius, it loses {:.0} in {} rounds and the bound is {:.0}. At k=4, d=5 with valid sets and no exploration rs-greedy's regret per step is {} at a \
              tenth of the rounds and {} at the end.",
             row.regret,
             row.rounds,
             row.bound,
             row.repaired,
+            longest.regret,
+            longest.rounds,
+            longest.bound_squared,
             written(stuck.regret_per_step_tenth),
             written(stuck.regret_per_step),
         ))
@@ -79,7 +83,10 @@ impl Demonstrations<'_> {
     }
 
     pub(super) fn not_feasible(&self) -> Option<String> {
-        let line = |found: &TheoremTwo| format!("{}: {} of {} rounds", found.algorithm, found.excluded, found.rounds);
+        let line = |found: &Feasibility| {
+            let Feasibility { algorithm, rounds, excluded, excluded_exactly, .. } = found;
+            format!("{algorithm}: {excluded_exactly} of {rounds} rounds, {excluded} by the arms' own intervals")
+        };
         let lines: Vec<String> = self.evidence.feasible.iter().map(line).collect();
         (!lines.is_empty()).then(|| {
             format!("Rounds in which an excluded arm was played (k=4, d=3, valid sets). {}.", lines.join("; "))
@@ -105,7 +112,7 @@ impl Demonstrations<'_> {
             five.0,
             five.1,
             gap.moved_degrees,
-            gap.gain,
+            gap.gain(),
         ))
     }
 
