@@ -4,6 +4,7 @@ use rarely_core::{Algorithm, Exploration, Profile, Share};
 
 use crate::contestant::Contestant;
 use crate::contestant_result::{ContestantResult, Summary};
+use crate::metrics::Interval95;
 use rarely_output::ColumnTable;
 
 /// One algorithm with one setting, and whether nothing beats it in both regret and changes.
@@ -66,7 +67,63 @@ pub fn candidates() -> Vec<Contestant> {
     for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy, Algorithm::Clucb, Algorithm::Fixed] {
         add(algorithm, String::new(), NONE, &|_| {});
     }
+    // The house default explores as it does by itself.
+    all.push(Contestant::new(Algorithm::Rarely, Profile::Rigorous));
     all
+}
+
+/// Where a contestant lies relative to the frontier of the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrontierPlace {
+    /// The contestant.
+    pub summary: Summary,
+    /// Its runs.
+    pub runs: usize,
+    /// The other with the least regret among those that change at most as often, if it has less.
+    pub less_regret: Option<BetterPoint>,
+    /// The other with the fewest changes among those with at most as much regret, if it has fewer.
+    pub fewer_changes: Option<BetterPoint>,
+}
+
+/// A point that is better in one respect and not worse in the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BetterPoint {
+    /// Its summary.
+    pub summary: Summary,
+    /// The contestant's number over its: of regret, or of changes.
+    pub ratio: Interval95,
+}
+
+impl FrontierPlace {
+    /// Of a contestant, by name; `None` if it is not among the results.
+    pub fn of(results: &[ContestantResult], name: &str) -> Option<Self> {
+        let own = results.iter().find(|result| result.name() == name)?;
+        let summary = own.summary();
+        let (changes, regret) = (summary.changes.mean, summary.regret_per_step.mean);
+        let others: Vec<(&ContestantResult, Summary)> = results
+            .iter()
+            .filter(|other| other.name() != name)
+            .map(|other| (other, other.summary()))
+            .filter(|(_, other)| other.changes.mean <= changes && other.regret_per_step.mean <= regret)
+            .collect();
+        let best = |of: fn(&Summary) -> f64, values: fn(&ContestantResult) -> Vec<f64>| {
+            let least = others.iter().min_by(|one, other| of(&one.1).total_cmp(&of(&other.1)));
+            let (other, theirs) = least.filter(|(_, theirs)| of(theirs) < of(&summary))?;
+            let ratio = Interval95::of_ratio(&values(own), &values(other));
+            Some(BetterPoint { summary: theirs.clone(), ratio })
+        };
+        Some(Self {
+            runs: own.runs.len(),
+            less_regret: best(|row| row.regret_per_step.mean, ContestantResult::regrets),
+            fewer_changes: best(|row| row.changes.mean, ContestantResult::change_counts),
+            summary,
+        })
+    }
+
+    /// Whether nothing is better in one respect and not worse in the other.
+    pub fn is_on_frontier(&self) -> bool {
+        self.less_regret.is_none() && self.fewer_changes.is_none()
+    }
 }
 
 /// Marks the results that no other beats in both regret and number of changes.

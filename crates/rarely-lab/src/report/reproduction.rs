@@ -1,9 +1,11 @@
 //! The reproduction of the paper as figures, as one page, as text, and as a directory of files.
 
+mod captions;
 mod figures;
 mod page;
+mod verdicts;
 
-use crate::reproduction::{ClaimVerdict, GRID_DIMENSIONS, Reproduced, WIDE};
+use crate::reproduction::{Claim, GRID_DIMENSIONS, Reading, Reproduced, WIDE};
 use crate::{frontier, results, sweep};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError};
 
@@ -53,9 +55,9 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
         write(family, &sweep::frame(&axes, &cells))?;
     }
     for setting in ["tolerance", "penalty"] {
-        for profile in ["published", "rigorous"] {
+        for profile in [Reading::Published, Reading::Repaired, Reading::Rigorous] {
             let (axes, cells) = figures::swept_cells(trials, setting, profile);
-            write(&format!("{setting}-{profile}"), &labelled(sweep::frame(&axes, &cells)))?;
+            write(&format!("{setting}-{}", profile.name()), &labelled(sweep::frame(&axes, &cells)))?;
         }
     }
     write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;
@@ -64,26 +66,30 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
 
 /// A line for each claim, and their count; lines are no longer than `width`, if there is one.
 pub fn text(reproduced: &Reproduced, width: Option<u16>) -> String {
-    let mut table = TextTable::new(&["verdict", "where", "claim"], &[1, 2]);
+    let mut table = TextTable::new(&["verdict", "as published", "where", "claim"], &[0, 1, 2, 3]);
     for claim in &reproduced.claims {
-        let close = if claim.close { ", close" } else { "" };
-        table.row([&format!("{}{close}", claim.verdict.words()), claim.figure, claim.text]);
+        table.row([claim.judgement.words().as_str(), &as_published(claim), claim.figure, claim.text]);
     }
-    let papers = || reproduced.claims.iter().filter(|claim| !claim.ours);
-    let count = |verdict: ClaimVerdict| papers().filter(|claim| claim.verdict == verdict).count();
     let children = if reproduced.trials.synthetic {
         "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children, because the IHDP data were not given.\n"
     } else {
         ""
     };
     format!(
-        "{}\n{children}Of the paper's {} claims {} hold, {} hold only as published, {} do not hold. {} errata, {} of them shown by an experiment.\n",
+        "{}\n{children}{} {} errata, {} of them shown by an experiment.\n",
         table.text(width),
-        papers().count(),
-        count(ClaimVerdict::Holds),
-        count(ClaimVerdict::OnlyAsPublished),
-        count(ClaimVerdict::DoesNotHold),
+        verdicts::count(&reproduced.claims),
         reproduced.errata.len(),
         reproduced.errata.iter().filter(|erratum| erratum.shown.is_some()).count(),
     )
+}
+
+/// What the readings of the authors' own program say, where they are not what the claim is judged by.
+fn as_published(claim: &Claim) -> String {
+    let word = |profile| claim.reading(profile).map(|reading| reading.judgement.verdict.words());
+    match (word(Reading::Published), word(Reading::Repaired)) {
+        (Some(published), Some(repaired)) => format!("{published}; pairing repaired: {repaired}"),
+        (Some(only), None) | (None, Some(only)) => only.to_owned(),
+        (None, None) => String::new(),
+    }
 }

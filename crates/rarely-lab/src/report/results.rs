@@ -9,7 +9,7 @@ use crate::{ContestantResult, ExperimentDescription, Interval95, Summary, result
 use rarely_core::Algorithm;
 use rarely_output::{OutputDirectory, OutputError};
 
-use rarely_plot::{Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
+use rarely_plot::{Aspect, Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
 use rarely_plot::{Colour, Style, style_of};
 
 /// Writes the files of one experiment: its tables, its description, and its figure.
@@ -34,7 +34,7 @@ pub fn four_panels(title: &str, results: &[ContestantResult], note: Option<Strin
     let panels = vec![
         regret_panel("a) Regret per step", results),
         changes_panel("b) Policy changes", results),
-        below_panel("c) Rounds below the best fixed arm", results),
+        below_panel("c) Rounds below the best fixed arm (paler: below 0.9 × it)", results),
         improving_panel("d) Changes that improve", results),
     ];
     Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
@@ -88,10 +88,17 @@ pub fn changes_panel(title: &str, results: &[ContestantResult]) -> Panel {
     Panel { title: title.to_owned(), x: Axis::log("round"), y, marks, ..Panel::default() }
 }
 
-/// Percentage of rounds below the best fixed arm's cumulative reward.
+/// Percentage of rounds below the best fixed arm's cumulative reward, and paler below 0.9 times it.
 pub fn below_panel(title: &str, results: &[ContestantResult]) -> Panel {
-    let bars = results.iter().map(|result| bar(result, result.summary().below_baseline_percent));
-    bars_panel(title, "% of rounds", bars.collect())
+    let rows: Vec<(&ContestantResult, Summary)> = results.iter().map(|result| (result, result.summary())).collect();
+    let below = rows.iter().map(|(result, row)| bar(result, row.below_baseline_percent));
+    let far_below = rows.iter().map(|(result, row)| {
+        let bar = bar(result, row.below_nine_tenths_percent);
+        Bar { style: bar.style.faint(0.45), ..bar }
+    });
+    let mut panel = bars_panel(title, "% of rounds", below.collect());
+    panel.marks.push(Mark::Bars { bars: far_below.collect() });
+    panel
 }
 
 /// Percentage of changes that lower expected regret, of those that alter a decision.
@@ -198,7 +205,7 @@ pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> 
         x: Axis::log("policy changes (0 is drawn at 0.1)"),
         y: Axis::log("regret per step"),
         marks,
-        ..Panel::default()
+        aspect: Aspect::Wide,
     };
     Figure { title: title.to_owned(), columns: 1, panels: vec![panel], legend: Legend::Below, note }
 }

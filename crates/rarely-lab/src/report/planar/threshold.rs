@@ -4,7 +4,7 @@
 use rarely_core::{ConfidenceSet, Parameters};
 
 use crate::report::planar::{Stretch, along, name_of};
-use rarely_plot::{Axis, Figure, Mark, Panel};
+use rarely_plot::{Aspect, Axis, Figure, Mark, Panel};
 use rarely_plot::{Colour, Style, style_of_arm};
 
 /// What [`threshold_picture`] draws: contexts are `(1, x)`.
@@ -39,7 +39,8 @@ const TALLEST: f64 = 3.0;
 pub fn threshold_picture(state: &ThresholdState<'_>) -> Figure {
     let (low, high) = state.range;
     let planar = state.set.statistics().shape().dimension() == 2 && state.deployed.shape().dimension() == 2;
-    let mut panel = Panel { x: Axis::linear(&state.variable), y: Axis::linear(&state.outcome), ..Panel::default() };
+    let (x, y) = (Axis::linear(&state.variable), Axis::linear(&state.outcome));
+    let mut panel = Panel { x, y, aspect: Aspect::Wide, ..Panel::default() };
     if planar && low < high && (high - low).is_finite() {
         let height = heights(state);
         let room = 0.07 * (height.1 - height.0);

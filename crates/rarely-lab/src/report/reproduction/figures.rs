@@ -2,14 +2,16 @@
 
 use crate::ContestantResult;
 use crate::reproduction::{
-    CounterRow, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reproduced, SWEPT, TrialResults, WIDE, grid_id,
+    CounterRow, GRID_ARMS, GRID_DIMENSIONS, PlanarMoment, Reading, Reproduced, SWEPT, TrialResults, WIDE, grid_id,
+    swept_id,
 };
 use crate::sweep::{Setting, SweepAxis, SweepCell};
 use rarely_core::Parameters;
 
+use super::captions::Captions;
 use crate::report::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
 use crate::report::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
-use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
+use rarely_plot::{Aspect, Axis, Figure, Legend, Mark, Panel};
 use rarely_plot::{Colour, Style, style_of};
 
 /// A figure with its file name and what it shows.
@@ -43,71 +45,43 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
             "The paper's Figure 2 from a real run: parameters and their hull, the policy, their uncertainty, and the boundaries that the data allow, before and after a change.",
         );
     }
+    let captions = Captions::of(reproduced);
     let main = |id: &str| chosen(trials.results(id), &FIGURE_THREE);
     show(
         "figure-3-published",
         four_panels("Figure 3, as published", &main("main/published"), None),
-        "Figure 3 under the published profile: what the authors ran, their sets, prior and solver. Bands: one standard error; whiskers: 95 % intervals.",
+        &captions.figure_three_published(),
     );
     show(
         "figure-3-rigorous",
         four_panels("Figure 3, valid sets", &main("main/rigorous"), None),
-        "Figure 3 with valid confidence sets, exact updates and no exploration: algorithms that only follow their own estimate get stuck in some runs.",
+        &captions.figure_three_rigorous(),
     );
     let ours = chosen(trials.results("main/rigorous"), &OURS);
     show(
         "figure-3-ours",
         four_panels("Figure 3, our algorithms, valid sets", &ours, None),
-        "The same experiment with our algorithms beside LinUCB and RS-LinUCB. `rarely` is boundary-greedy with a pilot and equipoise.",
+        &captions.figure_three_ours(),
     );
-    show(
-        "schedule-published",
-        two_panels("Deterministic schedule, as published", &chosen(trials.results("main/published"), &SCHEDULE), None),
-        "Changing to the estimate at every perfect square against the rarely-switching algorithms.",
-    );
-    show(
-        "grid-published",
-        grid_figure(trials, "grid", &GRID_DIMENSIONS, "The k × d grid, as published"),
-        "The supplement's grid: regret per step above, changes below, for every number of arms and context variables.",
-    );
-    show(
-        "grid-rigorous",
-        grid_figure(trials, "grid-rigorous", &GRID_DIMENSIONS, "The k × d grid, valid sets"),
-        "The same with valid sets, exact updates and no exploration (without RS-LinUCB, which is slow to judge).",
-    );
-    show(
-        "grid-house",
-        grid_figure(trials, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
-        "Our default beside LinUCB with the same valid sets.",
-    );
-    for (name, id, title) in [
-        ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),
-        ("figure-4-published", "ihdp/published", "Figure 4, as published, pairing repaired, all realisations"),
-        ("figure-4-rigorous", "ihdp/rigorous", "Figure 4, valid sets, without an intercept"),
-        ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),
-    ] {
-        let title = if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
-        let caption = if trials.synthetic {
-            "Synthetic children, not the IHDP data. “fixed” is one treatment for everyone."
-        } else {
-            "IHDP. “fixed” is one treatment for everyone, the better one."
-        };
-        show(name, two_panels(&title, trials.results(id), None), caption);
+    let schedule = chosen(trials.results("main/published"), &SCHEDULE);
+    let title = "Deterministic schedule, as published";
+    show("schedule-published", two_panels(title, &schedule, None), &captions.schedule());
+    for (name, family, title) in GRIDS {
+        show(name, grid_figure(trials, family, &GRID_DIMENSIONS, title), &captions.grid(family, &GRID_DIMENSIONS));
     }
-    for (name, setting, profile, title) in [
-        ("tolerance-published", "tolerance", "published", "Δ on IHDP, as published"),
-        ("tolerance-rigorous", "tolerance", "rigorous", "Δ on IHDP, valid sets"),
-        ("penalty-published", "penalty", "published", "λ on IHDP, as published"),
-        ("penalty-rigorous", "penalty", "rigorous", "λ on IHDP, valid sets"),
-    ] {
+    let titled = |title: &str| if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
+    for (name, id, title) in CHILDREN {
+        show(name, two_panels(&titled(title), trials.results(id), None), &captions.children(id));
+    }
+    for (name, setting, profile, title) in SWEEPS {
         let (axes, cells) = swept_cells(trials, setting, profile);
-        let title = if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
-        show(name, sweep_figure(&title, &axes, &cells, None), "The supplement's sweep.");
+        show(name, sweep_figure(&titled(title), &axes, &cells, None), &captions.sweep(setting, profile));
     }
     show(
         "theorem-1",
         counter_example(reproduced),
-        "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound; with equipoise it does not.",
+        "The counter-example to Theorem 1: total regret of a feasible algorithm passes the printed bound, whether its β is a radius or a squared \
+         radius; with equipoise it does not.",
     );
     let points = crate::frontier::points(trials.results("frontier"));
     show(
@@ -118,6 +92,30 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
     figures
 }
 
+const GRIDS: [(&str, &str, &str); 3] = [
+    ("grid-published", "grid", "The k × d grid, as published"),
+    ("grid-rigorous", "grid-rigorous", "The k × d grid, valid sets"),
+    ("grid-house", "house", "The house default against LinUCB, valid sets"),
+];
+const CHILDREN: [(&str, &str, &str); 4] = [
+    ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),
+    ("figure-4-published", "ihdp/published", "Figure 4, as published, pairing repaired, all realisations"),
+    ("figure-4-rigorous", "ihdp/rigorous", "Figure 4, valid sets, without an intercept"),
+    ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),
+];
+const SWEEPS: [(&str, &str, Reading, &str); 6] = [
+    ("tolerance-published", "tolerance", Reading::Published, "Δ on IHDP, as published"),
+    (
+        "tolerance-repaired",
+        "tolerance",
+        Reading::Repaired,
+        "Δ on IHDP, as published, pairing repaired, all realisations",
+    ),
+    ("tolerance-rigorous", "tolerance", Reading::Rigorous, "Δ on IHDP, valid sets"),
+    ("penalty-published", "penalty", Reading::Published, "λ on IHDP, as published"),
+    ("penalty-repaired", "penalty", Reading::Repaired, "λ on IHDP, as published, pairing repaired, all realisations"),
+    ("penalty-rigorous", "penalty", Reading::Rigorous, "λ on IHDP, valid sets"),
+];
 const FIGURE_THREE: [&str; 8] = [
     "greedy",
     "linucb",
@@ -170,9 +168,11 @@ fn counter_example(reproduced: &Reproduced) -> Figure {
     let marks = vec![
         line("rs-greedy", style_of("rs-greedy"), |row| row.regret),
         line("with equipoise", style_of("rarely"), |row| row.repaired),
-        line("Theorem 1's bound", Style::dashed(Colour::BLACK), |row| row.bound),
+        line("bound, β a radius", Style::dashed(Colour::BLACK), |row| row.bound),
+        line("bound, β a squared radius", Style::dashed(Colour::GREY), |row| row.bound_squared),
     ];
-    let panel = Panel { x: Axis::log("rounds"), y: Axis::log("total regret"), marks, ..Panel::default() };
+    let panel =
+        Panel { x: Axis::log("rounds"), y: Axis::log("total regret"), marks, aspect: Aspect::Wide, ..Panel::default() };
     Figure {
         title: "Theorem 1 does not hold".to_owned(),
         panels: vec![panel],
@@ -215,14 +215,14 @@ pub(super) fn grid_cells(
 }
 
 /// The cells of a sweep on IHDP.
-pub(super) fn swept_cells(trials: &TrialResults, setting: &str, profile: &str) -> (Vec<SweepAxis>, Vec<SweepCell>) {
+pub(super) fn swept_cells(trials: &TrialResults, setting: &str, profile: Reading) -> (Vec<SweepAxis>, Vec<SweepCell>) {
     let axis = SweepAxis {
         setting: if setting == "tolerance" { Setting::Tolerance } else { Setting::Penalty },
         values: SWEPT.to_vec(),
     };
     let cell = |&value: &f64| SweepCell {
         values: vec![value],
-        results: trials.results(&format!("{setting}/{profile}/{value}")).to_vec(),
+        results: trials.results(&swept_id(setting, profile, value)).to_vec(),
     };
     (vec![axis], SWEPT.iter().map(cell).collect())
 }

@@ -1,15 +1,19 @@
 //! The report as one page that opens offline.
 
 use crate::ContestantResult;
-use crate::reproduction::{Claim, ClaimVerdict, ErratumOrigin, Measurement, Reproduced};
+use crate::frontier::FrontierPlace;
+use crate::reproduction::{ErratumOrigin, Reproduced};
 
 use super::figures::{ReportFigure, house_cells};
+use super::verdicts::{self, short};
+use crate::report::results::text::frontier_place;
 use crate::report::results::words::{changes, coverage, improving, percent, plus_minus};
+use rarely_core::Algorithm;
 use rarely_plot::{Page, PageCell, Tone};
 
 /// The whole page, with the figures of the same trials.
 pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) -> String {
-    let mut page = Page::new("Rarely-switching linear bandits, reproduced");
+    let mut page = Page::of_figures("Rarely-switching linear bandits, reproduced");
     let trials = &reproduced.trials;
     page.paragraph(&format!(
         "What the paper of Lansdell, Triantafillou and Kording (2019, arXiv 1905.13121) shows and claims, run again by rarely {} with \
@@ -25,7 +29,7 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
              published marginals, Hill's response surface B).",
         );
     }
-    verdicts(&mut page, &reproduced.claims);
+    verdicts::section(&mut page, &reproduced.claims);
     for (heading, prefix) in [
         ("Figures 1 and 2: the geometry", &["figure-1b", "figure-2"][..]),
         ("Figure 3: simulations", &["figure-3", "schedule"][..]),
@@ -63,76 +67,6 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
         "Tables are in tables/, figures as SVG and PNG in figures/, claims and errata for programs in claims.json.",
     );
     page.html()
-}
-
-fn verdicts(page: &mut Page, claims: &[Claim]) {
-    page.heading("Claims and verdicts");
-    page.paragraph(
-        "Each claim in our words. It holds if everything we measured for it under valid sets meets its condition with the whole of its \
-         95 % interval; it holds only as published if that takes the authors' sets, prior and solver. “Close” means that the verdict is only \
-         worse because an interval crosses a limit.",
-    );
-    let badge = |claim: &Claim| {
-        let tone = match claim.verdict {
-            ClaimVerdict::Holds => Tone::Good,
-            ClaimVerdict::OnlyAsPublished => Tone::Fair,
-            ClaimVerdict::DoesNotHold => Tone::Bad,
-        };
-        let close = if claim.close { " (close)" } else { "" };
-        PageCell::Badge(tone, format!("{}{close}", claim.verdict.words()))
-    };
-    let row = |claim: &Claim| {
-        let whose = if claim.ours { "ours" } else { "" };
-        vec![
-            badge(claim),
-            PageCell::Text(claim.figure.to_owned()),
-            PageCell::Text(claim.text.to_owned()),
-            PageCell::Text(claim.paper.to_owned()),
-            PageCell::Text(whose.to_owned()),
-        ]
-    };
-    page.table(&["verdict", "where", "claim", "the paper says", ""], claims.iter().map(row));
-    page.collapsed("What was measured for each claim", |page| {
-        for claim in claims {
-            page.subheading(claim.text);
-            let rows = claim.measured.iter().map(measured);
-            page.table(&["profile", "measured", "value", "95 % interval", "holds if", ""], rows);
-        }
-    });
-}
-
-fn measured(found: &Measurement) -> Vec<PageCell> {
-    let tone = if found.holds { Tone::Good } else { Tone::Bad };
-    let word = match (found.holds, found.clear) {
-        (true, true) => "yes",
-        (true, false) => "yes, not clear",
-        (false, true) => "no",
-        (false, false) => "no, not clear",
-    };
-    let interval = match (found.low, found.high) {
-        (Some(low), Some(high)) => format!("{} to {}", short(low), short(high)),
-        _ => String::new(),
-    };
-    vec![
-        PageCell::Text(found.profile.to_owned()),
-        PageCell::Text(found.what.clone()),
-        PageCell::Number(short(found.value)),
-        PageCell::Number(interval),
-        PageCell::Text(found.holds_if.clone()),
-        PageCell::Badge(tone, word.to_owned()),
-    ]
-}
-
-/// A number with about three digits that matter.
-fn short(value: f64) -> String {
-    let digits = match value.abs() {
-        size if size >= 100.0 || size == 0.0 => 0,
-        size if size >= 10.0 => 1,
-        size if size >= 1.0 => 2,
-        size if size >= 0.1 => 3,
-        _ => 4,
-    };
-    format!("{value:.digits$}")
 }
 
 fn results(page: &mut Page, results: &[ContestantResult]) {
@@ -198,6 +132,9 @@ fn house(page: &mut Page, reproduced: &Reproduced) {
 fn frontier(page: &mut Page, reproduced: &Reproduced) {
     let results = reproduced.trials.results("frontier");
     let runs = results.first().map_or(0, |result| result.runs.len());
+    if let Some(place) = FrontierPlace::of(results, Algorithm::Rarely.name()) {
+        page.paragraph(&format!("The house default: {}", frontier_place(&place)));
+    }
     let mut points = crate::frontier::points(results);
     points.retain(|point| point.on_frontier);
     points.sort_by(|one, other| one.summary.changes.mean.total_cmp(&other.summary.changes.mean));

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use crate::assumptions::profile_name;
-use crate::frontier::FrontierPoint;
+use crate::frontier::{BetterPoint, FrontierPlace, FrontierPoint};
 use crate::sweep::{SweepAxis, SweepCell};
-use crate::{ContestantResult, EnvironmentDescription, ExperimentDescription, NormBound, runs_text};
+use crate::{ContestantResult, EnvironmentDescription, ExperimentDescription, Interval95, NormBound, runs_text};
 
 use super::words::{changes, coverage, improving, percent, plus_minus, thousands};
 use rarely_output::TextTable;
@@ -125,6 +125,47 @@ fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> S
         }
     }
     table.text(width)
+}
+
+/// Where a contestant lies relative to the frontier, in a few sentences.
+pub fn frontier_place(place: &FrontierPlace) -> String {
+    let FrontierPlace { summary, runs, .. } = place;
+    let own = format!(
+        "{} changes {} times with a regret per step of {}.",
+        summary.name,
+        plus_minus(summary.changes, 1, *runs),
+        plus_minus(summary.regret_per_step, 4, *runs)
+    );
+    if place.is_on_frontier() {
+        return format!(
+            "{own} It is on the frontier: nothing else has less regret without more changes, or fewer changes without more regret."
+        );
+    }
+    let compared = |better: &BetterPoint, what: &str| {
+        let Interval95 { mean, low, high } = better.ratio;
+        let told = if *runs < 2 || low <= 1.0 { " (these runs do not tell them apart)" } else { "" };
+        format!("{mean:.2} × {what} (95 % interval {low:.2} to {high:.2}){told}")
+    };
+    let mut text = format!("{own} It is not on the frontier.");
+    if let Some(better) = &place.less_regret {
+        let regret = plus_minus(better.summary.regret_per_step, 4, *runs);
+        let times = compared(better, "that");
+        let _ = write!(
+            text,
+            " Without more changes, {} has a regret per step of {regret}: {}'s is {times}.",
+            better.summary.name, summary.name
+        );
+    }
+    if let Some(better) = &place.fewer_changes {
+        let changes = plus_minus(better.summary.changes, 1, *runs);
+        let times = compared(better, "as often");
+        let _ = write!(
+            text,
+            " Without more regret, {} changes {changes} times: {} changes {times}.",
+            better.summary.name, summary.name
+        );
+    }
+    text
 }
 
 /// The frontier from few changes to many, then the other points; `runs` is the number of runs of each.
