@@ -43,8 +43,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The command that gives the same report.
-    fn command(&self) -> String {
+    /// The command that gives the same report, with the data that were found. Threads and directory do not change it.
+    fn command(&self, data: &[PathBuf]) -> String {
         let mut command = format!("rarely reproduce --seed {} --rounds {}", self.seed, self.rounds);
         if self.full {
             command += " --full";
@@ -52,10 +52,20 @@ impl Arguments {
         if self.runs < MOST_RUNS {
             command += &format!(" --runs {}", self.runs);
         }
-        for data in &self.data {
-            command += &format!(" --data {}", data.display());
+        for path in data {
+            command += &format!(" --data {}", quoted(&path.to_string_lossy()));
         }
         command
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -81,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = session.watch("reproducing", (total, finished), work)?;
     let reproduced = Reproduced::judge(results, children)?;
     if let Some(directory) = session.directory() {
-        write(directory, &reproduced, &arguments.command())?;
+        write(directory, &reproduced, &arguments.command(&data))?;
     }
     print(&text(&reproduced, width()))?;
     say(&format!("the report is {}", arguments.out.join("report.html").display()));
