@@ -89,8 +89,7 @@ pub(crate) fn reproduce(
     } else {
         py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.explain(py, &error))?
     };
-    let word = |yes: bool| if yes { "True" } else { "False" };
-    let command = format!("rarely.reproduce(full={}, rounds={rounds}, seed={seed})", word(full));
+    let command = call(&data, full, runs, rounds, seed);
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
     let trials = trials(size, &children).map_err(|error| error::TASK.explain(py, &error))?;
     for trial in &trials {
@@ -114,6 +113,20 @@ pub(crate) fn reproduce(
         list.append(PyFigure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;
     }
     Ok((plain(py, &reproduced.document())?, list, page, shown::text(&reproduced, None)))
+}
+
+/// The call that gives the same report. Threads and directory do not change it.
+fn call(data: &[PathBuf], full: bool, runs: Option<u64>, rounds: u64, seed: u64) -> String {
+    let mut settings = Vec::new();
+    if !data.is_empty() {
+        // Rust's quotation marks and escapes are Python's.
+        let files: Vec<String> = data.iter().map(|path| format!("{:?}", path.to_string_lossy())).collect();
+        settings.push(format!("data=[{}]", files.join(", ")));
+    }
+    settings.push(format!("full={}", if full { "True" } else { "False" }));
+    settings.extend(runs.map(|runs| format!("runs={runs}")));
+    settings.extend([format!("rounds={rounds}"), format!("seed={seed}")]);
+    format!("rarely.reproduce({})", settings.join(", "))
 }
 
 /// The output directory, and the runs already finished in it.

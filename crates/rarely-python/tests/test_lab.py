@@ -108,8 +108,9 @@ def test_errors(settings: dict[str, object], error: type[Exception], message: st
 
 def test_reproduce(tmp_path: Path) -> None:
     found = rarely.reproduce(runs=1, rounds=200, out=tmp_path, progress=False)
-    assert set(found.claims["verdict"]) <= {"holds", "does not hold", "holds only as published"}
-    assert found.claims.rows >= 25 and found.errata.rows >= 20 and len(found.figures) >= 15
+    assert set(found.claims["verdict"]) <= {"holds", "does not hold", "not settled"}
+    assert "rarely.reproduce(full=False, runs=1, rounds=200, seed=1)" in found.html
+    assert found.claims.rows >= 35 and found.errata.rows >= 20 and len(found.figures) >= 15
     assert (tmp_path / "report.html").read_text() == found.to_html()
     assert 'src="http' not in found.html
     assert next(iter(found.figures.values())).svg.startswith("<svg")
