@@ -53,6 +53,7 @@
 
 mod algorithm;
 mod arm;
+mod best_arm;
 mod block;
 mod change;
 mod cone;
@@ -66,16 +67,19 @@ mod explore;
 mod gain;
 mod gradient;
 mod interaction;
+mod marks;
 mod number;
 mod planar;
 mod plausible;
 mod policy;
 mod population;
 mod population_bounds;
+mod randomisation;
 mod ridge;
 mod rng;
 mod rule;
 mod settings;
+mod sharp;
 mod snapshot;
 mod statistics;
 mod symmetric;
@@ -95,16 +99,18 @@ pub use error::{
     MAX_REWARD, MergeError, ObserveError, RestoreError, SettingsError,
 };
 pub use explore::{Exploration, Stuck};
-pub use gain::{BoundaryMove, Certificate, Gain};
+pub use gain::{BoundaryMove, Certificate, Gain, GainPart};
 pub use gradient::{Solver, cosine, cosine_gradient};
 pub use interaction::{Round, StepError, World, step};
-pub use number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
+pub use number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use planar::{Above, TheoremThree, Thresholds};
 pub use policy::{Baseline, Learner, Policy};
 pub use population::{Population, RECENT_CONTEXTS};
+pub use randomisation::Renewal;
 pub use ridge::{Ridge, Step};
 pub use rng::Rng;
 pub use rule::Rule;
 pub use settings::{Certificates, Settings, Tuning};
+pub use sharp::{MarkView, SharpSet};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
 pub use statistics::{Digest, Statistics};

@@ -20,6 +20,7 @@ use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::Stuck;
 use crate::population::Population;
 use crate::rng::Rng;
+use crate::sharp::SharpSet;
 use crate::snapshot::Snapshot;
 use crate::statistics::{Statistics, check_outcome};
 use crate::symmetric::dot;
@@ -116,6 +117,15 @@ pub trait Policy: Send + Sync + fmt::Debug {
         0
     }
 
+    /// Renewals of the randomisation so far: counted apart from changes of the rule.
+    fn renewals(&self) -> u64 {
+        0
+    }
+
+    /// Reports decisions made whose outcomes are still out. A pilot counts decisions, and a policy that only decides does not know
+    /// that it did. Each outcome counts as a decision anyway, so that nothing need be reported where outcomes come at once.
+    fn record_decisions(&mut self, _more: u64) {}
+
     /// The sample on which changes are judged, if it holds a policy.
     fn population(&self) -> Option<&Population> {
         None
@@ -157,6 +167,11 @@ impl Learner {
     #[inline]
     pub fn set(&self) -> ConfidenceSet<'_> {
         self.confidence.set(&self.statistics)
+    }
+
+    /// The parameters that the data have not ruled out, pair by pair and mark by mark. O(marks·k·d³).
+    pub fn sharp(&self) -> SharpSet {
+        self.confidence.sharp(&self.statistics)
     }
 
     /// Adds another log's statistics.
