@@ -2,6 +2,7 @@
 //!
 //! `p_a = ∫ φ_a(x) Π_{c≠a} Φ_c(x) dx`. Where one leads every other clearly there is no integral; between two there is a closed form.
 
+use crate::arm::FEW_ARMS;
 use crate::rule::argmax;
 
 /// Standard deviations beyond which a normal has less mass than 1e-10.
@@ -115,14 +116,20 @@ fn integrate(normals: &[Normal], floor: f64, out: &mut [f64]) {
 #[inline]
 fn add_node(normals: &[Normal], x: f64, weight: f64, floor: f64, out: &mut [f64]) {
     let contenders = || normals.iter().enumerate().filter(|(_, normal)| normal.high() > floor);
-    let all = contenders().fold(weight, |product, (_, normal)| product * normal.below(x));
-    if all == 0.0 {
-        return;
-    }
-    for (arm, normal) in contenders() {
-        if x < normal.high() && x > normal.low() {
-            out[arm] += all * normal.density(x) / normal.below(x);
+    // The distribution functions wait in their places until the product is known; most are 1 far above a normal.
+    let mut below = [1.0; FEW_ARMS];
+    let few = normals.len() <= FEW_ARMS;
+    let mut all = weight;
+    for (arm, normal) in contenders().filter(|(_, normal)| x < normal.high()) {
+        let value = normal.below(x);
+        all *= value;
+        if few {
+            below[arm] = value;
         }
+    }
+    for (arm, normal) in contenders().filter(|(_, normal)| x < normal.high() && x > normal.low()) {
+        let own = if few { below[arm] } else { normal.below(x) };
+        out[arm] += all * normal.density(x) / own;
     }
 }
 

@@ -318,7 +318,7 @@ fn variants(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
         for algorithm in [Algorithm::RsGreedy, Algorithm::BoundaryGreedy] {
             let base = Contestant::new(algorithm, Profile::Rigorous);
             add(&format!("{algorithm}, valid sets, {what}"), base, &|contestant| {
-                contestant.explore = Some(Exploration { pilot, equipoise });
+                contestant.explore = Some(Exploration { pilot, equipoise, ..Exploration::NONE });
             });
         }
     }
@@ -331,7 +331,7 @@ fn planar(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
     let trial = |(id, equipoise): (&str, f64)| {
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
         contestant.declared.error_probability = Some(0.01);
-        contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise)? });
+        contestant.explore = Some(Exploration { equipoise: Share::new(equipoise)?, ..Exploration::NONE });
         let runs = size.runs(2_000, 1_000);
         let experiment = Experiment {
             rounds: Some(size.rounds.min(300)),

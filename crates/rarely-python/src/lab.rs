@@ -179,6 +179,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         }
     };
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
+    let sets = text("sets")?.map(|sets| sets.parse()).transpose();
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
@@ -194,6 +195,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         norm_bound,
         prior_mean: number("prior_mean")?,
         error_probability: number("error_probability")?,
+        sets: sets.map_err(|error| error::SETTINGS.explain(py, &error))?,
         tolerance: number("tolerance")?,
     })
 }

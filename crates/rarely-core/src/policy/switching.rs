@@ -343,7 +343,7 @@ impl Policy for Switching {
     #[inline]
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        let decided = self.explorer.decided(self.learner.statistics());
+        let decided = self.decisions();
         if self.explorer.is_over(decided, self.shape().arms()) {
             return Ok(Decision::certain(self.rule.best(context), Reason::Policy));
         }
@@ -357,7 +357,7 @@ impl Policy for Switching {
         decisions: &mut [Decision],
     ) -> Result<(), DecideError> {
         check_room(contexts, self.shape(), decisions)?;
-        let decided = self.explorer.decided(self.learner.statistics());
+        let decided = self.decisions();
         if self.explorer.is_over(decided, self.shape().arms()) {
             let mut room = decisions.iter_mut();
             self.rule.for_each_best(contexts.values(), |arm| {
@@ -472,8 +472,12 @@ impl Policy for Switching {
         self.explorer.renewals()
     }
 
-    fn record_decisions(&mut self, more: u64) {
-        self.explorer.set_decided(self.explorer.decided(self.learner.statistics()) + more);
+    fn decisions(&self) -> u64 {
+        self.explorer.decided(self.learner.statistics())
+    }
+
+    fn set_decisions(&mut self, made: u64) {
+        self.explorer.set_decided(made);
     }
 
     fn population(&self) -> Option<&Population> {

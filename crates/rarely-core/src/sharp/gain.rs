@@ -26,13 +26,7 @@ pub(crate) struct PairTally {
 
 impl PairTally {
     pub(crate) fn new(arms: usize, dimension: usize) -> Self {
-        Self {
-            arms,
-            dimension,
-            sums: vec![0.0; arms * arms * dimension],
-            moves: vec![0; arms * arms],
-            contexts: 0,
-        }
+        Self { arms, dimension, sums: vec![0.0; arms * arms * dimension], moves: vec![0; arms * arms], contexts: 0 }
     }
 
     /// One context's arm before and after.

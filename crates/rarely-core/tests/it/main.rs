@@ -11,6 +11,7 @@ mod plausible;
 mod policy;
 mod population_bounds;
 mod settings;
+mod sharp;
 mod snapshot;
 mod statistics;
 mod test_vectors;

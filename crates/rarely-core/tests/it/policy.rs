@@ -2,6 +2,7 @@
 
 mod allocation;
 mod optimistic;
+mod rarely;
 
 use proptest::prelude::*;
 use rarely_core::{

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rarely_core::{
-    Arm, Confidence, Context, Contexts, ErrorProbability, Interval, Noise, NormBound, Parameters, Penalty, Profile, Rng, Rule, Sets,
-    Settings, Shape, SharpSet, Statistics,
+    Arm, Confidence, Context, Contexts, ErrorProbability, Interval, Noise, NormBound, Parameters, Penalty, Profile,
+    Rng, Rule, Sets, Settings, Shape, SharpSet, Statistics,
 };
 use serde_json::Value;
 

@@ -1,7 +1,9 @@
 //! Triggers carry distances and witnesses from round to round. Here every round is judged anew, from statistics rebuilt from
 //! the log.
 
-use rarely_core::{Algorithm, Arm, ConfidenceSet, Context, Contexts, Parameters, Rng, Rule, Sets, Settings, Statistics};
+use rarely_core::{
+    Algorithm, Arm, ConfidenceSet, Context, Contexts, Parameters, Rng, Rule, Sets, Settings, Statistics,
+};
 
 use crate::sample;
 

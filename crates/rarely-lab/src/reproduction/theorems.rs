@@ -258,7 +258,7 @@ pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
     let shape = Shape::new(2, 2)?;
     let confidence = Confidence {
         noise: Noise::new(0.1)?,
-        norm_bound: NormBound::new(1.0)?,
+        norm_bound: Some(NormBound::new(1.0)?),
         error_probability: ErrorProbability::new(0.05)?,
         penalty: Penalty::new(1.0)?,
         sets: Sets::Joint,

@@ -44,21 +44,22 @@ class Policy:
         cls,
         arms: int,
         dimension: int,
-        algorithm: str = "boundary-conservative",
+        algorithm: str = "rarely",
         *,
         noise: float = 1.0,
-        norm_bound: float = 10.0,
+        norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
         prior_mean: Any = None,
         deployed: Any = None,
         explore: str | None = None,
         population: Any = None,
-        sets: str = "joint",
+        sets: str | None = None,
         tolerance: float = 0.01,
         growth: float = 0.3,
         excluded_share: float = 0.01,
         minimum_gain: float = 0.0,
+        deviations: float = 3.0,
         safety: float = 0.1,
         posterior_scale: float | None = None,
         baseline: int | None = None,
@@ -176,7 +177,7 @@ class Certificate:
     @property
     def theorem_three(self) -> bool | None: ...
     @property
-    def radius(self) -> float: ...
+    def radius(self) -> float | None: ...
     @property
     def digest(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
