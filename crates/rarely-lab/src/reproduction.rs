@@ -7,7 +7,7 @@ mod theorems;
 
 use std::sync::Arc;
 
-use rarely_core::{Algorithm, Certificates, Exploration, Profile, SettingsError, Share, Solver};
+use rarely_core::{Algorithm, Certificates, Exploration, Profile, Sets, SettingsError, Share, Solver};
 use rarely_data::Counterfactuals;
 
 use crate::contestant::{Contestant, NormBound};
@@ -330,6 +330,8 @@ fn variants(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
 fn planar(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
     let trial = |(id, equipoise): (&str, f64)| {
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+        // The theorem is about the cones of one ellipsoid.
+        contestant.declared.sets = Some(Sets::Joint);
         contestant.declared.error_probability = Some(0.01);
         contestant.explore = Some(Exploration { equipoise: Share::new(equipoise)?, ..Exploration::NONE });
         let runs = size.runs(2_000, 1_000);

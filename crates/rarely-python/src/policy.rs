@@ -518,14 +518,26 @@ impl PyPolicy {
         } else {
             String::new()
         };
+        let bound = state.params.norm_bound.map_or_else(String::new, |bound| format!(", norm bound {bound}"));
+        let stuck: Vec<String> = state.policy.stuck().iter().map(|stuck| stuck.arm.index().to_string()).collect();
+        let stuck = if stuck.is_empty() {
+            String::new()
+        } else {
+            format!(", stuck: arm {} may be best but is hardly ever played", stuck.join(" and "))
+        };
         format!(
-            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}, norm bound {}>",
+            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}{bound}{stuck}>",
             self.shape.arms(),
             many(self.shape.dimension() as u64, "context variable"),
             many(state.policy.rounds(), "outcome"),
             state.params.noise,
-            state.params.norm_bound,
         )
+    }
+
+    /// Renewals of the randomisation around the rule.
+    #[getter]
+    fn renewals_(&self, py: Python<'_>) -> u64 {
+        self.lock(py).policy.renewals()
     }
 
     /// The name of its algorithm.

@@ -122,6 +122,9 @@ class Policy:
     def estimates_(self) -> _Numbers:
         """The estimated parameters, a row for each arm."""
     @property
+    def renewals_(self) -> int:
+        """Renewals of the randomisation around the rule."""
+    @property
     def radius_(self) -> float:
         """The radius of the joint confidence set."""
     @property
