@@ -72,6 +72,7 @@ mod plausible;
 mod policy;
 mod population;
 mod population_bounds;
+mod quantile;
 mod ridge;
 mod rng;
 mod rule;
