@@ -40,6 +40,9 @@
 //! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
+//! | `least_squares`, `robust`, `quantile` | least squares of every arm; errors without equal variances; t, F and χ² |
+//! | `planned`, `majority` | planned looks; rare outcomes |
+//! | `standard` | what an interval rests on |
 //! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
 //! | `explore` | pilot, equipoise, the stuck diagnostic |
@@ -66,8 +69,11 @@ mod explore;
 mod gain;
 mod gradient;
 mod interaction;
+mod least_squares;
+mod majority;
 mod number;
 mod planar;
+mod planned;
 mod plausible;
 mod policy;
 mod population;
@@ -75,9 +81,11 @@ mod population_bounds;
 mod quantile;
 mod ridge;
 mod rng;
+mod robust;
 mod rule;
 mod settings;
 mod snapshot;
+mod standard;
 mod statistics;
 mod symmetric;
 mod track;
@@ -92,20 +100,25 @@ pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
 pub use context::{Context, Contexts};
 pub use decision::{Decision, Reason};
 pub use error::{
-    ContextError, DecideError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION, MAX_INFORMATION_RATIO, MAX_PARAMETER,
-    MAX_REWARD, MergeError, ObserveError, RestoreError, SettingsError,
+    ConfirmError, ContextError, DecideError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION,
+    MAX_INFORMATION_RATIO, MAX_PARAMETER, MAX_REWARD, MergeError, ObserveError, RestoreError, ScoreError,
+    SettingsError,
 };
 pub use explore::{Exploration, Stuck};
 pub use gain::{BoundaryMove, Certificate, Gain};
 pub use gradient::{Solver, cosine, cosine_gradient};
 pub use interaction::{Round, StepError, World, step};
+pub use least_squares::{ArmFit, ArmSums, CaseLog, LeastSquares};
 pub use number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use planar::{Above, TheoremThree, Thresholds};
+pub use planned::{Look, LookPlan, PlannedNoise, PlannedSets};
 pub use policy::{Baseline, Learner, Policy};
 pub use population::{Population, RECENT_CONTEXTS};
 pub use ridge::{Ridge, Step};
 pub use rng::Rng;
+pub use robust::ClusterError;
 pub use rule::Rule;
 pub use settings::{Certificates, Settings, Tuning};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
+pub use standard::{Confirmed, ErrorBudget, Method, Standard, Timing};
 pub use statistics::{Digest, Statistics};

@@ -10,6 +10,7 @@ mod planar;
 mod plausible;
 mod policy;
 mod population_bounds;
+mod robust;
 mod settings;
 mod snapshot;
 mod statistics;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rarely_core::{
-    Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets,
-    Shape, Statistics,
+    Arm, CaseLog, Confidence, ConfirmError, Context, Contexts, ErrorProbability, LeastSquares, LookPlan, Noise,
+    NormBound, Parameters, Penalty, PlannedNoise, PlannedSets, Profile, Rule, Sets, Shape, Statistics,
 };
 use serde_json::Value;
 
@@ -105,7 +105,8 @@ fn every_test_vector() {
     }
 }
 
-/// Sharp sets, planned looks and posterior probabilities (mathematics §§12–15): the file is complete; nothing computes them yet.
+/// Sharp sets, planned looks and posterior probabilities (mathematics §§12–15): the file is complete. Planned looks and confirmation are
+/// checked below.
 #[test]
 fn the_evidence_vectors_have_their_sections() {
     let cases = cases("test-vectors-evidence.json");
@@ -118,6 +119,57 @@ fn the_evidence_vectors_have_their_sections() {
             assert!(case["expected"].get(section).is_some(), "case {at} expects no {section}");
         }
     }
+}
+
+/// The log of an evidence vector.
+struct EvidenceLog {
+    shape: Shape,
+    contexts: Vec<f64>,
+    arms: Vec<Arm>,
+    rewards: Vec<f64>,
+}
+
+impl EvidenceLog {
+    fn new(case: &Value) -> Self {
+        let count = |value: &Value| usize::try_from(value.as_u64().expect("a count")).expect("fits");
+        let rows = case["log"].as_array().expect("a log");
+        Self {
+            shape: Shape::new(count(&case["arms"]), count(&case["dimension"])).expect("a shape"),
+            contexts: rows.iter().flat_map(|row| numbers(&row["context"])).collect(),
+            arms: rows.iter().map(|row| Arm::new(count(&row["arm"]))).collect(),
+            rewards: rows.iter().map(|row| number(&row["reward"])).collect(),
+        }
+    }
+
+    fn cases(&self) -> CaseLog<'_> {
+        let contexts = Contexts::new(&self.contexts, self.shape.dimension()).unwrap();
+        CaseLog::new(self.shape, contexts, &self.arms, &self.rewards).unwrap()
+    }
+}
+
+/// Planned pairs with the pooled variance (mathematics §13). Where an arm has too few cases there is none.
+#[test]
+fn planned_pairs_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for (at, case) in cases("test-vectors-evidence.json").iter().enumerate() {
+        let log = EvidenceLog::new(case);
+        let fit = LeastSquares::fit(&log.cases());
+        let delta = ErrorProbability::new(number(&case["error_probability"])).unwrap();
+        let cases = log.arms.len() as u64;
+        let look = LookPlan::new((0..4).map(|look| cases + look).collect()).unwrap().look(cases).unwrap();
+        let sets = PlannedSets::new(&fit, PlannedNoise::EqualVariances, delta, look).unwrap();
+        let expected = case["expected"]["planned_pairs"].as_array().expect("pairs");
+        if expected.is_empty() {
+            assert!(matches!(sets.pair_radius_squared(), Err(ConfirmError::NotEstimable { .. })), "case {at}");
+        }
+        for pair in expected {
+            assert_eq!(pair["looks"], 4);
+            close(sets.pooled_variance().unwrap().0, number(&pair["residual_variance"]), 1e-11, "residual variance");
+            close(sets.pair_radius_squared().unwrap(), number(&pair["radius_squared"]), 1e-9, "squared radius");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 30);
 }
 
 /// k = 2, d = 1, λ = 1, σ = 1, L = 1, δ = e⁻²: one observation of 3 at s = 1 on arm 1, worked by hand.
