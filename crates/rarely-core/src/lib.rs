@@ -41,7 +41,8 @@
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
 //! | `least_squares`, `robust`, `quantile` | least squares of every arm; errors without equal variances; t, F and χ² |
-//! | `planned`, `majority` | planned looks; rare outcomes |
+//! | `planned`, `anytime`, `confirm` | planned looks; the multiplier that holds at any time; the gain of one declared change |
+//! | `scores`, `sequence`, `majority` | gains without a model, from propensities; confidence sequences; rare outcomes |
 //! | `standard` | what an interval rests on |
 //! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
@@ -55,11 +56,13 @@
 #![deny(missing_docs)]
 
 mod algorithm;
+mod anytime;
 mod arm;
 mod block;
 mod change;
 mod cone;
 mod confidence;
+mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod context;
@@ -83,6 +86,8 @@ mod ridge;
 mod rng;
 mod robust;
 mod rule;
+mod scores;
+mod sequence;
 mod settings;
 mod snapshot;
 mod standard;
@@ -93,10 +98,14 @@ mod trigger;
 mod update;
 
 pub use algorithm::{Algorithm, AlgorithmInfo};
+pub use anytime::{Mixture, anytime_multiplier, planned_multiplier};
 pub use arm::{Arm, Parameters, Shape};
 pub use change::{Cause, Change, Evidence};
 pub use cone::{Boundary, Conservative};
 pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
+pub use confirm::{
+    Concluded, Conclusion, Confirmation, MIN_CASES, MIN_CLUSTER_DEGREES, MIN_OF_A_CLASS, conclude, gain_functional,
+};
 pub use context::{Context, Contexts};
 pub use decision::{Decision, Reason};
 pub use error::{
@@ -118,6 +127,8 @@ pub use ridge::{Ridge, Step};
 pub use rng::Rng;
 pub use robust::ClusterError;
 pub use rule::Rule;
+pub use scores::{RuleChoice, ScoreSettings, ScoredCase, Scores};
+pub use sequence::{AsymptoticSequence, EmpiricalBernstein, RunningMean};
 pub use settings::{Certificates, Settings, Tuning};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
 pub use standard::{Confirmed, ErrorBudget, Method, Standard, Timing};

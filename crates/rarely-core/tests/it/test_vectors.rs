@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rarely_core::{
-    Arm, CaseLog, Confidence, ConfirmError, Context, Contexts, ErrorProbability, LeastSquares, LookPlan, Noise,
-    NormBound, Parameters, Penalty, PlannedNoise, PlannedSets, Profile, Rule, Sets, Shape, Statistics,
+    Arm, CaseLog, Confidence, ConfirmError, Context, Contexts, ErrorProbability, LeastSquares, LookPlan, Mixture,
+    Noise, NormBound, Parameters, Penalty, PlannedNoise, PlannedSets, Profile, Rule, Sets, Shape, Statistics,
+    anytime_multiplier, gain_functional, planned_multiplier,
 };
 use serde_json::Value;
 
@@ -170,6 +171,43 @@ fn planned_pairs_of_the_evidence_vectors() {
         }
     }
     assert_eq!(checked, 30);
+}
+
+/// The gain by least squares with HC3 errors, a planned look and the anytime multiplier (mathematics §14). The vectors use `n − kd` degrees
+/// of freedom, where a confirmation uses `min_a n_a − d` over the arms that change.
+#[test]
+fn least_squares_gains_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for case in cases("test-vectors-evidence.json") {
+        let expected = &case["expected"]["gain"]["least_squares"];
+        if expected.is_null() {
+            continue;
+        }
+        let log = EvidenceLog::new(&case);
+        let people = numbers(&case["people"]);
+        let people = Contexts::new(&people, log.shape.dimension()).unwrap();
+        let choose = |values: &Value| {
+            Rule::new(Parameters::new(log.shape, numbers(values)).unwrap()).choose_many(people).unwrap()
+        };
+        let (before, after) = (choose(&case["rule"]), choose(&case["expected"]["estimates"]));
+        let functional = gain_functional(log.shape, people, &before, &after).unwrap();
+        let fit = LeastSquares::fit(&log.cases());
+        let estimate = fit.estimate(&functional).unwrap();
+        let error = fit.hc3_error(&log.cases(), &functional).unwrap();
+        close(estimate, number(&expected["estimate"]), 1e-9, "estimate");
+        close(error, number(&expected["hc3_se"]), 1e-9, "HC3 error");
+        let (degrees, delta) = (number(&expected["degrees"]), number(&case["error_probability"]));
+        let (looks, candidates) = (number(&expected["looks"]), number(&expected["candidates"]));
+        let multiplier = planned_multiplier(degrees, delta / (looks * candidates));
+        let planned = numbers(&expected["planned"]);
+        close(estimate - multiplier * error, planned[0], 1e-9, "lower end");
+        close(estimate + multiplier * error, planned[1], 1e-9, "upper end");
+        let mixture = Mixture::new(number(&expected["anytime"]["tuning"])).unwrap();
+        let anytime = anytime_multiplier(degrees, log.arms.len() as f64, mixture, delta / candidates);
+        close(anytime, number(&expected["anytime"]["multiplier"]), 1e-9, "anytime multiplier");
+        checked += 1;
+    }
+    assert_eq!(checked, 8);
 }
 
 /// k = 2, d = 1, λ = 1, σ = 1, L = 1, δ = e⁻²: one observation of 3 at s = 1 on arm 1, worked by hand.
