@@ -2,8 +2,12 @@
 //!
 //! The limits exist so that no finite input can overflow or silently lose the digits that a confidence set depends on.
 
+mod confirm;
+
 use rarely_error::{Explain, Remedy};
 use thiserror::Error;
+
+pub use confirm::{ConfirmError, LookError, ScoreError};
 
 /// Largest magnitude of an entry of a context.
 pub const MAX_CONTEXT_ENTRY: f64 = 1e9;

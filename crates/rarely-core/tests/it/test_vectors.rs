@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rarely_core::{
-    Arm, Confidence, Context, Contexts, ErrorProbability, Interval, Noise, NormBound, Parameters, Penalty, Profile,
-    Rng, Rule, Sets, Settings, Shape, SharpSet, Statistics,
+    Arm, CaseLog, Confidence, ConfirmError, Context, Contexts, ErrorProbability, Interval, LeastSquares, LookPlan,
+    Mixture, Noise, NormBound, Parameters, Penalty, PlannedNoise, PlannedSets, Profile, Rng, Rule, Sets, Settings,
+    Shape, SharpSet, Statistics, anytime_multiplier, gain_functional, planned_multiplier,
 };
 use serde_json::Value;
 
@@ -214,6 +215,94 @@ fn every_evidence_vector() {
     for (at, case) in cases.iter().enumerate() {
         check_sharp(case, at);
     }
+}
+
+/// The log of an evidence vector.
+struct EvidenceLog {
+    shape: Shape,
+    contexts: Vec<f64>,
+    arms: Vec<Arm>,
+    rewards: Vec<f64>,
+}
+
+impl EvidenceLog {
+    fn new(case: &Value) -> Self {
+        let count = |value: &Value| usize::try_from(value.as_u64().expect("a count")).expect("fits");
+        let rows = case["log"].as_array().expect("a log");
+        Self {
+            shape: Shape::new(count(&case["arms"]), count(&case["dimension"])).expect("a shape"),
+            contexts: rows.iter().flat_map(|row| numbers(&row["context"])).collect(),
+            arms: rows.iter().map(|row| Arm::new(count(&row["arm"]))).collect(),
+            rewards: rows.iter().map(|row| number(&row["reward"])).collect(),
+        }
+    }
+
+    fn cases(&self) -> CaseLog<'_> {
+        let contexts = Contexts::new(&self.contexts, self.shape.dimension()).unwrap();
+        CaseLog::new(self.shape, contexts, &self.arms, &self.rewards).unwrap()
+    }
+}
+
+/// Planned pairs with the pooled variance (mathematics §13). Where an arm has too few cases there is none.
+#[test]
+fn planned_pairs_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for (at, case) in cases("test-vectors-evidence.json").iter().enumerate() {
+        let log = EvidenceLog::new(case);
+        let fit = LeastSquares::fit(&log.cases());
+        let delta = ErrorProbability::new(number(&case["error_probability"])).unwrap();
+        let cases = log.arms.len() as u64;
+        let look = LookPlan::new((0..4).map(|look| cases + look).collect()).unwrap().look(cases).unwrap();
+        let sets = PlannedSets::new(&fit, PlannedNoise::EqualVariances, delta, look).unwrap();
+        let expected = case["expected"]["planned_pairs"].as_array().expect("pairs");
+        if expected.is_empty() {
+            assert!(matches!(sets.pair_radius_squared(), Err(ConfirmError::NotEstimable { .. })), "case {at}");
+        }
+        for pair in expected {
+            assert_eq!(pair["looks"], 4);
+            close(sets.pooled_variance().unwrap().0, number(&pair["residual_variance"]), 1e-11, "residual variance");
+            close(sets.pair_radius_squared().unwrap(), number(&pair["radius_squared"]), 1e-9, "squared radius");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 30);
+}
+
+/// The gain by least squares with HC3 errors, a planned look and the anytime multiplier (mathematics §14). The vectors use `n − kd` degrees
+/// of freedom, where a confirmation uses `min_a n_a − d` over the arms that change.
+#[test]
+fn least_squares_gains_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for case in cases("test-vectors-evidence.json") {
+        let expected = &case["expected"]["gain"]["least_squares"];
+        if expected.is_null() {
+            continue;
+        }
+        let log = EvidenceLog::new(&case);
+        let people = numbers(&case["people"]);
+        let people = Contexts::new(&people, log.shape.dimension()).unwrap();
+        let choose = |values: &Value| {
+            Rule::new(Parameters::new(log.shape, numbers(values)).unwrap()).choose_many(people).unwrap()
+        };
+        let (before, after) = (choose(&case["rule"]), choose(&case["expected"]["estimates"]));
+        let functional = gain_functional(log.shape, people, &before, &after).unwrap();
+        let fit = LeastSquares::fit(&log.cases());
+        let estimate = fit.estimate(&functional).unwrap();
+        let error = fit.hc3_error(&log.cases(), &functional).unwrap();
+        close(estimate, number(&expected["estimate"]), 1e-9, "estimate");
+        close(error, number(&expected["hc3_se"]), 1e-9, "HC3 error");
+        let (degrees, delta) = (number(&expected["degrees"]), number(&case["error_probability"]));
+        let (looks, candidates) = (number(&expected["looks"]), number(&expected["candidates"]));
+        let multiplier = planned_multiplier(degrees, delta / (looks * candidates));
+        let planned = numbers(&expected["planned"]);
+        close(estimate - multiplier * error, planned[0], 1e-9, "lower end");
+        close(estimate + multiplier * error, planned[1], 1e-9, "upper end");
+        let mixture = Mixture::new(number(&expected["anytime"]["tuning"])).unwrap();
+        let anytime = anytime_multiplier(degrees, log.arms.len() as f64, mixture, delta / candidates);
+        close(anytime, number(&expected["anytime"]["multiplier"]), 1e-9, "anytime multiplier");
+        checked += 1;
+    }
+    assert_eq!(checked, 8);
 }
 
 /// k = 2, d = 1, λ = 1, σ = 1, L = 1, δ = e⁻²: one observation of 3 at s = 1 on arm 1, worked by hand.
