@@ -14,7 +14,7 @@
 //! ```
 //! use rarely_core::{Context, Rng, Settings};
 //!
-//! let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
+//! let mut policy = Settings::new(2, 2)?.noise(0.1)?.build()?;
 //! let mut rng = Rng::new(1, 0);
 //! for _ in 0..1000 {
 //!     let patient = [1.0, rng.uniform()];
@@ -39,6 +39,7 @@
 //! | `confidence` | radius and confidence set: contains, nearest point, intervals |
 //! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
+//! | `marks`, `sharp`, `region` | sums remembered at a few rounds; sharp sets; whichever set is in use |
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
 //! | `least_squares`, `robust`, `quantile` | least squares of every arm; errors without equal variances; t, F and χ² |
 //! | `planned`, `anytime`, `confirm` | planned looks; the multiplier that holds at any time; the gain of one declared change |
@@ -46,7 +47,7 @@
 //! | `standard` | what an interval rests on |
 //! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
-//! | `explore` | pilot, equipoise, the stuck diagnostic |
+//! | `explore`, `randomisation`, `best_arm` | pilot, equipoise, the stuck diagnostic; posterior-weighted equipoise |
 //! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
 //! | `interaction` | one round of a policy in a world |
 //! | `snapshot`, `error` | state as plain data; errors |
