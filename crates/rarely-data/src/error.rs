@@ -27,6 +27,12 @@ pub enum DataError {
     /// No path to IHDP data.
     #[error("no path to the IHDP data was given")]
     NoPath,
+    /// A realisation that was never published.
+    #[error("IHDP has no realisation {number}")]
+    NoRealisation {
+        /// The number asked for.
+        number: u32,
+    },
     /// A path to IHDP data that does not exist.
     #[error("{}: no such file or directory", path.display())]
     NotThere {
@@ -318,6 +324,7 @@ impl Explain for DataError {
         const GET_AGAIN: &str = "the file is damaged, incomplete or changed: get the original again";
         let text = match self {
             Self::NoPath | Self::NotThere { .. } | Self::NothingFound { .. } => return Some(ihdp::how_to_get()),
+            Self::NoRealisation { .. } => "give a number from 1 to 1,000",
             Self::File(error) => return error.remedy(),
             Self::Cases(error) => return error.remedy(),
             Self::NotNumbered { .. } => "rename the file, move it away, or give the files one by one",

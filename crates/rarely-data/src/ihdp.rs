@@ -1,12 +1,17 @@
 //! The Infant Health and Development Program, with the simulated outcomes of `[hill-2011]`: 747 children, 25 covariates, no
 //! treatment (arm 0) or treatment (arm 1).
 //!
-//! Two public forms are read. *CSV*, a file for each realisation: no header, 747 rows of
+//! [`realisation`] draws any of the 1,000 published realisations from covariates that are part of the program.
+//! [`read`] reads files in two public forms. *CSV*, a file for each realisation: no header, 747 rows of
 //! `treatment, y_factual, y_cfactual, mu0, mu1, x1 … x25`. *npz*, all realisations in an archive of the arrays
 //! `x` (people × 25 × realisations) and `t, yf, ycf, mu0, mu1` (people × realisations), usually split into
 //! `….train.npz` and `….test.npz`. x1–x6 are continuous and standardised, x7–x25 binary (x14 is coded 1 and 2).
 
 mod archive;
+mod covariates;
+mod csv;
+mod normal_quantile;
+mod r_random;
 mod realisation;
 mod synthetic;
 
@@ -17,12 +22,15 @@ use rarely_error::{Action, Remedy};
 
 use crate::{Counterfactuals, DataError};
 
-pub use synthetic::{LARGEST_EXPECTED_OUTCOME, synthetic, treated};
+pub use realisation::realisation;
+pub use synthetic::{LARGEST_EXPECTED_OUTCOME, synthetic, treated as synthetic_treated};
 
 /// Children in a realisation.
 pub const CHILDREN: usize = 747;
 /// Covariates of a child.
 pub const COVARIATES: usize = 25;
+/// Published realisations, numbered from 1. The first 100 are the set that the paper names.
+pub const REALISATIONS: u32 = 1_000;
 
 /// Where the data come from and how to get them.
 pub const HOW_TO_GET: &str = "\
@@ -42,7 +50,20 @@ pub(crate) fn how_to_get() -> Remedy {
     Remedy::with(text, Action::DrawSyntheticChildren)
 }
 
-/// Names of the covariates, `x1` to `x25`: the published files have no header, and the synthetic set is interchangeable with them.
+/// The first realisations, in order.
+///
+/// # Errors
+/// [`DataError::NoRealisation`] if there are not so many.
+pub fn realisations(count: u32) -> Result<Vec<Counterfactuals>, DataError> {
+    (1..=count).map(realisation).collect()
+}
+
+/// Which of the 747 children were treated in the study: 139, the same in every realisation.
+pub fn treated() -> &'static [bool] {
+    &covariates::Covariates::embedded().treated
+}
+
+/// Names of the covariates, `x1` to `x25`: the published files have no header.
 pub(crate) fn covariate_names() -> Vec<String> {
     (1..=COVARIATES).map(|number| format!("x{number}")).collect()
 }
@@ -73,7 +94,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Counterfactuals>, DataError> {
     let mut realisations = Vec::new();
     for source in archive::paired(&files)? {
         match source {
-            archive::RealisationSource::CommaSeparated(file) => realisations.push(realisation::read(file)?),
+            archive::RealisationSource::CommaSeparated(file) => realisations.push(csv::read(file)?),
             archive::RealisationSource::Archive(file) => realisations.extend(archive::read(file)?),
             archive::RealisationSource::Splits { train, test } => {
                 realisations.extend(archive::read_splits(train, test)?);

@@ -22,14 +22,14 @@ fn one_seed_has_the_same_children_in_every_realisation_and_other_outcomes() {
     assert_ne!(one.means, other.means);
     assert_ne!(one.outcomes, other.outcomes);
     assert_ne!(one.contexts, ihdp::synthetic(4, 1).contexts);
-    assert_eq!(ihdp::treated(3), ihdp::treated(3));
+    assert_eq!(ihdp::synthetic_treated(3), ihdp::synthetic_treated(3));
     ihdp::synthetic(u64::MAX, u64::MAX).validate().expect("the ends of the ranges");
 }
 
 #[test]
 fn the_average_effect_on_the_treated_is_four() {
     for seed in 0..5 {
-        let treated = ihdp::treated(seed);
+        let treated = ihdp::synthetic_treated(seed);
         assert_eq!(treated.iter().filter(|&&treated| treated).count(), 139);
         for realisation in 0..20 {
             let children = ihdp::synthetic(seed, realisation);

@@ -7,6 +7,7 @@ mod cases;
 mod cases_people;
 mod counterfactuals;
 mod ihdp_archive;
+mod ihdp_csv;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
 mod ihdp_published;
