@@ -13,17 +13,13 @@ mod csv;
 mod normal_quantile;
 mod r_random;
 mod realisation;
-mod synthetic;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rarely_error::{Action, Remedy};
-
 use crate::{Counterfactuals, DataError};
 
 pub use realisation::realisation;
-pub use synthetic::{LARGEST_EXPECTED_OUTCOME, synthetic, treated as synthetic_treated};
 
 /// Children in a realisation.
 pub const CHILDREN: usize = 747;
@@ -31,24 +27,6 @@ pub const CHILDREN: usize = 747;
 pub const COVARIATES: usize = 25;
 /// Published realisations, numbered from 1. The first 100 are the set that the paper names.
 pub const REALISATIONS: u32 = 1_000;
-
-/// Where the data come from and how to get them.
-pub const HOW_TO_GET: &str = "\
-The IHDP data are public but not part of this program. Two forms are read:
-- CSV: clone the repository CEVAE of AMLab-Amsterdam on GitHub; its directory datasets/IHDP/csv has ihdp_npci_1.csv to
-  ihdp_npci_10.csv, ten realisations of 747 children.
-- npz: the authors of counterfactual regression (CFR: Shalit, Johansson and Sontag) offer ihdp_npci_1-100.train.npz and
-  ihdp_npci_1-100.test.npz, and the same with 1-1000; Fredrik Johansson's home page links to them.
-Put the files into a directory, unchanged, and give its path.";
-
-/// How to get the data, or to do without them.
-pub(crate) fn how_to_get() -> Remedy {
-    let text = format!(
-        "get the IHDP data, or {{action}}\n{HOW_TO_GET}\nSynthetic children have similar marginals and the same response surface; \
-         results are labelled synthetic and are not those of the study."
-    );
-    Remedy::with(text, Action::DrawSyntheticChildren)
-}
 
 /// The first realisations, in order.
 ///

@@ -18,7 +18,6 @@ pub(super) fn read(file: &Path) -> Result<Counterfactuals, DataError> {
     let names: Vec<String> = BEFORE.iter().map(|&name| name.to_owned()).chain(columns.clone()).collect();
     let mut children = Counterfactuals {
         label: file_name(file),
-        synthetic: false,
         columns,
         contexts: Vec::with_capacity(CHILDREN * COVARIATES),
         arms: 2,

@@ -47,7 +47,6 @@ pub fn realisation(number: u32) -> Result<Counterfactuals, DataError> {
     let (untreated, treated) = (outcomes_of(&without), outcomes_of(&with));
     Ok(Counterfactuals {
         label: format!("IHDP, realisation {number}"),
-        synthetic: false,
         columns: children.names.iter().map(|&name| name.to_owned()).collect(),
         contexts: children.values.clone(),
         arms: 2,

@@ -153,20 +153,18 @@ fn a_folder_is_read_in_the_order_of_its_numbers_and_only_its_csv_files() {
 #[test]
 fn paths_without_data_are_errors() {
     let folder = tempfile::tempdir().expect("a folder");
-    let help = |found: String, problem: &str| {
-        assert!(
-            found.starts_with(&format!("{problem}\nhelp: get the IHDP data, or use synthetic children\n")),
-            "{found}"
-        );
-        assert!(found.contains(ihdp::HOW_TO_GET), "{found}");
+    let check = |paths: &[PathBuf], expected: &str| {
+        let expected = format!("{expected}, or use the embedded realisations");
+        assert_eq!(message(ihdp::read(paths), &folder), expected);
     };
-    help(message(ihdp::read(&[]), &folder), "no path to the IHDP data was given");
-    help(message(ihdp::read(&[folder.path().join("nowhere")]), &folder), "nowhere: no such file or directory");
+    check(&[], "no path to the IHDP data was given\nhelp: name files or directories");
+    check(&[folder.path().join("nowhere")], "nowhere: no such file or directory\nhelp: check the path");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("a folder");
-    help(
-        message(ihdp::read(&[empty]), &folder),
-        "empty: the directory holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file",
+    check(
+        &[empty],
+        "empty: the directory holds neither ihdp_npci_1.csv, ihdp_npci_2.csv, … nor an .npz file\n\
+         help: name a directory that holds some of them",
     );
     let other = folder.path().join("children.parquet");
     fs::write(&other, "").expect("a file");

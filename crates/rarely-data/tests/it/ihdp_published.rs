@@ -17,7 +17,6 @@ fn the_folder_is_read_in_the_order_of_its_numbers() {
     for realisation in &realisations {
         realisation.validate().expect("valid");
         assert_eq!((realisation.people(), realisation.dimension(), realisation.arms), (747, 25, 2));
-        assert!(!realisation.synthetic);
         assert_eq!((realisation.columns[0].as_str(), realisation.columns[24].as_str()), ("x1", "x25"));
     }
 }

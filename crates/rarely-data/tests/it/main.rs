@@ -12,7 +12,6 @@ mod ihdp_csv;
 mod ihdp_files;
 mod ihdp_published;
 mod ihdp_realisation;
-mod ihdp_synthetic;
 mod log;
 mod log_formats;
 mod log_parquet;
