@@ -19,7 +19,7 @@ use crate::world_source::WorldSource;
 
 pub use claims::{Claim, ClaimVerdict, Measurement, claims};
 pub use errata::{Erratum, ErratumOrigin, errata};
-pub use reproduced::{JudgementError, Reproduced, synthetic_children};
+pub use reproduced::{ChildrenDescription, JudgementError, Reproduced};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, TheoremTwo, counter_example, planar_moment, projection_gap, solver_gap,
     theorem_three_gap, theorem_two,
@@ -33,6 +33,8 @@ pub const GRID_DIMENSIONS: [usize; 4] = [2, 5, 20, 50];
 pub const WIDE: usize = 200;
 /// Values of `Δ` and of `λ` in the paper's supplement.
 pub const SWEPT: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
+/// Realisations of IHDP in Figure 4.
+pub const FIGURE_FOUR_REALISATIONS: u32 = 100;
 /// The main setting.
 pub const MAIN: (usize, usize) = (4, 5);
 
@@ -71,7 +73,7 @@ impl ReproductionSize {
     pub fn extent(&self) -> String {
         let how_many = match (self.at_most, self.full) {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
-            (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
+            (_, true) => "the paper's size, 50 runs of every simulation and 500 of IHDP (the paper has 100)".to_owned(),
             (_, false) => {
                 "50 runs of the main experiment and of the house default, 100 of IHDP, fewer of the paper's grid and the frontier".to_owned()
             }
@@ -101,8 +103,6 @@ impl Trial {
 pub struct TrialResults {
     /// How much was run.
     pub size: ReproductionSize,
-    /// Whether the children are synthetic.
-    pub synthetic: bool,
     trials: Vec<(String, Vec<ContestantResult>)>,
 }
 
@@ -111,14 +111,9 @@ impl TrialResults {
     ///
     /// # Errors
     /// [`ExperimentError`] of the first that could not be run.
-    pub fn of(
-        size: ReproductionSize,
-        synthetic: bool,
-        trials: &[Trial],
-        context: &RunContext<'_>,
-    ) -> Result<Self, ExperimentError> {
+    pub fn of(size: ReproductionSize, trials: &[Trial], context: &RunContext<'_>) -> Result<Self, ExperimentError> {
         let run = |trial: &Trial| Ok((trial.id.clone(), trial.experiment.run(&trial.contestants, context)?));
-        Ok(Self { size, synthetic, trials: trials.iter().map(run).collect::<Result<_, ExperimentError>>()? })
+        Ok(Self { size, trials: trials.iter().map(run).collect::<Result<_, ExperimentError>>()? })
     }
 
     /// The results of a trial; none if there was no such trial.
@@ -230,8 +225,8 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
     let experiment = |tables: &Arc<CounterfactualTable>, runs| {
         Experiment::new(WorldSource::Tables(Arc::clone(tables)), runs, size.seed)
     };
-    let as_run: Vec<Counterfactuals> =
-        children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
+    let first: Vec<Counterfactuals> = children.iter().take(1).cloned().collect();
+    let as_run: Vec<Counterfactuals> = first.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let with_intercept: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::with_intercept).collect();
     let everyone: Vec<Algorithm> = without_clucb().chain([Algorithm::Random, Algorithm::Fixed]).collect();
@@ -245,18 +240,19 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
             })
             .collect()
     };
-    let (Some(as_run), Some(shifted), Some(paired), Some(with_intercept)) =
-        (tables(as_run), tables(shifted), tables(children.to_vec()), tables(with_intercept))
+    let (Some(as_run), Some(first), Some(shifted), Some(paired), Some(with_intercept)) =
+        (tables(as_run), tables(first), tables(shifted), tables(children.to_vec()), tables(with_intercept))
     else {
         return Vec::new();
     };
-    let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| Trial {
-        id: id.to_owned(),
-        experiment: experiment(tables, size.runs(100, 100)),
-        contestants,
+    // One order of each realisation, or five; the authors have 100 orders of one.
+    let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| {
+        let full = if tables.realisations().len() > 1 { 500 } else { 100 };
+        Trial { id: id.to_owned(), experiment: experiment(tables, size.runs(full, 100)), contestants }
     };
     let mut all = vec![
         trial("ihdp/authors", &as_run, published(&everyone)),
+        trial("ihdp/repaired", &first, published(&everyone)),
         trial("ihdp/published", &paired, published(&everyone)),
         trial("ihdp/shifted", &shifted, published(&[Algorithm::Greedy])),
         trial("ihdp/rigorous", &paired, rigorous()),

@@ -4,8 +4,6 @@ mod coverage;
 mod environment;
 mod experiment;
 mod frontier;
-#[path = "../../../../testdata/ihdp_files.rs"]
-mod ihdp_files;
 mod metrics;
 mod reference;
 mod report_planar;

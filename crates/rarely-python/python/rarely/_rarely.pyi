@@ -14,6 +14,7 @@ _Arms: TypeAlias = npt.NDArray[np.int64]
 _Mask: TypeAlias = npt.NDArray[np.bool_]
 
 __all__ = [
+    "ihdp",
     "Document",
     "Boundary",
     "Certificate",
@@ -242,6 +243,10 @@ def reproduce(
     out: str | os.PathLike[str] | None,
     progress: _Progress,
 ) -> tuple[dict[str, Any], list[Figure], str, str]: ...
+
+# Data sets; `rarely.datasets` has the public function.
+
+def ihdp(realisation: int) -> tuple[_Numbers, _Arms, _Numbers, _Numbers, _Numbers, _Numbers, list[str]]: ...
 
 # A policy document, and the review of a log.
 
