@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::confidence::Sets;
 use crate::error::SettingsError;
 
 /// The algorithms, by name.
@@ -10,9 +11,11 @@ use crate::error::SettingsError;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The default: `boundary-greedy` with a pilot and equipoise.
+    /// The default: a held rule with posterior-weighted equipoise, changed when the gain is certain.
     #[default]
     Rarely,
+    /// The same, changed when the gain is likely: fewer cases, no guarantee.
+    RarelyQuick,
     /// Follows its estimate every round.
     Greedy,
     /// Adopts its estimate at perfect squares.
@@ -84,12 +87,20 @@ const LARGEST_BOUND: &str = "the largest upper bound";
 
 impl Algorithm {
     /// The table.
-    pub const TABLE: [AlgorithmInfo; 18] = [
+    pub const TABLE: [AlgorithmInfo; 19] = [
         row(
             Self::Rarely,
             "rarely",
-            "the policy in force; pilot, then equipoise",
-            "some pair's boundary is implausible",
+            "the policy in force; posterior-weighted equipoise",
+            "in question, and the estimate gains more than the minimum, certainly",
+            "the estimate",
+            "ours",
+        ),
+        row(
+            Self::RarelyQuick,
+            "rarely-quick",
+            "the policy in force; posterior-weighted equipoise",
+            "in question, and the estimate's gain exceeds z posterior deviations",
             "the estimate",
             "ours",
         ),
@@ -216,6 +227,20 @@ impl Algorithm {
     /// Its name.
     pub fn name(self) -> &'static str {
         self.info().name
+    }
+
+    /// The confidence sets it uses unless others are named: sharp for ours, joint for those of the literature.
+    pub fn default_sets(self) -> Sets {
+        match self {
+            Self::Rarely
+            | Self::RarelyQuick
+            | Self::BoundaryGreedy
+            | Self::BoundaryConservative
+            | Self::PopulationGreedy
+            | Self::PopulationConservative
+            | Self::Certified => Sets::Sharp,
+            _ => Sets::Joint,
+        }
     }
 
     /// Whether it holds a policy and switches it, so that exploration can be combined with it.

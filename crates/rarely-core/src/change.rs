@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::arm::Parameters;
 use crate::gain::Certificate;
+use crate::randomisation::Renewal;
 
 /// The effect of one observation on the policy in force.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +14,9 @@ pub enum Change {
     Kept,
     /// It follows its estimates in every round, so there are no versions to count or certify.
     Continuous,
+    /// The rule stays; the randomisation around it was renewed. If both happen in one round the rule's change is reported, and
+    /// [`Policy::renewals`](crate::Policy::renewals) counts the renewal.
+    Renewed(Renewal),
     /// It changed, for this reason.
     Switched(Box<Evidence>),
 }
@@ -22,7 +26,7 @@ impl Change {
     pub fn evidence(&self) -> Option<&Evidence> {
         match self {
             Self::Switched(evidence) => Some(evidence),
-            Self::Kept | Self::Continuous => None,
+            Self::Kept | Self::Continuous | Self::Renewed(_) => None,
         }
     }
 }
@@ -71,6 +75,15 @@ pub enum Cause {
         /// What it had to exceed.
         minimum: f64,
     },
+    /// A change is likely to gain, without a certificate.
+    Likely {
+        /// The estimated gain per decision.
+        gain: f64,
+        /// It, in posterior standard deviations …
+        deviations: f64,
+        /// … and what that had to exceed.
+        required: f64,
+    },
     /// The data grew enough for an optimistic policy to adopt its new estimates.
     Information {
         /// `det V / det V at the last adoption`.
@@ -109,6 +122,11 @@ impl fmt::Display for Cause {
             Self::Gain { lower, minimum } => {
                 write!(f, "the change gains at least {lower:.4} per decision (required: more than {minimum:.4})")
             }
+            Self::Likely { gain, deviations, required } => write!(
+                f,
+                "the change is estimated to gain {gain:.4} per decision, {deviations:.1} posterior standard deviations (required: \
+                 more than {required:.1}); this is not a certificate"
+            ),
             Self::Information { growth, limit } => {
                 write!(f, "the information grew by a factor of {growth:.2} (required: more than {limit:.2})")
             }

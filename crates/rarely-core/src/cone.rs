@@ -38,8 +38,12 @@ pub struct Boundary {
     pub arms: (usize, usize),
     /// Whether the boundary is plausible.
     pub plausible: bool,
-    /// The smallest `‖θ − θ̂‖_V` among parameters with this boundary: plausible iff at most the radius.
+    /// The smallest `‖θ − θ̂‖_V` among parameters with this boundary: plausible iff at most the radius. Of several sets, in the one
+    /// that leaves it the least room.
     pub distance: f64,
+    /// The radius of that set.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub radius: f64,
     /// Angle to the nearest plausible boundary in degrees; 0 if plausible. If none is within 90° and there are more than two
     /// context variables, the angle to the estimate's boundary.
     pub angle_degrees: f64,
@@ -91,7 +95,7 @@ impl ConfidenceSet<'_> {
             workspace.improve(self, &arms);
             workspace.angle_of_point().to_degrees()
         };
-        Boundary { arms: (i, j), plausible, distance: distance_squared.sqrt(), angle_degrees }
+        Boundary { arms: (i, j), plausible, distance: distance_squared.sqrt(), radius: self.radius(), angle_degrees }
     }
 
     /// Every pair's boundary.

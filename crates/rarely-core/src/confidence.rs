@@ -5,19 +5,22 @@
 //! whatever chose the arms [abbasi-2011, Thm 2; lattimore-2020, Thm 20.5].
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::arm::{Parameters, Shape};
 use crate::block::{Best, Lanes, WIDTH};
+use crate::error::SettingsError;
 use crate::number::{ErrorProbability, Noise, NormBound, Penalty};
 use crate::ridge::Ridge;
 use crate::rule::argmax;
+use crate::sharp::SharpSet;
 use crate::statistics::Statistics;
 use crate::symmetric::{ANY, by_dimension, known};
 
 /// Rounding allowed when a squared distance is compared with a squared radius: a point that was put on the edge is inside.
 pub(crate) const SLACK: f64 = 1e-9;
 
-/// One ellipsoid for all arms, or one for each.
+/// One ellipsoid for all arms, one for each, or some for each pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Sets {
@@ -26,6 +29,37 @@ pub enum Sets {
     Joint,
     /// `‖θ_a − θ̂_a‖_{V_a} ≤ r_a` for every arm, `r_a = √λ·L + σ·√(2 ln(k/δ) + ln det V_a − d·ln λ)`.
     PerArm,
+    /// For each pair of arms, one ellipsoid for the outcomes since each mark: [`SharpSet`]. The index algorithms (linucb), which need
+    /// one arm's radius, have `r_a² = λL² + σ²(2 ln(k/δ) + ln det V_a − d·ln λ)`.
+    Sharp,
+}
+
+impl Sets {
+    /// `joint`, `per-arm`, `sharp`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Joint => "joint",
+            Self::PerArm => "per-arm",
+            Self::Sharp => "sharp",
+        }
+    }
+}
+
+impl fmt::Display for Sets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Sets {
+    type Err = SettingsError;
+
+    fn from_str(name: &str) -> Result<Self, SettingsError> {
+        [Self::Joint, Self::PerArm, Self::Sharp]
+            .into_iter()
+            .find(|sets| sets.name() == name)
+            .ok_or_else(|| SettingsError::UnknownSets { name: name.to_owned() })
+    }
 }
 
 /// Valid sets, or the sets that the paper's authors used.
@@ -48,28 +82,44 @@ pub enum Profile {
 pub struct Confidence {
     /// `σ`: the noise is conditionally σ-sub-gaussian.
     pub noise: Noise,
-    /// `L ≥ ‖θ* − θ₀‖`, all arms stacked.
-    pub norm_bound: NormBound,
+    /// `L ≥ ‖θ* − θ₀‖`, all arms stacked. Sharp sets do not need it; without it the others rule nothing out.
+    pub norm_bound: Option<NormBound>,
     /// `δ`.
     pub error_probability: ErrorProbability,
     /// `λ`.
     pub penalty: Penalty,
-    /// Joint or per arm.
+    /// Joint, per arm or sharp.
     pub sets: Sets,
     /// Rigorous or published.
     pub profile: Profile,
 }
 
 impl Confidence {
-    /// The confidence set of some statistics.
+    /// The confidence set of some statistics. For sharp sets this is the joint one: see [`Confidence::sharp`].
     ///
     /// # Panics
     /// If the statistics have another penalty.
     #[inline]
     pub fn set<'a>(&self, statistics: &'a Statistics) -> ConfidenceSet<'a> {
         assert_eq!(statistics.arm(0).penalty(), self.penalty.get(), "the radius and the sums have one penalty");
-        let radius = self.joint_radius(statistics);
+        let radius = match self.sets {
+            Sets::Joint | Sets::Sharp => self.joint_radius(statistics),
+            // The smallest ball around all arms' own: tests that need one ellipsoid hold, if not as sharply.
+            Sets::PerArm => {
+                let arms = statistics.arms().iter();
+                arms.map(|ridge| self.arm_radius(statistics.shape().arms(), ridge).powi(2)).sum::<f64>().sqrt()
+            }
+        };
         ConfidenceSet { statistics, confidence: *self, radius }
+    }
+
+    /// The sharp set of some statistics. Statistics without [marks](Statistics::marked) have mark 0 only.
+    ///
+    /// # Panics
+    /// If the statistics have another penalty.
+    pub fn sharp(&self, statistics: &Statistics) -> SharpSet {
+        assert_eq!(statistics.arm(0).penalty(), self.penalty.get(), "the radius and the sums have one penalty");
+        SharpSet::new(self, statistics)
     }
 
     fn joint_radius(&self, statistics: &Statistics) -> f64 {
@@ -86,14 +136,23 @@ impl Confidence {
         if inside < 0.0 { f64::INFINITY } else { self.bias() + self.noise.get() * inside.sqrt() }
     }
 
-    /// `√λ·L`.
+    /// `√λ·L`; infinite where no bound is declared.
     fn bias(&self) -> f64 {
-        self.penalty.get().sqrt() * self.norm_bound.get()
+        self.declared_bias().unwrap_or(f64::INFINITY)
+    }
+
+    /// `√λ·L`, where a bound is declared.
+    pub(crate) fn declared_bias(&self) -> Option<f64> {
+        self.norm_bound.map(|bound| self.penalty.get().sqrt() * bound.get())
     }
 
     fn arm_radius(&self, arms: usize, ridge: &Ridge) -> f64 {
         let evidence = 2.0 * (self.error_probability.log_inverse() + libm::log(arms as f64)) + ridge.log_growth();
-        self.bias() + self.noise.get() * evidence.sqrt()
+        let spread = self.noise.get() * evidence.sqrt();
+        match self.sets {
+            Sets::Joint | Sets::PerArm => self.bias() + spread,
+            Sets::Sharp => self.bias().hypot(spread),
+        }
     }
 }
 
@@ -103,19 +162,66 @@ impl Confidence {
 pub struct Interval {
     /// The middle.
     pub estimate: f64,
-    /// The lower end.
+    /// The lower end; minus infinity if there is none.
+    #[cfg_attr(feature = "serde", serde(with = "unbounded::below"))]
     pub lower: f64,
-    /// The upper end.
+    /// The upper end; infinity if there is none.
+    #[cfg_attr(feature = "serde", serde(with = "unbounded::above"))]
     pub upper: f64,
+}
+
+/// An end that is not there is written as nothing: JSON has no infinity.
+#[cfg(feature = "serde")]
+mod unbounded {
+    macro_rules! end {
+        ($name:ident, $absent:expr) => {
+            pub(super) mod $name {
+                use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+                #[allow(clippy::trivially_copy_pass_by_ref)]
+                pub(in super::super) fn serialize<S: Serializer>(end: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+                    Some(*end).filter(|&end| end != $absent).serialize(serializer)
+                }
+
+                pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+                    Ok(Option::<f64>::deserialize(from)?.unwrap_or($absent))
+                }
+            }
+        };
+    }
+    end!(below, f64::NEG_INFINITY);
+    end!(above, f64::INFINITY);
 }
 
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.4} (between {:.4} and {:.4})", self.estimate, self.lower, self.upper)
+        let estimate = self.estimate;
+        match (self.lower.is_finite(), self.upper.is_finite()) {
+            (true, true) => write!(f, "{estimate:.4} (between {:.4} and {:.4})", self.lower, self.upper),
+            (true, false) => write!(f, "{estimate:.4} (at least {:.4})", self.lower),
+            (false, true) => write!(f, "{estimate:.4} (at most {:.4})", self.upper),
+            (false, false) => write!(f, "{estimate:.4} (not bounded by the data)"),
+        }
     }
 }
 
 impl Interval {
+    /// Everything: nothing is known.
+    pub(crate) fn unbounded(estimate: f64) -> Self {
+        Self { estimate, lower: f64::NEG_INFINITY, upper: f64::INFINITY }
+    }
+
+    /// The part that is in both intervals, with this one's estimate.
+    pub(crate) fn intersected(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper), ..self }
+    }
+
+    /// Whether it contains no number. An intersection of intervals that hold together is empty only if an assumption failed, or the
+    /// event of probability δ occurred.
+    pub fn is_empty(&self) -> bool {
+        self.lower > self.upper
+    }
+
     pub(crate) fn around(estimate: f64, half_width: f64) -> Self {
         Self { estimate, lower: estimate - half_width, upper: estimate + half_width }
     }
@@ -163,7 +269,7 @@ impl<'a> ConfidenceSet<'a> {
         match (self.confidence.sets, self.confidence.profile) {
             (Sets::Joint, Profile::Rigorous) => self.radius,
             (Sets::Joint, Profile::Published) => self.radius * self.radius,
-            (Sets::PerArm, _) => self.arm_radius(arm),
+            (Sets::PerArm | Sets::Sharp, _) => self.arm_radius(arm),
         }
     }
 
@@ -197,7 +303,7 @@ impl<'a> ConfidenceSet<'a> {
     /// Whether a point with these squared distances, arm by arm, is in the set.
     pub(crate) fn contains_at(&self, distances_squared: &[f64]) -> bool {
         match self.confidence.sets {
-            Sets::Joint => distances_squared.iter().sum::<f64>() <= self.edge(),
+            Sets::Joint | Sets::Sharp => distances_squared.iter().sum::<f64>() <= self.edge(),
             Sets::PerArm => distances_squared
                 .iter()
                 .enumerate()
@@ -208,7 +314,7 @@ impl<'a> ConfidenceSet<'a> {
     /// The distance and the radius by which a point with these squared distances is farthest outside.
     pub(crate) fn farthest_outside(&self, distances_squared: &[f64]) -> (f64, f64) {
         match self.confidence.sets {
-            Sets::Joint => (distances_squared.iter().sum::<f64>().sqrt(), self.radius),
+            Sets::Joint | Sets::Sharp => (distances_squared.iter().sum::<f64>().sqrt(), self.radius),
             Sets::PerArm => {
                 let arms = distances_squared.iter().enumerate();
                 let outside = arms.map(|(arm, distance)| (distance.sqrt(), self.arm_radius(arm)));
@@ -244,7 +350,7 @@ impl<'a> ConfidenceSet<'a> {
         let parts = out.chunks_exact_mut(parameters.shape().dimension());
         for (arm, ((ridge, point), out)) in arms().zip(parts).enumerate() {
             let keep = match self.confidence.sets {
-                Sets::Joint => self.keep(joint),
+                Sets::Joint | Sets::Sharp => self.keep(joint),
                 Sets::PerArm => (self.arm_radius(arm) / ridge.distance_squared(point, scratch).sqrt()).min(1.0),
             };
             for ((out, point), estimate) in out.iter_mut().zip(point).zip(ridge.estimate()) {
@@ -269,7 +375,7 @@ impl<'a> ConfidenceSet<'a> {
     #[inline]
     pub(crate) fn half_width(&self, widths_squared: impl IntoIterator<Item = (usize, f64)>) -> f64 {
         match self.confidence.sets {
-            Sets::Joint => {
+            Sets::Joint | Sets::Sharp => {
                 let total: f64 = widths_squared.into_iter().map(|(_, width)| width).sum();
                 if total == 0.0 { 0.0 } else { self.radius * total.sqrt() }
             }
@@ -282,7 +388,7 @@ impl<'a> ConfidenceSet<'a> {
     pub(crate) fn spread(&self, widths_squared: [(usize, f64); 2]) -> f64 {
         let [(_, first), (_, second)] = widths_squared;
         match self.confidence.sets {
-            Sets::Joint => (first + second).sqrt(),
+            Sets::Joint | Sets::Sharp => (first + second).sqrt(),
             Sets::PerArm => first.sqrt() + second.sqrt(),
         }
     }
@@ -291,7 +397,7 @@ impl<'a> ConfidenceSet<'a> {
     #[inline]
     pub(crate) fn room_beyond(&self, distances_squared: &[f64]) -> f64 {
         match self.confidence.sets {
-            Sets::Joint => self.radius - distances_squared.iter().sum::<f64>().sqrt(),
+            Sets::Joint | Sets::Sharp => self.radius - distances_squared.iter().sum::<f64>().sqrt(),
             Sets::PerArm => {
                 let arms = distances_squared.iter().enumerate();
                 arms.map(|(arm, distance)| self.arm_radius(arm) - distance.sqrt()).fold(f64::INFINITY, f64::min)

@@ -87,6 +87,11 @@ impl<'a> Contexts<'a> {
         self.values
     }
 
+    /// Some rows of the block.
+    pub(crate) fn rows(self, rows: std::ops::Range<usize>) -> Self {
+        Self { values: &self.values[rows.start * self.dimension..rows.end * self.dimension], ..self }
+    }
+
     /// The contexts in turn.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Context<'a>> {
         self.values.chunks_exact(self.dimension).map(Context)

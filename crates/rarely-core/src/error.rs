@@ -2,8 +2,12 @@
 //!
 //! The limits exist so that no finite input can overflow or silently lose the digits that a confidence set depends on.
 
+mod confirm;
+
 use rarely_error::{Explain, Remedy};
 use thiserror::Error;
+
+pub use confirm::{ConfirmError, LookError, ScoreError};
 
 /// Largest magnitude of an entry of a context.
 pub const MAX_CONTEXT_ENTRY: f64 = 1e9;
@@ -84,6 +88,12 @@ pub enum SettingsError {
         name: String,
         /// Every name there is.
         known: String,
+    },
+    /// A name of confidence sets that does not exist.
+    #[error("unknown confidence sets \"{name}\"")]
+    UnknownSets {
+        /// The name given.
+        name: String,
     },
     /// Text that does not name a way to explore.
     #[error("`{found}` is not a way to explore")]
@@ -312,8 +322,9 @@ impl Explain for SettingsError {
             Self::OutOfRange { remedy, .. } => remedy.map(Remedy::new),
             Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
             Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
+            Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp")),
             Self::Exploration { .. } => {
-                Some(Remedy::new("write none, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
+                Some(Remedy::new("write none, posterior:0.5, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
             }
             Self::Population(error) => error.remedy(),
             Self::Arms { .. }

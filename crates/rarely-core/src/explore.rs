@@ -8,13 +8,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::algorithm::Algorithm;
-use crate::arm::Arm;
+use crate::arm::{Arm, Shape};
 use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
 use crate::error::SettingsError;
 use crate::number::Share;
 use crate::population::Population;
-use crate::ridge::Ridge;
+use crate::randomisation::{Randomisation, Renewal};
+use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
 use crate::statistics::Statistics;
 
@@ -29,84 +30,176 @@ const STUCK_ROUNDS: u64 = 1000;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exploration {
-    /// Until every arm has this many outcomes, the arm with the fewest is played: the first `pilot·k` rounds cycle through the
-    /// arms. It advances with outcomes, not with decisions: while outcomes are outstanding, decisions repeat an arm.
+    /// The first `pilot·k` decisions draw an arm uniformly. It counts decisions made, not outcomes received: late or batched outcomes do
+    /// not prolong it.
     pub pilot: u32,
     /// With this probability an arm is drawn uniformly from the plausible ones.
     pub equipoise: Share,
+    /// Posterior-weighted equipoise: the most that may be randomised away from the rule at any context. People are randomised where
+    /// the posterior leaves open which arm is best, with the probabilities that it gives.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub posterior: Share,
 }
 
 impl Exploration {
     /// None: only the policy.
-    pub const NONE: Self = Self { pilot: 0, equipoise: Share::ZERO };
-    /// The default of `rarely`: `pilot(6)` and `equipoise(0.02)`.
-    pub const HOUSE: Self = Self { pilot: 6, equipoise: Share::constant(0.02) };
+    pub const NONE: Self = Self { pilot: 0, equipoise: Share::ZERO, posterior: Share::ZERO };
+    /// The default of `rarely`: posterior-weighted equipoise, capped at one half.
+    pub const HOUSE: Self = Self { posterior: Share::constant(0.5), ..Self::NONE };
 
     /// The default of an algorithm.
     pub fn of(algorithm: Algorithm) -> Self {
-        if algorithm == Algorithm::Rarely { Self::HOUSE } else { Self::NONE }
+        match algorithm {
+            Algorithm::Rarely | Algorithm::RarelyQuick => Self::HOUSE,
+            _ => Self::NONE,
+        }
+    }
+}
+
+/// Exploration under way: what was agreed, and how far it has come.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Explorer {
+    pilot: u32,
+    equipoise: Share,
+    #[cfg_attr(feature = "serde", serde(default))]
+    posterior: Share,
+    /// Decisions made, as far as the caller has said so.
+    #[cfg_attr(feature = "serde", serde(default))]
+    decided: u64,
+    #[cfg_attr(feature = "serde", serde(default))]
+    randomisation: Option<Randomisation>,
+}
+
+/// What a decision is drawn from.
+pub(crate) struct Question<'a> {
+    pub(crate) context: &'a [f64],
+    /// The arm that the policy in force plays.
+    pub(crate) policy_arm: usize,
+    /// Decisions made before this one.
+    pub(crate) decided: u64,
+}
+
+impl Explorer {
+    pub(crate) fn new(exploration: Exploration, statistics: &Statistics) -> Self {
+        let Exploration { pilot, equipoise, posterior } = exploration;
+        let randomisation = (posterior != Share::ZERO).then(|| Randomisation::new(statistics));
+        Self { pilot, equipoise, posterior, decided: statistics.rounds(), randomisation }
+    }
+
+    /// What was agreed.
+    pub(crate) fn settings(&self) -> Exploration {
+        Exploration { pilot: self.pilot, equipoise: self.equipoise, posterior: self.posterior }
+    }
+
+    /// Decisions made so far: those reported, and at least one for each outcome.
+    #[inline]
+    pub(crate) fn decided(&self, statistics: &Statistics) -> u64 {
+        self.decided.max(statistics.rounds())
+    }
+
+    /// Sets the number of decisions made.
+    pub(crate) fn set_decided(&mut self, decided: u64) {
+        self.decided = decided;
+    }
+
+    /// Renewals of the randomisation so far.
+    pub(crate) fn renewals(&self) -> u64 {
+        self.randomisation.as_ref().map_or(0, Randomisation::renewals)
+    }
+
+    /// Renews the randomisation if the information has grown enough.
+    pub(crate) fn renew(&mut self, statistics: &Statistics, limit: f64) -> Option<Renewal> {
+        self.randomisation.as_mut()?.renew(statistics, limit)
+    }
+
+    /// Whether decisions consult the confidence set.
+    pub(crate) fn asks_the_set(&self) -> bool {
+        self.equipoise != Share::ZERO
     }
 
     /// Whether exploration is over: only the policy decides from now on.
     #[inline]
-    pub(crate) fn is_over(&self, statistics: &Statistics) -> bool {
-        self.equipoise == Share::ZERO && self.pilot_arm(statistics).is_none()
+    pub(crate) fn is_over(&self, decided: u64, arms: usize) -> bool {
+        self.equipoise == Share::ZERO && self.posterior == Share::ZERO && !self.is_pilot(decided, arms)
     }
 
-    /// The arm whose turn it is in the pilot: the lowest of those with the fewest outcomes.
     #[inline]
-    fn pilot_arm(&self, statistics: &Statistics) -> Option<usize> {
-        if self.pilot == 0 {
-            return None;
-        }
-        let counts = statistics.arms().iter().map(Ridge::count).enumerate();
-        let (arm, fewest) = counts.min_by_key(|&(_, count)| count)?;
-        (fewest < u64::from(self.pilot)).then_some(arm)
+    fn is_pilot(&self, decided: u64, arms: usize) -> bool {
+        self.pilot > 0 && decided < u64::from(self.pilot) * arms as u64
     }
 
-    /// The decision at a context where the policy in force plays `policy_arm`. Draws one random number if there is equipoise.
+    /// The decision at a context. `for_each_plausible` calls its argument with every plausible arm there, in order.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[inline]
     pub(crate) fn decide(
         &self,
-        set: &ConfidenceSet<'_>,
-        context: &[f64],
-        policy_arm: usize,
+        question: &Question<'_>,
+        shape: Shape,
+        noise: f64,
+        for_each_plausible: impl Fn(&mut dyn FnMut(usize)),
         rng: &mut Rng,
     ) -> Decision {
-        if let Some(arm) = self.pilot_arm(set.statistics()) {
-            return Decision::certain(arm, Reason::Pilot);
+        let arms = shape.arms();
+        if self.is_pilot(question.decided, arms) {
+            let arm = ((rng.uniform() * arms as f64) as usize).min(arms - 1);
+            return Decision { arm: Arm::new(arm), reason: Reason::Pilot, propensity: 1.0 / arms as f64 };
+        }
+        if let Some(randomisation) = &self.randomisation {
+            return randomisation.decide(self.posterior.get(), noise, question.context, question.policy_arm, rng);
         }
         let equipoise = self.equipoise.get();
         if equipoise == 0.0 {
-            return Decision::certain(policy_arm, Reason::Policy);
+            return Decision::certain(question.policy_arm, Reason::Policy);
         }
-        let draw = rng.uniform();
-        let mut plausible = 0_usize;
-        let mut policy_is_plausible = false;
-        set.for_each_plausible(context, |arm| {
-            plausible += 1;
-            policy_is_plausible |= arm == policy_arm;
-        });
-        let each = equipoise / plausible as f64;
-        let (mut arm, mut reason) = (policy_arm, Reason::Policy);
-        if draw < equipoise {
-            let chosen = ((draw / each) as usize).min(plausible - 1);
-            let mut at = 0;
-            set.for_each_plausible(context, |candidate| {
-                if at == chosen {
-                    arm = candidate;
-                }
-                at += 1;
-            });
-            reason = Reason::Equipoise;
-        }
-        let by_policy = if arm == policy_arm { 1.0 - equipoise } else { 0.0 };
-        let by_draw = if arm != policy_arm || policy_is_plausible { each } else { 0.0 };
-        Decision { arm: Arm::new(arm), reason, propensity: by_policy + by_draw }
+        uniform_equipoise(equipoise, question.policy_arm, for_each_plausible, rng)
+    }
+
+    pub(crate) fn is_sound(&self, shape: Shape, rounds: u64) -> bool {
+        self.decided <= MAX_ROUNDS
+            && self.randomisation.is_some() == (self.posterior != Share::ZERO)
+            && self.randomisation.as_ref().is_none_or(|randomisation| randomisation.is_sound(shape, rounds))
     }
 }
 
-/// `none`, `equipoise:0.05`, `pilot:10`, or both joined by a plus.
+/// With probability `equipoise` an arm drawn uniformly from the plausible ones, else the policy's. Draws one random number.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn uniform_equipoise(
+    equipoise: f64,
+    policy_arm: usize,
+    for_each_plausible: impl Fn(&mut dyn FnMut(usize)),
+    rng: &mut Rng,
+) -> Decision {
+    let draw = rng.uniform();
+    let mut plausible = 0_usize;
+    let mut policy_is_plausible = false;
+    for_each_plausible(&mut |arm| {
+        plausible += 1;
+        policy_is_plausible |= arm == policy_arm;
+    });
+    if plausible == 0 {
+        // Sharp sets that contradict each other exclude every arm.
+        return Decision::certain(policy_arm, Reason::Policy);
+    }
+    let each = equipoise / plausible as f64;
+    let (mut arm, mut reason) = (policy_arm, Reason::Policy);
+    if draw < equipoise {
+        let chosen = ((draw / each) as usize).min(plausible - 1);
+        let mut at = 0;
+        for_each_plausible(&mut |candidate| {
+            if at == chosen {
+                arm = candidate;
+            }
+            at += 1;
+        });
+        reason = Reason::Equipoise;
+    }
+    let by_policy = if arm == policy_arm { 1.0 - equipoise } else { 0.0 };
+    let by_draw = if arm != policy_arm || policy_is_plausible { each } else { 0.0 };
+    Decision { arm: Arm::new(arm), reason, propensity: by_policy + by_draw }
+}
+
+/// `none`, or any of `pilot:10`, `equipoise:0.05` and `posterior:0.5`, joined by a plus.
 impl FromStr for Exploration {
     type Err = SettingsError;
 
@@ -121,6 +214,9 @@ impl FromStr for Exploration {
                 ("equipoise", share) => {
                     exploration.equipoise = Share::named("equipoise", share.parse().map_err(|_| form())?)?;
                 }
+                ("posterior", cap) => {
+                    exploration.posterior = Share::named("posterior", cap.parse().map_err(|_| form())?)?;
+                }
                 ("pilot", count) => exploration.pilot = count.parse().map_err(|_| form())?,
                 _ => return Err(form()),
             }
@@ -131,12 +227,18 @@ impl FromStr for Exploration {
 
 impl fmt::Display for Exploration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.pilot, self.equipoise.get()) {
-            (0, 0.0) => f.write_str("none"),
-            (pilot, 0.0) => write!(f, "pilot:{pilot}"),
-            (0, equipoise) => write!(f, "equipoise:{equipoise}"),
-            (pilot, equipoise) => write!(f, "pilot:{pilot}+equipoise:{equipoise}"),
+        if *self == Self::NONE {
+            return f.write_str("none");
         }
+        let mut plus = "";
+        let shares = [("equipoise", self.equipoise.get()), ("posterior", self.posterior.get())];
+        for (name, value) in [("pilot", f64::from(self.pilot))].into_iter().chain(shares) {
+            if value != 0.0 {
+                write!(f, "{plus}{name}:{value}")?;
+                plus = "+";
+            }
+        }
+        Ok(())
     }
 }
 
@@ -157,7 +259,7 @@ impl fmt::Display for Stuck {
         write!(
             f,
             "{} may be best for {:.0} % of recent contexts but was played in {:.3} % of rounds: without exploration the data \
-             will never tell; add or raise equipoise (for example 0.02), or a longer pilot",
+             will never tell; add exploration (for example posterior-weighted equipoise with a cap of 0.5)",
             self.arm,
             100.0 * self.plausible_share,
             100.0 * self.played_share
@@ -172,22 +274,30 @@ impl ConfidenceSet<'_> {
     /// # Panics
     /// If the population has another number of context variables.
     pub fn stuck(&self, population: &Population) -> Vec<Stuck> {
-        let statistics = self.statistics();
-        assert_eq!(population.dimension(), statistics.shape().dimension(), "the population fits the statistics");
-        if statistics.rounds() < STUCK_ROUNDS {
-            return Vec::new();
-        }
-        let mut plausible = vec![0_u64; statistics.shape().arms()];
-        for row in population.rows() {
-            self.for_each_plausible(row, |arm| plausible[arm] += 1);
-        }
-        let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
-        let report = |(arm, count): (usize, u64)| Stuck {
-            arm: Arm::new(arm),
-            plausible_share: share(count, population.len() as u64),
-            played_share: share(statistics.arm(arm).count(), statistics.rounds()),
-        };
-        let reports = plausible.into_iter().enumerate().map(report);
-        reports.filter(|stuck| stuck.plausible_share >= STUCK_PLAUSIBLE && stuck.played_share < STUCK_PLAYED).collect()
+        stuck_arms(self.statistics(), population, |row, visit| self.for_each_plausible(row, visit))
     }
+}
+
+/// The arms that are stuck, given what calls its argument with every plausible arm at a context.
+pub(crate) fn stuck_arms(
+    statistics: &Statistics,
+    population: &Population,
+    for_each_plausible: impl Fn(&[f64], &mut dyn FnMut(usize)),
+) -> Vec<Stuck> {
+    assert_eq!(population.dimension(), statistics.shape().dimension(), "the population fits the statistics");
+    if statistics.rounds() < STUCK_ROUNDS {
+        return Vec::new();
+    }
+    let mut plausible = vec![0_u64; statistics.shape().arms()];
+    for row in population.rows() {
+        for_each_plausible(row, &mut |arm| plausible[arm] += 1);
+    }
+    let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
+    let report = |(arm, count): (usize, u64)| Stuck {
+        arm: Arm::new(arm),
+        plausible_share: share(count, population.len() as u64),
+        played_share: share(statistics.arm(arm).count(), statistics.rounds()),
+    };
+    let reports = plausible.into_iter().enumerate().map(report);
+    reports.filter(|stuck| stuck.plausible_share >= STUCK_PLAUSIBLE && stuck.played_share < STUCK_PLAYED).collect()
 }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::arm::Arm;
+use crate::arm::{Arm, Parameters};
 use crate::block::{self, Lanes, WIDTH};
 use crate::cone::Boundary;
 use crate::confidence::{ConfidenceSet, Interval};
@@ -27,6 +27,20 @@ pub struct Gain {
     pub changed_share: f64,
 }
 
+/// The part of a gain that comes from people who change between two arms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct GainPart {
+    /// The arms `i < j`, by number.
+    pub arms: (usize, usize),
+    /// Share of the sample that changes from `i` to `j`.
+    pub there: f64,
+    /// Share of the sample that changes from `j` to `i`.
+    pub back: f64,
+    /// What they gain together, as a mean over the whole sample.
+    pub interval: Interval,
+}
+
 /// A pair's boundary before and after a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -39,7 +53,24 @@ pub struct BoundaryMove {
     pub moved_degrees: f64,
 }
 
+impl BoundaryMove {
+    /// Every pair's boundary of two policies.
+    pub(crate) fn all(from: &Parameters, to: &Parameters, before: Vec<Boundary>, after: Vec<Boundary>) -> Vec<Self> {
+        let moved = |(before, after): (Boundary, Boundary)| Self {
+            before,
+            after,
+            moved_degrees: planar::angle_between(from, to, before.arms).to_degrees(),
+        };
+        before.into_iter().zip(after).map(moved).collect()
+    }
+}
+
 /// The certificate of a change. `{}` prints the gain, `{:#}` everything.
+///
+/// *What it promises.* With probability at least `1−δ`, for all rounds, changes and certificates of one policy together, the mean of
+/// `sᵀθ^{π(s)}` over the listed contexts changes by a number in the gain's interval, if mean rewards are linear in the context, `θ` is
+/// constant, and the noise is conditionally σ-sub-gaussian given context, arm and past. Nothing is claimed for other contexts, for
+/// subgroups, or for the randomisation around the rule.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Certificate {
@@ -53,10 +84,13 @@ pub struct Certificate {
     pub excluded_after: f64,
     /// Every pair's boundary.
     pub boundaries: Vec<BoundaryMove>,
-    /// Theorem 3's conditions, for two context variables.
+    /// The gain by pairs of arms, under sharp sets.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub parts: Vec<GainPart>,
+    /// Theorem 3's conditions, for two context variables and one ellipsoid.
     pub theorem_three: Option<TheoremThree>,
-    /// `r`.
-    pub radius: f64,
+    /// `r`; sharp sets have a radius for each pair and mark instead.
+    pub radius: Option<f64>,
     /// Fingerprint of the statistics.
     pub digest: Digest,
 }
@@ -88,7 +122,21 @@ impl fmt::Display for Certificate {
             let verdict = if theorem.certifies() { "certified by Theorem 3" } else { "not certified by Theorem 3" };
             write!(f, "\n  {verdict}")?;
         }
-        write!(f, "\n  radius {:.4}, statistics {}", self.radius, self.digest)
+        for GainPart { arms: (i, j), there, back, interval } in &self.parts {
+            let (there, back) = (percent(*there), percent(*back));
+            write!(f, "\n  arm {i} to arm {j}: {there:.1} % there, {back:.1} % back, gaining {interval} per decision")?;
+        }
+        write!(
+            f,
+            "\n  holds over these {} contexts if means are linear and constant and the noise is as declared; nothing is claimed \
+             for others",
+            self.sample
+        )?;
+        if let Some(radius) = self.radius {
+            write!(f, "\n  radius {radius:.4}, statistics {}", self.digest)
+        } else {
+            write!(f, "\n  statistics {}", self.digest)
+        }
     }
 }
 
@@ -151,19 +199,16 @@ impl ConfidenceSet<'_> {
     pub fn certify(&self, from: &Rule, to: &Rule, contexts: Contexts<'_>) -> Result<Certificate, ContextError> {
         let gain = self.gain(contexts, &from.choose_many(contexts)?, &to.choose_many(contexts)?)?;
         let (before, after) = (self.boundaries(from.parameters()), self.boundaries(to.parameters()));
-        let boundaries = before.into_iter().zip(after).map(|(before, after)| BoundaryMove {
-            before,
-            after,
-            moved_degrees: planar::angle_between(from.parameters(), to.parameters(), before.arms).to_degrees(),
-        });
+        let boundaries = BoundaryMove::all(from.parameters(), to.parameters(), before, after);
         Ok(Certificate {
             gain,
             sample: contexts.len(),
             excluded_before: self.excluded_share(from, contexts)?,
             excluded_after: self.excluded_share(to, contexts)?,
-            boundaries: boundaries.collect(),
+            boundaries,
+            parts: Vec::new(),
             theorem_three: planar::theorem_three(self, from.parameters(), to.parameters()),
-            radius: self.radius(),
+            radius: Some(self.radius()),
             digest: self.statistics().digest(),
         })
     }

@@ -14,7 +14,7 @@
 //! ```
 //! use rarely_core::{Context, Rng, Settings};
 //!
-//! let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
+//! let mut policy = Settings::new(2, 2)?.noise(0.1)?.build()?;
 //! let mut rng = Rng::new(1, 0);
 //! for _ in 0..1000 {
 //!     let patient = [1.0, rng.uniform()];
@@ -39,10 +39,15 @@
 //! | `confidence` | radius and confidence set: contains, nearest point, intervals |
 //! | `plausible`, `population` | excluded and plausible arms at a context; a sample of people |
 //! | `cone`, `gradient` | plausible boundaries and the exact conservative update; the paper's projected gradient |
+//! | `marks`, `sharp`, `region` | sums remembered at a few rounds; sharp sets; whichever set is in use |
 //! | `gain`, `planar` | the certificate of a change; thresholds and Theorem 3 |
+//! | `least_squares`, `robust`, `quantile` | least squares of every arm; errors without equal variances; t, F and χ² |
+//! | `planned`, `anytime`, `confirm` | planned looks; the multiplier that holds at any time; the gain of one declared change |
+//! | `scores`, `sequence`, `majority` | gains without a model, from propensities; confidence sequences; rare outcomes |
+//! | `standard` | what an interval rests on |
 //! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
-//! | `explore` | pilot, equipoise, the stuck diagnostic |
+//! | `explore`, `randomisation`, `best_arm` | pilot, equipoise, the stuck diagnostic; posterior-weighted equipoise |
 //! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
 //! | `interaction` | one round of a policy in a world |
 //! | `snapshot`, `error` | state as plain data; errors |
@@ -52,11 +57,14 @@
 #![deny(missing_docs)]
 
 mod algorithm;
+mod anytime;
 mod arm;
+mod best_arm;
 mod block;
 mod change;
 mod cone;
 mod confidence;
+mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod context;
@@ -66,17 +74,29 @@ mod explore;
 mod gain;
 mod gradient;
 mod interaction;
+mod least_squares;
+mod majority;
+mod marks;
 mod number;
 mod planar;
+mod planned;
 mod plausible;
 mod policy;
 mod population;
 mod population_bounds;
+mod quantile;
+mod randomisation;
+mod region;
 mod ridge;
 mod rng;
+mod robust;
 mod rule;
+mod scores;
+mod sequence;
 mod settings;
+mod sharp;
 mod snapshot;
+mod standard;
 mod statistics;
 mod symmetric;
 mod track;
@@ -84,27 +104,41 @@ mod trigger;
 mod update;
 
 pub use algorithm::{Algorithm, AlgorithmInfo};
+pub use anytime::{Mixture, anytime_multiplier, planned_multiplier};
 pub use arm::{Arm, Parameters, Shape};
 pub use change::{Cause, Change, Evidence};
 pub use cone::{Boundary, Conservative};
 pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
+pub use confirm::{
+    Concluded, Conclusion, Confirmation, MIN_CASES, MIN_CLUSTER_DEGREES, MIN_OF_A_CLASS, conclude, gain_functional,
+};
 pub use context::{Context, Contexts};
 pub use decision::{Decision, Reason};
 pub use error::{
-    ContextError, DecideError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION, MAX_INFORMATION_RATIO, MAX_PARAMETER,
-    MAX_REWARD, MergeError, ObserveError, RestoreError, SettingsError,
+    ConfirmError, ContextError, DecideError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION,
+    MAX_INFORMATION_RATIO, MAX_PARAMETER, MAX_REWARD, MergeError, ObserveError, RestoreError, ScoreError,
+    SettingsError,
 };
 pub use explore::{Exploration, Stuck};
-pub use gain::{BoundaryMove, Certificate, Gain};
+pub use gain::{BoundaryMove, Certificate, Gain, GainPart};
 pub use gradient::{Solver, cosine, cosine_gradient};
 pub use interaction::{Round, StepError, World, step};
-pub use number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
+pub use least_squares::{ArmFit, ArmSums, CaseLog, LeastSquares};
+pub use number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use planar::{Above, TheoremThree, Thresholds};
+pub use planned::{Look, LookPlan, PlannedNoise, PlannedSets};
 pub use policy::{Baseline, Learner, Policy};
 pub use population::{Population, RECENT_CONTEXTS};
+pub use randomisation::Renewal;
+pub use region::Region;
 pub use ridge::{Ridge, Step};
 pub use rng::Rng;
+pub use robust::ClusterError;
 pub use rule::Rule;
+pub use scores::{RuleChoice, ScoreSettings, ScoredCase, Scores};
+pub use sequence::{AsymptoticSequence, EmpiricalBernstein, RunningMean};
 pub use settings::{Certificates, Settings, Tuning};
+pub use sharp::{MarkView, SharpSet};
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot};
+pub use standard::{Confirmed, ErrorBudget, Method, Standard, Timing};
 pub use statistics::{Digest, Statistics};

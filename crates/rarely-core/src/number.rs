@@ -124,6 +124,17 @@ checked_number!(
     /// `C > 0`.
     Growth, "growth", 1e-12..=1e6, Some("rs-linucb adopts its estimates when det V has grown by a factor of 1 + growth; 0.3 is usual")
 );
+checked_number!(
+    /// A number of standard deviations, at least 0.
+    Deviations, "deviations", 0.0..=1e3, Some("3 is usual; fewer change sooner and err more often")
+);
+
+/// 0.
+impl Default for Share {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
 
 impl Share {
     /// 0.

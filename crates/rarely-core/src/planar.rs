@@ -249,7 +249,7 @@ impl ConfidenceSet<'_> {
 }
 
 /// The numbers with `a·x² + 2b·x + c ≤ 0`, for coefficients such that there are some.
-fn quadratic_at_most_zero([a, b, c]: [f64; 3]) -> Thresholds {
+pub(crate) fn quadratic_at_most_zero([a, b, c]: [f64; 3]) -> Thresholds {
     let scale = a.abs() + b.abs() + c.abs();
     if scale == 0.0 {
         return Thresholds::Everything;

@@ -13,13 +13,15 @@ use std::fmt;
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
 use crate::change::{Change, Evidence};
-use crate::confidence::{Confidence, ConfidenceSet};
+use crate::confidence::{Confidence, ConfidenceSet, Sets};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::Stuck;
 use crate::population::Population;
+use crate::region::Region;
 use crate::rng::Rng;
+use crate::sharp::SharpSet;
 use crate::snapshot::Snapshot;
 use crate::statistics::{Statistics, check_outcome};
 use crate::symmetric::dot;
@@ -116,6 +118,21 @@ pub trait Policy: Send + Sync + fmt::Debug {
         0
     }
 
+    /// Renewals of the randomisation so far: counted apart from changes of the rule.
+    fn renewals(&self) -> u64 {
+        0
+    }
+
+    /// Decisions made so far, as far as the policy knows: those it was [told of](Policy::set_decisions), and at least one for each
+    /// outcome.
+    fn decisions(&self) -> u64 {
+        self.rounds()
+    }
+
+    /// Sets the number of decisions made. A pilot counts decisions, and a policy that only decides does not know that it did. Where
+    /// outcomes come at once nothing need be set.
+    fn set_decisions(&mut self, _made: u64) {}
+
     /// The sample on which changes are judged, if it holds a policy.
     fn population(&self) -> Option<&Population> {
         None
@@ -157,6 +174,19 @@ impl Learner {
     #[inline]
     pub fn set(&self) -> ConfidenceSet<'_> {
         self.confidence.set(&self.statistics)
+    }
+
+    /// The parameters that the data have not ruled out, by the sets that are in use.
+    pub fn region(&self) -> Region<'_> {
+        match self.confidence.sets {
+            Sets::Sharp => Region::Pairs(Box::new(self.sharp())),
+            Sets::Joint | Sets::PerArm => Region::Ellipsoid(self.set()),
+        }
+    }
+
+    /// The parameters that the data have not ruled out, pair by pair and mark by mark. O(marks·k·d³).
+    pub fn sharp(&self) -> SharpSet {
+        self.confidence.sharp(&self.statistics)
     }
 
     /// Adds another log's statistics.

@@ -90,6 +90,13 @@ impl Population {
         Some(row)
     }
 
+    /// Records a block of contexts in turn: only the last ones stay.
+    pub(crate) fn record_many(&mut self, contexts: Contexts<'_>) {
+        for context in contexts.iter() {
+            self.record(context.values());
+        }
+    }
+
     /// Whether both hold the same supplied sample, or both hold recent contexts.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.is_supplied() == other.is_supplied() && (!self.is_supplied() || self == other)

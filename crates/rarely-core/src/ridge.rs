@@ -106,6 +106,11 @@ impl Ridge {
         }
     }
 
+    /// The same arm without its observations.
+    pub(crate) fn before_the_first(&self) -> Self {
+        Self::new(self.penalty, &self.prior_mean)
+    }
+
     /// Adds one observation in O(d²). `direction` is scratch of length d and holds `V⁻¹s` of before the update on return.
     #[inline]
     pub(crate) fn update(&mut self, arm: usize, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {

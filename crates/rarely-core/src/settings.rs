@@ -7,7 +7,7 @@ use crate::context::Contexts;
 use crate::error::SettingsError;
 use crate::explore::Exploration;
 use crate::gradient::Solver;
-use crate::number::{ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
+use crate::number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
     thompson::Thompson,
@@ -16,6 +16,9 @@ use crate::population::Population;
 use crate::statistics::Statistics;
 use crate::trigger::Trigger;
 use crate::update::Update;
+
+/// `L` where it is needed and not declared.
+const DEFAULT_NORM_BOUND: NormBound = NormBound::constant(10.0);
 
 /// Numbers that only some algorithms use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,14 +30,28 @@ pub struct Tuning {
     pub growth: Growth,
     /// `τ` of the population algorithms.
     pub excluded_share: Share,
-    /// Of `certified`.
+    /// Of `rarely` and `certified`.
     pub minimum_gain: MinimumGain,
+    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain.
+    #[cfg_attr(feature = "serde", serde(default = "default_deviations"))]
+    pub deviations: Deviations,
+    /// `c`: growth of `Σ ln det V` per parameter after which the randomisation is renewed.
+    #[cfg_attr(feature = "serde", serde(default = "default_renewal"))]
+    pub renewal: Growth,
     /// `α` of clucb.
     pub safety: Share,
     /// `v` of thompson; `None` is `σ`.
     pub posterior_scale: Option<Noise>,
     /// Of conservative updates.
     pub solver: Solver,
+}
+
+const fn default_deviations() -> Deviations {
+    Deviations::constant(3.0)
+}
+
+const fn default_renewal() -> Growth {
+    Growth::constant(0.25)
 }
 
 impl Default for Tuning {
@@ -44,6 +61,8 @@ impl Default for Tuning {
             growth: Growth::constant(0.3),
             excluded_share: Share::constant(0.01),
             minimum_gain: MinimumGain::constant(0.0),
+            deviations: default_deviations(),
+            renewal: default_renewal(),
             safety: Share::constant(0.1),
             posterior_scale: None,
             solver: Solver::Exact,
@@ -68,17 +87,19 @@ pub enum Certificates {
 /// |---|---|---|---|
 /// | algorithm | `rarely` | [`Algorithm::TABLE`] | choice, trigger and update |
 /// | noise σ | 1 | 1e-12 – 1e12 | the noise is conditionally σ-sub-gaussian |
-/// | norm bound L | 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
+/// | norm bound L | none under sharp sets, else 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
 /// | error probability δ | 0.001 | 1e-300 – below 1 | that the truth ever leaves the set |
 /// | penalty λ | 0.01 | 1e-9 – 1e9 | of the ridge regression |
 /// | prior mean θ₀ | 0 | ±1e12 | an optimistic one explores |
 /// | deployed θ̃ | 0 | ±1e12 | the policy in force at the start |
-/// | exploration | `rarely`: pilot 6, equipoise 0.02; else none | | of switching algorithms |
-/// | sets | joint | joint, per arm | confidence sets |
+/// | exploration | `rarely`: posterior 0.5; else none | | of switching algorithms |
+/// | sets | ours: sharp; else joint | joint, per arm, sharp | confidence sets |
 /// | tolerance Δ | 0.01 | 0 – 1 | of the rs algorithms |
 /// | growth C | 0.3 | 1e-12 – 1e6 | of rs-linucb |
 /// | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
-/// | minimum gain | 0 | 0 – 1e12 | of `certified` |
+/// | minimum gain | 0 | 0 – 1e12 | of `rarely` and `certified` |
+/// | deviations z | 3 | 0 – 1e3 | of rarely-quick |
+/// | renewal c | 0.25 | 1e-12 – 1e6 | of posterior-weighted equipoise |
 /// | safety α | 0.1 | 0 – 1 | of clucb |
 /// | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
 /// | solver | exact | exact, projected gradient | of conservative updates |
@@ -94,6 +115,7 @@ pub enum Certificates {
 pub struct Settings {
     algorithm: Algorithm,
     confidence: Confidence,
+    sets: Option<Sets>,
     prior_mean: Parameters,
     deployed: Parameters,
     exploration: Option<Exploration>,
@@ -115,12 +137,13 @@ impl Settings {
             algorithm: Algorithm::default(),
             confidence: Confidence {
                 noise: Noise::constant(1.0),
-                norm_bound: NormBound::constant(10.0),
+                norm_bound: None,
                 error_probability: ErrorProbability::new(0.001)?,
                 penalty: Penalty::constant(0.01),
                 sets: Sets::Joint,
                 profile: Profile::Rigorous,
             },
+            sets: None,
             prior_mean: Parameters::zeros(shape),
             deployed: Parameters::zeros(shape),
             exploration: None,
@@ -172,7 +195,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError::OutOfRange`].
     pub fn norm_bound(mut self, norm_bound: f64) -> Result<Self, SettingsError> {
-        self.confidence.norm_bound = NormBound::new(norm_bound)?;
+        self.confidence.norm_bound = Some(NormBound::new(norm_bound)?);
         Ok(self)
     }
 
@@ -194,10 +217,10 @@ impl Settings {
         Ok(self)
     }
 
-    /// Joint or per-arm confidence sets.
+    /// Joint, per-arm or sharp confidence sets, instead of the algorithm's default.
     #[must_use]
     pub fn sets(mut self, sets: Sets) -> Self {
-        self.confidence.sets = sets;
+        self.sets = Some(sets);
         self
     }
 
@@ -228,13 +251,20 @@ impl Settings {
         Ok(self)
     }
 
-    /// Pilot and equipoise of a switching algorithm, instead of its defaults.
+    /// Exploration of a switching algorithm, instead of its default.
+    #[must_use]
+    pub fn exploration(mut self, exploration: Exploration) -> Self {
+        self.exploration = Some(exploration);
+        self
+    }
+
+    /// [`Settings::exploration`] by a pilot and equipoise.
     ///
     /// # Errors
     /// [`SettingsError::OutOfRange`].
-    pub fn explore(mut self, pilot: u32, equipoise: f64) -> Result<Self, SettingsError> {
-        self.exploration = Some(Exploration { pilot, equipoise: Share::named("equipoise", equipoise)? });
-        Ok(self)
+    pub fn explore(self, pilot: u32, equipoise: f64) -> Result<Self, SettingsError> {
+        let equipoise = Share::named("equipoise", equipoise)?;
+        Ok(self.exploration(Exploration { pilot, equipoise, ..Exploration::NONE }))
     }
 
     /// A sample of the population the policy decides about, row by row, instead of the recent contexts. A change that alters no
@@ -287,7 +317,14 @@ impl Settings {
 
     /// The assumptions from which confidence sets follow.
     pub fn confidence(&self) -> Confidence {
-        self.confidence
+        // The authors' sets and their solver are defined on one ellipsoid.
+        let published = self.confidence.profile == Profile::Published || self.tuning.solver != Solver::Exact;
+        let default = if published { Sets::Joint } else { self.algorithm.default_sets() };
+        let sets = self.sets.unwrap_or(default);
+        // Sharp sets do without a bound, and the algorithms that hold a rule use nothing else.
+        let needs_bound = sets != Sets::Sharp || !self.algorithm.is_switching();
+        let norm_bound = self.confidence.norm_bound.or(needs_bound.then_some(DEFAULT_NORM_BOUND));
+        Confidence { sets, norm_bound, ..self.confidence }
     }
 
     /// The numbers that only some algorithms use.
@@ -303,14 +340,12 @@ impl Settings {
         let algorithm = self.algorithm;
         if self.exploration.is_some() && !algorithm.is_switching() {
             return Err(SettingsError::Incompatible {
-                setting: "pilot or equipoise",
+                setting: "exploration",
                 algorithm: algorithm.name(),
                 remedy: "leave it out, or choose an algorithm that holds a policy",
             });
         }
-        if self.confidence.sets == Sets::PerArm {
-            self.check_per_arm()?;
-        }
+        self.check_sets()?;
         self.check_learned()?;
         self.tuning.solver.check()?;
         Ok(match algorithm {
@@ -332,7 +367,8 @@ impl Settings {
         let solver = self.tuning.solver;
         let angle = Trigger::Angle { tolerance: self.tuning.tolerance.get(), solver };
         let population = Trigger::Population { share: self.tuning.excluded_share.get() };
-        let gain = Trigger::Gain { minimum: self.tuning.minimum_gain.get() };
+        let minimum = self.tuning.minimum_gain.get();
+        let gain = Trigger::Gain { minimum };
         let conservative = Update::Conservative(solver);
         match self.algorithm {
             Algorithm::Scheduled => (Trigger::Scheduled, Update::Estimate),
@@ -340,7 +376,12 @@ impl Settings {
             Algorithm::FeasibleConservative => (Trigger::OutsideSet, Update::Nearest),
             Algorithm::RsGreedy => (angle, Update::Estimate),
             Algorithm::RsConservative => (angle, conservative),
-            Algorithm::Rarely | Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
+            Algorithm::Rarely => (Trigger::Question { deviations: None, minimum }, Update::Estimate),
+            Algorithm::RarelyQuick => {
+                let deviations = Some(self.tuning.deviations.get());
+                (Trigger::Question { deviations, minimum }, Update::Estimate)
+            }
+            Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
             Algorithm::BoundaryConservative => (Trigger::Boundary, conservative),
             Algorithm::PopulationGreedy => (population, Update::Estimate),
             Algorithm::PopulationConservative => (population, conservative),
@@ -361,24 +402,24 @@ impl Settings {
         }
     }
 
-    fn check_per_arm(&self) -> Result<(), SettingsError> {
-        let algorithm = self.algorithm;
-        let (trigger, update) = self.recipe();
-        let turns = matches!(update, Update::Conservative(_));
-        let tests_boundaries = matches!(trigger, Trigger::Angle { .. } | Trigger::Boundary);
+    fn check_sets(&self) -> Result<(), SettingsError> {
+        let sets = self.confidence().sets;
+        let setting = match sets {
+            Sets::Joint => return Ok(()),
+            Sets::PerArm => "per-arm confidence sets",
+            Sets::Sharp => "sharp confidence sets",
+        };
         if self.confidence.profile == Profile::Published {
-            return Err(SettingsError::Incompatible {
-                setting: "per-arm confidence sets",
-                algorithm: "the published profile",
-                remedy: "use joint sets, as the authors did",
-            });
+            let remedy = "use joint sets, as the authors did";
+            return Err(SettingsError::Incompatible { setting, algorithm: "the published profile", remedy });
         }
-        if algorithm == Algorithm::Clucb || algorithm.is_switching() && (turns || tests_boundaries) {
-            return Err(SettingsError::Incompatible {
-                setting: "per-arm confidence sets",
-                algorithm: algorithm.name(),
-                remedy: "use joint sets: the algorithm is defined by their geometry",
-            });
+        if self.algorithm == Algorithm::Clucb {
+            let remedy = "use joint sets: its bound sums contexts of all arms";
+            return Err(SettingsError::Incompatible { setting, algorithm: self.algorithm.name(), remedy });
+        }
+        if sets == Sets::Sharp && self.tuning.solver != Solver::Exact {
+            let remedy = "use joint sets: the projected gradient is defined on one ellipsoid";
+            return Err(SettingsError::Incompatible { setting, algorithm: "the projected gradient", remedy });
         }
         Ok(())
     }
@@ -405,11 +446,16 @@ impl Settings {
     }
 
     pub(crate) fn parts(self) -> Parts {
+        let confidence = self.confidence();
         let statistics = self.learned.clone().unwrap_or_else(|| self.nothing_learned());
+        // Only sharp sets need marks.
+        let wanted = confidence.sets == Sets::Sharp && statistics.marks().is_none();
+        let statistics = if wanted { statistics.marked() } else { statistics };
         let exploration = self.exploration.unwrap_or(Exploration::of(self.algorithm));
         Parts {
             algorithm: self.algorithm,
-            confidence: self.confidence,
+            confidence,
+            renewal: self.tuning.renewal.get(),
             statistics,
             deployed: self.deployed,
             exploration,
@@ -428,6 +474,7 @@ impl Settings {
 pub(crate) struct Parts {
     pub(crate) algorithm: Algorithm,
     pub(crate) confidence: Confidence,
+    pub(crate) renewal: f64,
     pub(crate) statistics: Statistics,
     pub(crate) deployed: Parameters,
     pub(crate) exploration: Exploration,

@@ -8,6 +8,7 @@ use crate::arm::{Arm, Parameters, Shape, is_sound};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
+use crate::marks::Marks;
 use crate::number::Penalty;
 use crate::ridge::{MAX_ROUNDS, Ridge, Step};
 use crate::symmetric;
@@ -31,6 +32,9 @@ pub struct Statistics {
     ridges: Vec<Ridge>,
     rounds: u64,
     direction: Scratch,
+    /// Kept only for [sharp sets](crate::SharpSet).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    marks: Option<Box<Marks>>,
 }
 
 /// A buffer whose contents mean nothing between two calls: buffers of one length are equal.
@@ -79,7 +83,39 @@ impl Statistics {
             ridges: prior_mean.iter().map(|mean| Ridge::new(penalty, mean)).collect(),
             rounds: 0,
             direction: Scratch(vec![0.0; shape.dimension()]),
+            marks: None,
         }
+    }
+
+    /// Remembers the sums at a few rounds from now on, for [sharp sets](crate::SharpSet). What was learned before has no time order
+    /// and gets no mark.
+    #[must_use]
+    pub fn marked(mut self) -> Self {
+        let mut marks = Marks::new(self.shape, &self.nothing_observed());
+        marks.skip_to(self.shape, self.rounds);
+        self.marks = Some(Box::new(marks));
+        self
+    }
+
+    /// [`Statistics::marked`], with the errors of predicting each outcome from those before it: from them follows a bound on noise that
+    /// is not declared. Blocks are then learned row by row.
+    #[must_use]
+    pub fn marked_and_predicting(self) -> Self {
+        let mut statistics = self.marked();
+        if let Some(marks) = &mut statistics.marks {
+            marks.predict();
+        }
+        statistics
+    }
+
+    /// The marks, if they are kept.
+    pub(crate) fn marks(&self) -> Option<&Marks> {
+        self.marks.as_deref()
+    }
+
+    /// The regressions before the first outcome.
+    pub(crate) fn nothing_observed(&self) -> Vec<Ridge> {
+        self.ridges.iter().map(Ridge::before_the_first).collect()
     }
 
     /// Learns one outcome in O(d²), without allocating.
@@ -93,8 +129,9 @@ impl Statistics {
         let arm = arm.index();
         let ridge = &mut self.ridges[arm];
         check_conditioning(arm, ridge.squares() + symmetric::dot(context, context), ridge.penalty())?;
-        self.rounds += 1;
-        Ok(ridge.update(arm, context, reward, &mut self.direction.0))
+        let step = ridge.update(arm, context, reward, &mut self.direction.0);
+        self.count_round(Some(step.residual));
+        Ok(step)
     }
 
     /// Whether a whole block could be learned, row by row; the first row that could not.
@@ -109,23 +146,98 @@ impl Statistics {
 
     /// Learns a block that was [checked](Self::check_block): the bits of [`Statistics::observe`] for each row in turn.
     pub(crate) fn observe_block(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
+        let mut from = 0;
+        while from < rewards.len() {
+            // A mark falls between two stretches.
+            let until_mark = self.marks().map_or(u64::MAX, |marks| marks.due() - self.rounds);
+            let most = if self.predicts() { 1 } else { until_mark };
+            let to = usize::try_from(most).map_or(rewards.len(), |most| rewards.len().min(from.saturating_add(most)));
+            self.observe_stretch(contexts.rows(from..to), &decisions[from..to], &rewards[from..to]);
+            from = to;
+        }
+    }
+
+    fn observe_stretch(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
+        let (values, dimension) = (contexts.values(), contexts.dimension());
+        if let ([decision], [reward]) = (decisions, rewards) {
+            let arm = decision.arm.index();
+            let step = self.ridges[arm].update(arm, values, *reward, &mut self.direction.0);
+            self.count_round(Some(step.residual));
+            return;
+        }
         let mut rows = vec![Vec::new(); self.ridges.len()];
         for (row, decision) in decisions.iter().enumerate() {
             rows[decision.arm.index()].push(row);
         }
-        let (values, dimension) = (contexts.values(), contexts.dimension());
         for (arm, (ridge, rows)) in self.ridges.iter_mut().zip(&rows).enumerate() {
             let observations = rows.iter().map(|&row| (&values[row * dimension..(row + 1) * dimension], rewards[row]));
             ridge.update_many(arm, observations, &mut self.direction.0);
         }
-        self.rounds += decisions.len() as u64;
+        self.rounds += decisions.len() as u64 - 1;
+        self.count_round(None);
     }
 
-    /// Adds another log's statistics.
+    /// Counts a round, remembers its error of prediction where errors are kept, and the sums where a mark is due.
+    #[inline]
+    fn count_round(&mut self, residual: Option<f64>) {
+        self.rounds += 1;
+        if let Some(marks) = &mut self.marks {
+            if let Some(residual) = residual {
+                marks.predicted(residual);
+            }
+            if self.rounds >= marks.due() {
+                marks.remember(self.shape, self.rounds, &self.ridges);
+            }
+        }
+    }
+
+    fn predicts(&self) -> bool {
+        self.marks().is_some_and(Marks::predicts)
+    }
+
+    /// Adds another log's statistics. Nothing is known about the order of the two in time: marks are forgotten, so that a sharp set is
+    /// that of mark 0 and holds at one look only. [`Statistics::append`] keeps them.
     ///
     /// # Errors
     /// [`MergeError`] if the two were not built alike; nothing is changed in that case.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.check_merge(other)?;
+        self.add(other);
+        if let Some(marks) = &mut self.marks {
+            marks.forget();
+        }
+        Ok(())
+    }
+
+    /// Adds the statistics of a log that came wholly after this one. A mark falls on the first end of a block at or after its planned
+    /// round: the end of this log, a mark of the later one, or its end.
+    ///
+    /// # Errors
+    /// [`MergeError`] if the two were not built alike; nothing is changed in that case.
+    pub fn append(&mut self, later: &Self) -> Result<(), MergeError> {
+        self.check_merge(later)?;
+        if let Some(mut marks) = self.marks.take() {
+            for mark in later.marks().into_iter().flat_map(Marks::iter) {
+                if self.rounds + mark.round >= marks.due() {
+                    let mut edge = self.clone();
+                    for (ridge, sums) in edge.ridges.iter_mut().zip(&mark.arms) {
+                        let squares = symmetric::trace(&sums.information, self.shape.dimension());
+                        let scratch = &mut edge.direction.0;
+                        ridge.add_sums(sums.count, squares, &sums.information, &sums.moment, scratch);
+                    }
+                    marks.remember_at(self.shape, self.rounds + mark.round, &edge.ridges, mark.prequential);
+                }
+            }
+            self.add(later);
+            marks.follow(self.shape, later.marks(), self.rounds, &self.ridges);
+            self.marks = Some(marks);
+        } else {
+            self.add(later);
+        }
+        Ok(())
+    }
+
+    fn check_merge(&self, other: &Self) -> Result<(), MergeError> {
         if self.shape != other.shape {
             return Err(MergeError::Shape {
                 arms: self.shape.arms(),
@@ -143,11 +255,14 @@ impl Statistics {
                 return Err(MergeError::IllConditioned { arm, ratio });
             }
         }
+        Ok(())
+    }
+
+    fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.ridges.iter_mut().zip(&other.ridges) {
             mine.merge(theirs, &mut self.direction.0);
         }
         self.rounds += other.rounds;
-        Ok(())
     }
 
     /// Whether penalties and prior means are the same.
@@ -248,6 +363,7 @@ impl Statistics {
             && self.rounds <= MAX_ROUNDS
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
             && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
+            && self.marks().is_none_or(|marks| marks.is_sound(self.shape, self.rounds))
     }
 }
 

@@ -270,6 +270,21 @@ fn factor_sized<const D: usize>(matrix: &mut [f64], dimension: usize, floor: f64
     }
 }
 
+/// The smallest pivot of a Cholesky factor: at least the smallest eigenvalue of the matrix.
+pub(crate) fn smallest_pivot(factor: &[f64], dimension: usize) -> f64 {
+    (0..dimension).fold(f64::INFINITY, |least, i| least.min(factor[packed_length(i + 1) - 1].powi(2)))
+}
+
+/// `xᵀA⁻¹x` from the Cholesky factor of `A`: half a solution, so that it is never negative. `scratch` has the length of `x`. O(d²/2).
+pub(crate) fn inverse_quadratic(factor: &[f64], x: &[f64], scratch: &mut [f64]) -> f64 {
+    let scratch = &mut scratch[..x.len()];
+    for (i, &xi) in x.iter().enumerate() {
+        let start = packed_length(i);
+        scratch[i] = (xi - dot(&factor[start..start + i], &scratch[..i])) / factor[start + i];
+    }
+    dot(scratch, scratch)
+}
+
 /// `ln det A` from the Cholesky factor of `A`.
 pub(crate) fn log_det(factor: &[f64], dimension: usize) -> f64 {
     let mut at = 0;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::arm::Parameters;
 use crate::change::Cause;
 use crate::cone::{Subset, Workspace};
-use crate::confidence::{ConfidenceSet, Profile};
+use crate::confidence::{ConfidenceSet, Profile, Sets};
 use crate::gradient::Solver;
 use crate::population::Population;
 use crate::population_bounds::{Exclusions, Prospects};
@@ -37,6 +37,14 @@ pub(crate) enum Trigger {
     Population {
         /// `τ`.
         share: f64,
+    },
+    /// The estimate's policy gains enough. Asked only while the rule is in question: since the randomisation was last renewed, and
+    /// until the estimate decides like the rule.
+    Question {
+        /// Posterior standard deviations by which it must gain; `None` if the gain must be certain.
+        deviations: Option<f64>,
+        /// The declared minimum gain.
+        minimum: f64,
     },
     /// Some policy is estimated to gain more than this. The update checks whether the gain is certain.
     Gain {
@@ -89,14 +97,52 @@ enum Memory {
     Exclusions(Exclusions),
     /// What a change could gain.
     Prospects(Prospects),
+    /// When the rule is looked at next.
+    Schedule(Schedule),
+}
+
+/// Looks on a schedule: when the rounds have grown by 2 % since the last one. Sets that hold in all rounds do not care when they are
+/// looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Schedule {
+    /// The round of the next look.
+    pub(crate) due: u64,
+    /// Whether the rule is in question.
+    pub(crate) in_question: bool,
+}
+
+impl Schedule {
+    /// A look took place.
+    pub(crate) fn looked(&mut self, rounds: u64) {
+        self.due = rounds + (rounds / 50).max(1);
+    }
+}
+
+/// Whether a trigger is asked on a schedule, not in every round.
+fn is_scheduled(trigger: Trigger, sets: Sets) -> bool {
+    match trigger {
+        Trigger::EveryRound | Trigger::Scheduled => false,
+        Trigger::Question { .. } => true,
+        _ => sets == Sets::Sharp,
+    }
 }
 
 impl Watch {
-    pub(crate) fn new(trigger: Trigger, rule: &Rule, statistics: &Statistics, population: &Population) -> Self {
+    pub(crate) fn new(
+        trigger: Trigger,
+        sets: Sets,
+        rule: &Rule,
+        statistics: &Statistics,
+        population: &Population,
+    ) -> Self {
         let shape = statistics.shape();
         let deployed = || Track::of_arms(rule.parameters(), statistics);
         let memory = match trigger {
-            Trigger::EveryRound | Trigger::Scheduled => Memory::Nothing,
+            _ if is_scheduled(trigger, sets) => {
+                Memory::Schedule(Schedule { due: statistics.rounds() + 1, in_question: false })
+            }
+            Trigger::EveryRound | Trigger::Scheduled | Trigger::Question { .. } => Memory::Nothing,
             Trigger::OutsideSet => Memory::Deployed(deployed()),
             Trigger::Angle { .. } => {
                 Memory::Nearby { deployed: deployed(), witness: Track::unknown(shape.arms(), shape.dimension()) }
@@ -113,10 +159,21 @@ impl Watch {
 
     /// Rebuilds what a snapshot of an earlier version lacks.
     #[cfg(feature = "serde")]
-    pub(crate) fn revive(&mut self, rule: &Rule, statistics: &Statistics, population: &Population) {
+    pub(crate) fn revive(&mut self, sets: Sets, rule: &Rule, statistics: &Statistics, population: &Population) {
         if let Memory::Outdated {} = self.memory {
-            *self = Self::new(self.trigger, rule, statistics, population);
+            *self = Self::new(self.trigger, sets, rule, statistics, population);
         }
+    }
+
+    /// The schedule of looks, if the trigger is asked on one.
+    #[inline]
+    pub(crate) fn schedule(&self) -> Option<Schedule> {
+        if let Memory::Schedule(schedule) = self.memory { Some(schedule) } else { None }
+    }
+
+    /// Replaces the schedule.
+    pub(crate) fn reschedule(&mut self, schedule: Schedule) {
+        self.memory = Memory::Schedule(schedule);
     }
 
     /// Updates the memory with one round.
@@ -124,7 +181,7 @@ impl Watch {
     pub(crate) fn follow(&mut self, round: &TriggerInput<'_>, workspace: &mut Workspace) {
         let (arm, statistics) = (round.step.arm, round.set.statistics());
         match &mut self.memory {
-            Memory::Nothing => {}
+            Memory::Nothing | Memory::Schedule(_) => {}
             Memory::Deployed(deployed) => follow(deployed, arm..arm + 1, round, workspace),
             Memory::Nearby { deployed, witness } => {
                 follow(deployed, arm..arm + 1, round, workspace);
@@ -207,7 +264,7 @@ impl Watch {
         let arms = statistics.shape().arms();
         let scratch = workspace.scratch(statistics.shape().dimension());
         match &mut self.memory {
-            Memory::Nothing | Memory::Exclusions(_) | Memory::Prospects(_) => {}
+            Memory::Nothing | Memory::Exclusions(_) | Memory::Prospects(_) | Memory::Schedule(_) => {}
             #[cfg(feature = "serde")]
             Memory::Outdated {} => {}
             Memory::Deployed(deployed) => deployed.set_arms(points, statistics, scratch),
@@ -266,9 +323,10 @@ impl Watch {
         }
     }
 
-    pub(crate) fn is_sound(&self, statistics: &Statistics, population: &Population) -> bool {
+    pub(crate) fn is_sound(&self, sets: Sets, statistics: &Statistics, population: &Population) -> bool {
         let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
         match (&self.memory, self.trigger) {
+            (Memory::Schedule(_), trigger) => is_scheduled(trigger, sets),
             (Memory::Nothing, Trigger::EveryRound | Trigger::Scheduled) => true,
             (Memory::Deployed(deployed), Trigger::OutsideSet) => deployed.is_sound(arms, d),
             (Memory::Nearby { deployed, witness }, Trigger::Angle { .. }) => {

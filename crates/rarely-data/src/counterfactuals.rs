@@ -7,8 +7,6 @@ use crate::DataError;
 pub struct Counterfactuals {
     /// Where it comes from, for example `ihdp_npci_3.csv`.
     pub label: String,
-    /// Whether the people were drawn by this program.
-    pub synthetic: bool,
     /// Names of the context variables.
     pub columns: Vec<String>,
     /// People × columns, row by row.
@@ -74,11 +72,12 @@ impl Counterfactuals {
     /// the first's. The label says that it was done.
     ///
     /// ```
-    /// let right = rarely_data::ihdp::synthetic(1, 1);
+    /// let right = rarely_data::ihdp::realisation(1)?;
     /// let wrong = right.clone().paired_with_next();
     /// assert_eq!(wrong.context(5), right.context(5));
     /// assert_eq!(wrong.means_of(5), right.means_of(6));
     /// assert_eq!(wrong.means_of(746), right.means_of(0));
+    /// # Ok::<(), rarely_data::DataError>(())
     /// ```
     #[must_use]
     pub fn paired_with_next(mut self) -> Self {

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy};
 use thiserror::Error;
 
-use crate::{CasesError, FileError, Location, ihdp};
+use crate::{CasesError, FileError, Location};
 
 /// The kinds of files in which the outcome of every arm is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub enum DataError {
     /// No path to IHDP data.
     #[error("no path to the IHDP data was given")]
     NoPath,
+    /// A realisation that was never published.
+    #[error("IHDP has no realisation {number}")]
+    NoRealisation {
+        /// The number asked for.
+        number: u32,
+    },
     /// A path to IHDP data that does not exist.
     #[error("{}: no such file or directory", path.display())]
     NotThere {
@@ -317,7 +323,10 @@ impl Explain for DataError {
     fn remedy(&self) -> Option<Remedy> {
         const GET_AGAIN: &str = "the file is damaged, incomplete or changed: get the original again";
         let text = match self {
-            Self::NoPath | Self::NotThere { .. } | Self::NothingFound { .. } => return Some(ihdp::how_to_get()),
+            Self::NoPath => return Some(or_embedded("name files or directories")),
+            Self::NotThere { .. } => return Some(or_embedded("check the path")),
+            Self::NothingFound { .. } => return Some(or_embedded("name a directory that holds some of them")),
+            Self::NoRealisation { .. } => "give a number from 1 to 1,000",
             Self::File(error) => return error.remedy(),
             Self::Cases(error) => return error.remedy(),
             Self::NotNumbered { .. } => "rename the file, move it away, or give the files one by one",
@@ -357,6 +366,11 @@ impl Explain for DataError {
         };
         Some(Remedy::new(text))
     }
+}
+
+/// Something to do about a path to IHDP data; or do without it.
+fn or_embedded(what: &str) -> Remedy {
+    Remedy::with(format!("{what}, or {{action}}"), Action::UseEmbeddedRealisations)
 }
 
 const IHDP_FILE: &str =

@@ -1,48 +1,47 @@
 //! The Infant Health and Development Program, with the simulated outcomes of `[hill-2011]`: 747 children, 25 covariates, no
 //! treatment (arm 0) or treatment (arm 1).
 //!
-//! Two public forms are read. *CSV*, a file for each realisation: no header, 747 rows of
+//! [`realisation`] draws any of the 1,000 published realisations from covariates that are part of the program.
+//! [`read`] reads files in two public forms. *CSV*, a file for each realisation: no header, 747 rows of
 //! `treatment, y_factual, y_cfactual, mu0, mu1, x1 … x25`. *npz*, all realisations in an archive of the arrays
 //! `x` (people × 25 × realisations) and `t, yf, ycf, mu0, mu1` (people × realisations), usually split into
 //! `….train.npz` and `….test.npz`. x1–x6 are continuous and standardised, x7–x25 binary (x14 is coded 1 and 2).
 
 mod archive;
+mod covariates;
+mod csv;
+mod normal_quantile;
+mod r_random;
 mod realisation;
-mod synthetic;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rarely_error::{Action, Remedy};
-
 use crate::{Counterfactuals, DataError};
 
-pub use synthetic::{LARGEST_EXPECTED_OUTCOME, synthetic, treated};
+pub use realisation::realisation;
 
 /// Children in a realisation.
 pub const CHILDREN: usize = 747;
 /// Covariates of a child.
 pub const COVARIATES: usize = 25;
+/// Published realisations, numbered from 1. The first 100 are the set that the paper names.
+pub const REALISATIONS: u32 = 1_000;
 
-/// Where the data come from and how to get them.
-pub const HOW_TO_GET: &str = "\
-The IHDP data are public but not part of this program. Two forms are read:
-- CSV: clone the repository CEVAE of AMLab-Amsterdam on GitHub; its directory datasets/IHDP/csv has ihdp_npci_1.csv to
-  ihdp_npci_10.csv, ten realisations of 747 children.
-- npz: the authors of counterfactual regression (CFR: Shalit, Johansson and Sontag) offer ihdp_npci_1-100.train.npz and
-  ihdp_npci_1-100.test.npz, and the same with 1-1000; Fredrik Johansson's home page links to them.
-Put the files into a directory, unchanged, and give its path.";
-
-/// How to get the data, or to do without them.
-pub(crate) fn how_to_get() -> Remedy {
-    let text = format!(
-        "get the IHDP data, or {{action}}\n{HOW_TO_GET}\nSynthetic children have similar marginals and the same response surface; \
-         results are labelled synthetic and are not those of the study."
-    );
-    Remedy::with(text, Action::DrawSyntheticChildren)
+/// The first realisations, in order.
+///
+/// # Errors
+/// [`DataError::NoRealisation`] if there are not so many.
+pub fn realisations(count: u32) -> Result<Vec<Counterfactuals>, DataError> {
+    (1..=count).map(realisation).collect()
 }
 
-/// Names of the covariates, `x1` to `x25`: the published files have no header, and the synthetic set is interchangeable with them.
+/// Which of the 747 children were treated in the study: 139, the same in every realisation.
+pub fn treated() -> &'static [bool] {
+    &covariates::Covariates::embedded().treated
+}
+
+/// Names of the covariates, `x1` to `x25`: the published files have no header.
 pub(crate) fn covariate_names() -> Vec<String> {
     (1..=COVARIATES).map(|number| format!("x{number}")).collect()
 }
@@ -73,7 +72,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Counterfactuals>, DataError> {
     let mut realisations = Vec::new();
     for source in archive::paired(&files)? {
         match source {
-            archive::RealisationSource::CommaSeparated(file) => realisations.push(realisation::read(file)?),
+            archive::RealisationSource::CommaSeparated(file) => realisations.push(csv::read(file)?),
             archive::RealisationSource::Archive(file) => realisations.extend(archive::read(file)?),
             archive::RealisationSource::Splits { train, test } => {
                 realisations.extend(archive::read_splits(train, test)?);

@@ -1,5 +1,5 @@
 //! Reads logs of past cases, as a policy document describes them, and data sets in which the outcome of every arm is known for every
-//! person. Draws synthetic data.
+//! person. Draws the realisations of IHDP, and the logs of the examples.
 //!
 //! | module | what it is about |
 //! |---|---|
@@ -7,16 +7,16 @@
 //! | `cases` | their rows as contexts, arms and rewards of a policy document; the people a rule is meant for |
 //! | `sketch` | what the columns of a file contain, for a draft of a document |
 //! | `counterfactuals` | people for whom every outcome is known: contexts, outcomes and expected outcomes |
-//! | [`ihdp`] | the Infant Health and Development Program: its CSV files, its npz archives, a synthetic stand-in |
+//! | [`ihdp`] | the Infant Health and Development Program: its 1,000 realisations, drawn; its CSV files and npz archives |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
 //! | `error`, `location` | what is wrong with a file, where, and what to do about it |
 //! | `number` | fields that are numbers |
 //!
 //! ```
 //! use rarely_data::ihdp;
-//! let children = ihdp::synthetic(7, 1).with_intercept();
+//! let children = ihdp::realisation(7)?.with_intercept();
 //! assert_eq!((children.people(), children.dimension(), children.arms), (747, 26, 2));
-//! assert!(children.synthetic);
+//! # Ok::<(), rarely_data::DataError>(())
 //! ```
 //!
 //! Absent on purpose: nothing is downloaded or printed, and no row is repaired or skipped silently. A file is read as it is, or the

@@ -32,7 +32,6 @@ pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
     let columns = header.roles.iter().zip(&header.names).filter(|(role, _)| **role == Role::Context);
     let mut people = Counterfactuals {
         label: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-        synthetic: false,
         columns: columns.map(|(_, name)| name.clone()).collect(),
         contexts: Vec::new(),
         arms: header.arms,

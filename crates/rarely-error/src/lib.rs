@@ -102,8 +102,8 @@ pub enum Action {
     /// Give statistics that a review saved.
     GiveSavedStatistics,
     // Of rarely-data and rarely-lab.
-    /// Use synthetic children instead of the IHDP data.
-    DrawSyntheticChildren,
+    /// Use the realisations of IHDP that are part of the program.
+    UseEmbeddedRealisations,
     /// Simulate in the linear environment.
     UseLinearEnvironment,
     // Of rarely-server.
@@ -133,7 +133,7 @@ impl Action {
             Self::CreateToken => "create a token",
             Self::NamePropensityColumn => "name the column with the propensities",
             Self::GiveSavedStatistics => "give statistics that a review saved",
-            Self::DrawSyntheticChildren => "use synthetic children",
+            Self::UseEmbeddedRealisations => "use the embedded realisations",
             Self::UseLinearEnvironment => "use the linear environment",
             Self::AllowPlainHttp => "allow plain HTTP",
             Self::ChooseListenAddress => "choose another address",

@@ -1,6 +1,6 @@
 //! What all contestants of an experiment are told, as plain data.
 
-use rarely_core::{Algorithm, Exploration, Profile};
+use rarely_core::{Algorithm, Exploration, Profile, Sets};
 use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
@@ -35,6 +35,9 @@ pub struct Assumptions {
     /// Valid confidence sets, or what the authors ran.
     #[serde(serialize_with = "profile_text")]
     pub profile: Profile,
+    /// Joint, per-arm or sharp sets, instead of each algorithm's own. Left out of files where it is not set.
+    #[serde(serialize_with = "sets_text", skip_serializing_if = "Option::is_none")]
+    pub sets: Option<Sets>,
     /// `Δ` of the rs algorithms. 0.01.
     pub tolerance: Option<f64>,
 }
@@ -49,7 +52,7 @@ impl Assumptions {
             penalty: self.penalty,
             error_probability: self.error_probability,
             prior_mean: self.prior_mean,
-            ..Declared::default()
+            sets: self.sets,
         };
         let contestant = |&algorithm: &Algorithm| Contestant {
             explore: self.explore,
@@ -74,6 +77,11 @@ impl Assumptions {
 #[expect(clippy::ref_option, reason = "the form that serde asks for")]
 fn exploration_text<S: Serializer>(explore: &Option<Exploration>, serializer: S) -> Result<S::Ok, S::Error> {
     explore.map(|explore| explore.to_string()).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, reason = "the form that serde asks for")]
+fn sets_text<S: Serializer>(sets: &Option<Sets>, serializer: S) -> Result<S::Ok, S::Error> {
+    sets.map(Sets::name).serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "the form that serde asks for")]

@@ -30,8 +30,9 @@ pub struct Declared {
     pub error_probability: Option<f64>,
     /// `θ₀`, the same number everywhere. Rigorous: 0; published: 1/λ.
     pub prior_mean: Option<f64>,
-    /// Joint or per-arm sets.
-    pub sets: Sets,
+    /// Joint, per-arm or sharp sets, instead of each algorithm's own. clucb has joint sets only.
+    #[serde(default)]
+    pub sets: Option<Sets>,
 }
 
 /// Numbers that only some algorithms use; `None` is the default.
@@ -107,7 +108,10 @@ impl Contestant {
             }
             Profile::Published => Settings::published(arms, dimension, rounds)?,
         };
-        settings = settings.algorithm(self.algorithm).certificates(certificates).sets(sets);
+        settings = settings.algorithm(self.algorithm).certificates(certificates);
+        if let (Some(sets), true) = (sets, self.algorithm != Algorithm::Clucb) {
+            settings = settings.sets(sets);
+        }
         if let Some(noise) = noise {
             settings = settings.noise(noise)?;
         }
@@ -135,7 +139,7 @@ impl Contestant {
         let mean = &judge.linear_truth()[best * dimension..(best + 1) * dimension];
         settings = settings.baseline(Arm::new(best), mean)?;
         if let (Some(explore), true) = (self.explore, self.algorithm.is_switching()) {
-            settings = settings.explore(explore.pilot, explore.equipoise.get())?;
+            settings = settings.exploration(explore);
         }
         self.tune(settings)?.build()
     }

@@ -61,9 +61,6 @@ pub struct EnvironmentDescription {
     /// Strength of the deviation from the linear environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<f64>,
-    /// Whether any of the tables was drawn by this program.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub synthetic: Option<bool>,
     /// The labels of the tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Vec<String>>,
@@ -85,7 +82,6 @@ impl EnvironmentDescription {
             noise: None,
             people: None,
             strength: None,
-            synthetic: None,
             tables: None,
             truth: None,
         }

@@ -31,7 +31,7 @@ pub fn candidates() -> Vec<Contestant> {
             let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
             if algorithm.is_switching() {
                 let equipoise = Share::new(equipoise).expect("a share");
-                contestant.explore = Some(Exploration { pilot, equipoise });
+                contestant.explore = Some(Exploration { pilot, equipoise, ..Exploration::NONE });
             }
             tune(&mut contestant);
             contestant.name = if setting.is_empty() { algorithm.to_string() } else { format!("{algorithm} {setting}") };

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rarely_core::{
-    Algorithm, Certificate, Change, DecideError, Decision, Evidence, Parameters, Policy, Profile, Rng, Round, Sets,
-    StepError, TheoremThree, step,
+    Algorithm, Certificate, Change, DecideError, Decision, Evidence, Parameters, Policy, Profile, Reason, Rng, Round,
+    Sets, StepError, TheoremThree, step,
 };
 use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,15 @@ pub struct Run {
     pub rounds_outside: Option<u64>,
     /// The changes of policy.
     pub changes: Vec<ChangeRecord>,
+    /// Renewals of the randomisation around the rule.
+    #[serde(default)]
+    pub renewals: u64,
+    /// Rounds in which another arm was played than the rule's.
+    #[serde(default)]
+    pub rounds_off_rule: u64,
+    /// Whether some arm was stuck at the end: plausible, and hardly ever played.
+    #[serde(default)]
+    pub stuck: bool,
 }
 
 /// One change, with its true gain.
@@ -151,8 +160,9 @@ pub fn play(
         }
         while number < checkpoint {
             number += 1;
-            let (decision, change) = step(policy, world, &mut round, rng, |_, round, decision| {
+            let (decision, change) = step(policy, world, &mut round, rng, |policy, round, decision| {
                 score.count(&round.means, decision, judge.best_fixed_arm(), &mut run);
+                run.rounds_off_rule += u64::from(is_off_rule(policy, round, decision));
             })?;
             if let Change::Switched(evidence) = change {
                 let next = judge.decisions(policy)?;
@@ -166,7 +176,26 @@ pub fn play(
         run.regret.push(score.regret);
     }
     run.rounds_outside = coverage.rounds_outside();
+    run.renewals = policy.renewals();
+    run.stuck = !policy.stuck().is_empty();
     Ok(run)
+}
+
+/// Whether exploration played another arm than the rule's.
+#[inline]
+fn is_off_rule(policy: &dyn Policy, round: &Round, decision: &Decision) -> bool {
+    if !matches!(decision.reason, Reason::Equipoise | Reason::Pilot) {
+        return false;
+    }
+    let score = |theta: &[f64]| theta.iter().zip(&round.context).map(|(theta, s)| theta * s).sum::<f64>();
+    policy.deployed().is_some_and(|rule| {
+        let own = score(rule.arm(decision.arm.index()));
+        // Ties go to the lowest arm.
+        rule.iter().enumerate().any(|(arm, theta)| {
+            let other = score(theta);
+            other > own || other == own && arm < decision.arm.index()
+        })
+    })
 }
 
 /// Whether a policy ever reports a change, so that its decisions on the judge's sample must be known beforehand.
@@ -213,13 +242,15 @@ struct Coverage {
     outside: u64,
     /// How much the squared distance may grow before the truth can be outside.
     room: f64,
+    /// When a sharp set is looked at next.
+    due: u64,
 }
 
 impl Coverage {
     fn new(policy: &dyn Policy, world: &dyn SimulatedWorld) -> Self {
         let truth = policy.learner().and_then(|_| world.truth());
         let truth = truth.and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
-        Self { truth, outside: 0, room: 0.0 }
+        Self { truth, outside: 0, room: 0.0, due: 0 }
     }
 
     #[inline]
@@ -235,9 +266,18 @@ impl Coverage {
             self.truth = world.truth().and_then(|values| Parameters::new(policy.shape(), values.to_vec()).ok());
         }
         let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) else { return };
+        let confidence = learner.confidence();
+        if confidence.sets == Sets::Sharp && policy.deployed().is_some() {
+            // Building the set costs O(k·d³): it is looked at when the rounds have grown by 2 %, as the policy looks.
+            let rounds = policy.rounds();
+            if rounds >= self.due {
+                self.due = rounds + (rounds / 50).max(1);
+                self.outside += u64::from(!learner.sharp().contains(truth));
+            }
+            return;
+        }
         let set = learner.set();
         self.outside += u64::from(!set.contains(truth));
-        let confidence = learner.confidence();
         let steady = confidence.profile == Profile::Rigorous && confidence.sets == Sets::Joint && !world.drifts();
         self.room = if steady { set.radius().powi(2) - set.distance_squared(truth) } else { 0.0 };
     }

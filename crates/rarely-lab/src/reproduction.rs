@@ -24,7 +24,7 @@ pub use claims::{
 };
 pub use errata::{Erratum, ErratumOrigin, errata};
 pub use feasibility::{Feasibility, feasibility};
-pub use reproduced::{JudgementError, Reproduced, synthetic_children};
+pub use reproduced::{ChildrenDescription, JudgementError, Reproduced};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, counter_example, planar_moment, projection_gap, solver_gap,
     theorem_three_gap,
@@ -43,6 +43,8 @@ pub const LINEAR_REGRET: (&str, [&str; 2]) =
     ("linear-regret", ["linucb with a joint radius", "linucb with a radius for each arm"]);
 /// What a round with the worse arm loses there.
 pub const LINEAR_REGRET_GAP: f64 = 0.1;
+/// Realisations of IHDP in Figure 4.
+pub const FIGURE_FOUR_REALISATIONS: u32 = 100;
 /// The main setting.
 pub const MAIN: (usize, usize) = (4, 5);
 
@@ -81,7 +83,7 @@ impl ReproductionSize {
     pub fn extent(&self) -> String {
         let how_many = match (self.at_most, self.full) {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
-            (_, true) => "the paper's size, 50 runs of every simulation and 100 of IHDP".to_owned(),
+            (_, true) => "the paper's size, 50 runs of every simulation and 500 of IHDP (the paper has 100)".to_owned(),
             (_, false) => {
                 "50 runs of the main experiment, the house default and the grid at d = 2, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
             }
@@ -111,29 +113,22 @@ impl Trial {
 pub struct TrialResults {
     /// How much was run.
     pub size: ReproductionSize,
-    /// Whether the children are synthetic.
-    pub synthetic: bool,
     trials: Vec<(String, Vec<ContestantResult>)>,
 }
 
 impl TrialResults {
     /// Of trials that were run, by their ids.
-    pub fn new(size: ReproductionSize, synthetic: bool, trials: Vec<(String, Vec<ContestantResult>)>) -> Self {
-        Self { size, synthetic, trials }
+    pub fn new(size: ReproductionSize, trials: Vec<(String, Vec<ContestantResult>)>) -> Self {
+        Self { size, trials }
     }
 
     /// Runs every trial.
     ///
     /// # Errors
     /// [`ExperimentError`] of the first that could not be run.
-    pub fn of(
-        size: ReproductionSize,
-        synthetic: bool,
-        trials: &[Trial],
-        context: &RunContext<'_>,
-    ) -> Result<Self, ExperimentError> {
+    pub fn of(size: ReproductionSize, trials: &[Trial], context: &RunContext<'_>) -> Result<Self, ExperimentError> {
         let run = |trial: &Trial| Ok((trial.id.clone(), trial.experiment.run(&trial.contestants, context)?));
-        Ok(Self::new(size, synthetic, trials.iter().map(run).collect::<Result<_, ExperimentError>>()?))
+        Ok(Self::new(size, trials.iter().map(run).collect::<Result<_, ExperimentError>>()?))
     }
 
     /// The results of a trial; none if there was no such trial.
@@ -256,8 +251,8 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
     let experiment = |tables: &Arc<CounterfactualTable>, runs| {
         Experiment::new(WorldSource::Tables(Arc::clone(tables)), runs, size.seed)
     };
-    let as_run: Vec<Counterfactuals> =
-        children.iter().take(1).cloned().map(Counterfactuals::paired_with_next).collect();
+    let first: Vec<Counterfactuals> = children.iter().take(1).cloned().collect();
+    let as_run: Vec<Counterfactuals> = first.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let shifted: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::paired_with_next).collect();
     let with_intercept: Vec<Counterfactuals> = children.iter().cloned().map(Counterfactuals::with_intercept).collect();
     let everyone: Vec<Algorithm> = without_clucb().chain([Algorithm::Random, Algorithm::Fixed]).collect();
@@ -271,18 +266,19 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
             })
             .collect()
     };
-    let (Some(as_run), Some(shifted), Some(paired), Some(with_intercept)) =
-        (tables(as_run), tables(shifted), tables(children.to_vec()), tables(with_intercept))
+    let (Some(as_run), Some(first), Some(shifted), Some(paired), Some(with_intercept)) =
+        (tables(as_run), tables(first), tables(shifted), tables(children.to_vec()), tables(with_intercept))
     else {
         return Vec::new();
     };
-    let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| Trial {
-        id: id.to_owned(),
-        experiment: experiment(tables, size.runs(100, 100)),
-        contestants,
+    // One order of each realisation, or five; the authors have 100 orders of one.
+    let trial = |id: &str, tables: &Arc<CounterfactualTable>, contestants: Vec<Contestant>| {
+        let full = if tables.realisations().len() > 1 { 500 } else { 100 };
+        Trial { id: id.to_owned(), experiment: experiment(tables, size.runs(full, 100)), contestants }
     };
     let mut all = vec![
         trial("ihdp/authors", &as_run, published(&everyone)),
+        trial("ihdp/repaired", &first, published(&everyone)),
         trial("ihdp/published", &paired, published(&everyone)),
         trial("ihdp/shifted", &shifted, published(&[Algorithm::Greedy])),
         trial("ihdp/rigorous", &paired, rigorous()),
@@ -345,7 +341,7 @@ fn variants(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
         for algorithm in [Algorithm::RsGreedy, Algorithm::BoundaryGreedy] {
             let base = Contestant::new(algorithm, Profile::Rigorous);
             add(&format!("{algorithm}, valid sets, {what}"), base, &|contestant| {
-                contestant.explore = Some(Exploration { pilot, equipoise });
+                contestant.explore = Some(Exploration { pilot, equipoise, ..Exploration::NONE });
             });
         }
     }
@@ -357,8 +353,10 @@ fn variants(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
 fn planar(size: ReproductionSize) -> Result<Vec<Trial>, SettingsError> {
     let trial = |(id, equipoise): (&str, f64)| {
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
+        // The theorem is about the cones of one ellipsoid.
+        contestant.declared.sets = Some(Sets::Joint);
         contestant.declared.error_probability = Some(0.01);
-        contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise)? });
+        contestant.explore = Some(Exploration { equipoise: Share::new(equipoise)?, ..Exploration::NONE });
         let runs = size.runs(2_000, 1_000);
         let experiment = Experiment {
             rounds: Some(size.rounds.min(300)),

@@ -50,7 +50,7 @@ impl CounterExample {
         let environment =
             Given { shape: Shape::new(2, 1)?, truth: TRUTH.to_vec(), initial: vec![1.0, 0.0], noise: NOISE };
         let mut contestant = Contestant::new(self.algorithm, Profile::Rigorous);
-        contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(self.equipoise)? });
+        contestant.explore = Some(Exploration { equipoise: Share::new(self.equipoise)?, ..Exploration::NONE });
         contestant.declared.penalty = Some(PENALTY);
         contestant.declared.error_probability = Some(self.error_probability);
         let experiment = Experiment {

@@ -16,6 +16,17 @@ pub struct Decider {
     method: Method,
 }
 
+/// What a decider is made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecisionBasis {
+    /// The policy version.
+    pub(crate) version: u64,
+    /// The last event taken into account.
+    pub(crate) event: u64,
+    /// Decisions made by then.
+    pub(crate) decided: u64,
+}
+
 #[derive(Debug)]
 enum Method {
     /// The rule alone.
@@ -29,14 +40,15 @@ impl Decider {
     pub(crate) fn new(
         document: &PolicyDocument,
         learned: &Learned,
-        (version, basis): (u64, u64),
+        basis: DecisionBasis,
         seed: u64,
         stopped: bool,
     ) -> Self {
         let explore = document.change().explore != Exploration::NONE && !stopped;
-        match explore.then(|| exploring(document, learned)).flatten() {
-            Some(method) => Self { version, basis, seed, method },
-            None => Self::of_rule(document, (version, basis)),
+        let DecisionBasis { version, event, decided } = basis;
+        match explore.then(|| exploring(document, learned, decided)).flatten() {
+            Some(method) => Self { version, basis: event, seed, method },
+            None => Self::of_rule(document, (version, event)),
         }
     }
 
@@ -70,9 +82,11 @@ impl Decider {
 }
 
 /// The core policy that follows the rule and explores; `None` if the sums are too large for the penalty.
-fn exploring(document: &PolicyDocument, learned: &Learned) -> Option<Method> {
+fn exploring(document: &PolicyDocument, learned: &Learned, decided: u64) -> Option<Method> {
     let statistics = learned.tally().statistics(document).ok()?;
     // The algorithm does not affect decisions, but a greedy one would start from its estimate instead of the rule.
     let settings = document.settings().ok()?.algorithm(Algorithm::Scheduled);
-    Some(Method::Exploring(settings.learned(statistics).build().ok()?))
+    let mut policy = settings.learned(statistics).build().ok()?;
+    policy.set_decisions(decided);
+    Some(Method::Exploring(policy))
 }

@@ -7,7 +7,7 @@ use rarely_policy::{Approval, PolicyDocument, WrittenRule};
 use rarely_review::Verdict;
 use serde::{Deserialize, Serialize};
 
-use crate::decider::Decider;
+use crate::decider::{Decider, DecisionBasis};
 use crate::event::{Corrected, Decided, Event, Observed, Proposed, Registered, Reviewed, Signature};
 use crate::learned::Learned;
 use crate::objection::Objection;
@@ -185,8 +185,15 @@ impl LivePolicy {
 
     /// The decider after event `basis`.
     pub fn decider(&self, basis: u64) -> Decider {
-        let PolicyState { learned, stopped, registration, .. } = &self.state;
-        Decider::new(&self.document, learned, (self.version().number, basis), registration.seed, *stopped)
+        let PolicyState { learned, stopped, registration, counts, .. } = &self.state;
+        let basis = DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
+        Decider::new(&self.document, learned, basis, registration.seed, *stopped)
+    }
+
+    /// Whether the pilot goes on: it counts decisions, so that each of them may end it.
+    pub(crate) fn is_piloting(&self) -> bool {
+        let pilot = u64::from(self.document.change().explore.pilot) * self.document.options().len() as u64;
+        !self.state.stopped && self.state.counts.decided.iter().sum::<u64>() <= pilot && pilot > 0
     }
 
     /// Reads records for its document.

@@ -201,7 +201,9 @@ impl PolicyDocument {
             .penalty(self.evidence.penalty)?
             .error_probability(self.evidence.error_probability)?
             .deployed(self.rule.parameters(self).values().to_vec())?
-            .explore(change.explore.pilot, change.explore.equipoise.get())?
+            .exploration(change.explore)
+            // A review's sums have no time order, and a certificate that a document asked for keeps its meaning.
+            .sets(rarely_core::Sets::Joint)
             .tune(|tuning| {
                 tuning.minimum_gain = minimum_gain;
                 tuning.tolerance = tolerance.unwrap_or(tuning.tolerance);

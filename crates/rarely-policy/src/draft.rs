@@ -210,7 +210,7 @@ fn write_assumptions(text: &mut String) {
         "The gain per case that a change must bring: for certain with the algorithm \"certified\", by estimate with the others.",
         "minimum_gain = 0",
     );
-    let comment = "Options drawn at random, to learn: \"none\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
+    let comment = "Options drawn at random, to learn: \"none\", \"posterior:0.5\", \"equipoise:0.05\" or \"pilot:6+equipoise:0.02\".";
     line(text, comment, "explore = \"none\"");
     text.push('\n');
 }

@@ -56,7 +56,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::RaiseRejectLimit => "raise `reject_limit`",
         Action::GiveSavedStatistics => "give the bytes of Review.state",
         Action::ChooseOutputDirectory => "give another directory as `out`",
-        Action::DrawSyntheticChildren => "leave out `data` to use synthetic children",
+        Action::UseEmbeddedRealisations => "leave out `data` and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out `environment`",
         _ => return None,
     })

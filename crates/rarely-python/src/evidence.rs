@@ -131,7 +131,7 @@ impl PyCertificate {
 
     /// The radius of the confidence set.
     #[getter]
-    fn radius(&self) -> f64 {
+    fn radius(&self) -> Option<f64> {
         self.get().radius
     }
 
@@ -211,7 +211,7 @@ impl PyBoundary {
 
 impl From<rarely_core::Boundary> for PyBoundary {
     fn from(boundary: rarely_core::Boundary) -> Self {
-        let rarely_core::Boundary { arms, plausible, distance, angle_degrees } = boundary;
+        let rarely_core::Boundary { arms, plausible, distance, angle_degrees, .. } = boundary;
         Self { arms, plausible, distance, angle_degrees }
     }
 }

@@ -9,8 +9,9 @@ use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rarely_core::{Algorithm, Certificates, Profile};
+use rarely_data::ihdp;
 use rarely_lab::report::{reproduction as shown, results as figures};
-use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, synthetic_children, trials};
+use rarely_lab::reproduction::{FIGURE_FOUR_REALISATIONS, Reproduced, ReproductionSize, Trial, TrialResults, trials};
 use rarely_lab::{Assumptions, CounterfactualTable, Experiment, NormBound, RunJournal, WorldSource, results};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
@@ -83,12 +84,11 @@ pub(crate) fn reproduce(
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Reproduction<'_>> {
-    let synthetic = data.is_empty();
-    let children = if synthetic {
-        synthetic_children(seed)
-    } else {
-        py.detach(|| rarely_data::ihdp::read(&data)).map_err(|error| error::DATA.explain(py, &error))?
-    };
+    let children = py.detach(|| match data.is_empty() {
+        true => ihdp::realisations(FIGURE_FOUR_REALISATIONS),
+        false => ihdp::read(&data),
+    });
+    let children = children.map_err(|error| error::DATA.explain(py, &error))?;
     let command = call(&data, full, runs, rounds, seed);
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
     let trials = trials(size, &children).map_err(|error| error::TASK.explain(py, &error))?;
@@ -98,7 +98,7 @@ pub(crate) fn reproduce(
     let (directory, journal) = kept(py, out)?;
     let total = trials.iter().map(Trial::runs).sum();
     let watched = Watched { total, threads, progress, journal: &journal };
-    let results = watched.run(py, |context| TrialResults::of(size, synthetic, &trials, context))?;
+    let results = watched.run(py, |context| TrialResults::of(size, &trials, context))?;
     let judged = py.detach(|| Reproduced::judge(results, children));
     let reproduced = judged.map_err(|error| error::TASK.explain(py, &error))?;
     if let Some(directory) = &directory {
@@ -192,6 +192,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         }
     };
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
+    let sets = text("sets")?.map(|sets| sets.parse()).transpose();
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
@@ -207,6 +208,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         norm_bound,
         prior_mean: number("prior_mean")?,
         error_probability: number("error_probability")?,
+        sets: sets.map_err(|error| error::SETTINGS.explain(py, &error))?,
         tolerance: number("tolerance")?,
     })
 }

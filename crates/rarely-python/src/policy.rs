@@ -12,7 +12,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape, Thresholds};
+use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape};
 
 use self::params::{Params, TuningParams, numbers};
 use self::state::PyPolicyState;
@@ -29,17 +29,21 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 /// algorithm : str
 ///     One of `rarely.ALGORITHMS`.
 /// noise, norm_bound, error_probability, penalty : float
-///     What is assumed: the noise is σ-sub-gaussian, the parameters of all arms together are at most L away from `prior_mean`,
-///     the confidence sets may fail with probability δ; λ of the ridge regressions.
+///     What is assumed: the noise is σ-sub-gaussian, the parameters of all arms together are at most L away from `prior_mean` (not
+///     needed by sharp sets; 10 where another set needs it and none is given), the confidence sets may fail with probability δ; λ
+///     of the ridge regressions.
 /// prior_mean, deployed : array of arms × dimension, or one number for `prior_mean`
 ///     Where the estimates start, and the rule in force at the start; 0 unless given.
 /// explore : str, optional
-///     ``"none"``, ``"pilot:6"``, ``"equipoise:0.02"`` or both joined by a plus; each algorithm's own if left out.
+///     ``"none"``, ``"posterior:0.5"``, ``"pilot:6"``, ``"equipoise:0.02"`` or several joined by a plus; each algorithm's own if
+///     left out. A pilot counts the decisions made, whether or not their outcomes are in.
 /// population : rows of contexts, optional
 ///     The people a change is judged on, instead of the last thousand seen.
-/// sets : ``"joint"`` or ``"per-arm"``
-/// tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale : float
-///     Of the rs algorithms, rs-linucb, the population algorithms, certified, clucb and thompson (σ if left out).
+/// sets : ``"joint"``, ``"per-arm"`` or ``"sharp"``, optional
+///     The confidence sets; sharp for our algorithms and joint for the others if left out.
+/// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale : float
+///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick, clucb and thompson (σ if left
+///     out).
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -90,7 +94,7 @@ impl PyPolicy {
         let change = state.policy.observe(context, decision, reward).map_err(|error| refusal(py, &error))?;
         Ok(match change {
             rarely_core::Change::Switched(evidence) => Some(state.changed(*evidence)),
-            rarely_core::Change::Kept | rarely_core::Change::Continuous => None,
+            rarely_core::Change::Kept | rarely_core::Change::Continuous | rarely_core::Change::Renewed(_) => None,
         })
     }
 
@@ -136,9 +140,9 @@ impl PyPolicy {
 impl PyPolicy {
     #[new]
     #[pyo3(signature = (
-        arms, dimension, algorithm = "boundary-conservative", *, noise = 1.0, norm_bound = 10.0, error_probability = 0.001,
-        penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = "joint", tolerance = 0.01,
-        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, safety = 0.1, posterior_scale = None, baseline = None,
+        arms, dimension, algorithm = "rarely", *, noise = 1.0, norm_bound = None, error_probability = 0.001,
+        penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
+        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = 3.0, safety = 0.1, posterior_scale = None, baseline = None,
         baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -148,18 +152,19 @@ impl PyPolicy {
         #[pyo3(from_py_with = params::count)] dimension: usize,
         algorithm: &str,
         noise: f64,
-        norm_bound: f64,
+        norm_bound: Option<f64>,
         error_probability: f64,
         penalty: f64,
         prior_mean: Option<Bound<'_, PyAny>>,
         deployed: Option<Bound<'_, PyAny>>,
         explore: Option<String>,
         population: Option<Bound<'_, PyAny>>,
-        sets: &str,
+        sets: Option<String>,
         tolerance: f64,
         growth: f64,
         excluded_share: f64,
         minimum_gain: f64,
+        deviations: f64,
         safety: f64,
         posterior_scale: Option<f64>,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
@@ -179,8 +184,16 @@ impl PyPolicy {
             deployed: numbers(deployed.as_ref(), "deployed", dimension)?,
             explore,
             population: numbers(population.as_ref(), "population", dimension)?,
-            sets: sets.to_owned(),
-            tuning: TuningParams { tolerance, growth, excluded_share, minimum_gain, safety, posterior_scale },
+            sets,
+            tuning: TuningParams {
+                tolerance,
+                growth,
+                excluded_share,
+                minimum_gain,
+                deviations,
+                safety,
+                posterior_scale,
+            },
             baseline,
             baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,
             certificates,
@@ -206,6 +219,7 @@ impl PyPolicy {
                 let mut guard = self.lock(py);
                 let PyPolicyState { policy, rng, .. } = &mut *guard;
                 let decision = policy.decide(context, rng).map_err(|error| error::CONTEXT.explain(py, &error))?;
+                policy.set_decisions(policy.decisions() + 1);
                 let (arm, propensity) = (decision.arm.index(), decision.propensity);
                 if reasons {
                     (arm, propensity, blocks::name(decision.reason)).into_pyobject(py)
@@ -250,7 +264,7 @@ impl PyPolicy {
         let state = &mut *guard;
         match py.detach(|| state.policy.reconsider()) {
             rarely_core::Change::Switched(evidence) => vec![state.changed(*evidence)],
-            rarely_core::Change::Kept | rarely_core::Change::Continuous => Vec::new(),
+            rarely_core::Change::Kept | rarely_core::Change::Continuous | rarely_core::Change::Renewed(_) => Vec::new(),
         }
     }
 
@@ -322,7 +336,7 @@ impl PyPolicy {
         let contexts = blocks::people(py, state, people.as_ref())?;
         let learner = state.learner()?;
         let share = py.detach(|| match state.policy.deployed() {
-            Some(rule) => learner.set().excluded_share(&Rule::new(rule.clone()), contexts).map_err(Into::into),
+            Some(rule) => learner.region().excluded_share(&Rule::new(rule.clone()), contexts).map_err(Into::into),
             None => blocks::excluded(learner, contexts, &state.predicted(contexts)?),
         });
         share.map_err(|error: rarely_core::DecideError| error::CONTEXT.explain(py, &error))
@@ -334,7 +348,7 @@ impl PyPolicy {
         let state = &*guard;
         let learner = state.learner()?;
         let rule = state.policy.deployed().cloned().unwrap_or_else(|| learner.statistics().estimates());
-        Ok(py.detach(|| learner.set().boundaries(&rule)).into_iter().map(Into::into).collect())
+        Ok(py.detach(|| learner.region().boundaries(&rule)).into_iter().map(Into::into).collect())
     }
 
     /// The plausible thresholds between two arms when contexts are (1, x): a list of intervals, infinite where open.
@@ -346,15 +360,7 @@ impl PyPolicy {
             return Err(error::CONTEXT.says(py, message));
         }
         let guard = self.lock(py);
-        let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        Ok(match guard.learner()?.set().thresholds(i, j) {
-            Some(Thresholds::Between { low, high }) => vec![(low, high)],
-            Some(Thresholds::AtMost { high }) => vec![(low, high)],
-            Some(Thresholds::AtLeast { low }) => vec![(low, high)],
-            Some(Thresholds::Outside { low: below, high: above }) => vec![(low, below), (above, high)],
-            Some(Thresholds::Everything) => vec![(low, high)],
-            Some(Thresholds::Nothing) | None => Vec::new(),
-        })
+        Ok(guard.learner()?.region().thresholds(i, j).unwrap_or_default())
     }
 
     /// What playing `other` instead would gain at these rows, or on the people the policy is judged on, as an interval.
@@ -387,7 +393,7 @@ impl PyPolicy {
         let learner = mine.learner()?;
         let gain = py.detach(|| {
             let before = mine.predicted(contexts)?;
-            learner.set().gain(contexts, &before, &after).map_err(Into::into)
+            learner.region().gain(contexts, &before, &after).map_err(Into::into)
         });
         gain.map(Into::into).map_err(wrong)
     }
@@ -512,14 +518,26 @@ impl PyPolicy {
         } else {
             String::new()
         };
+        let bound = state.params.norm_bound.map_or_else(String::new, |bound| format!(", norm bound {bound}"));
+        let stuck: Vec<String> = state.policy.stuck().iter().map(|stuck| stuck.arm.index().to_string()).collect();
+        let stuck = if stuck.is_empty() {
+            String::new()
+        } else {
+            format!(", stuck: arm {} may be best but is hardly ever played", stuck.join(" and "))
+        };
         format!(
-            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}, norm bound {}>",
+            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}{bound}{stuck}>",
             self.shape.arms(),
             many(self.shape.dimension() as u64, "context variable"),
             many(state.policy.rounds(), "outcome"),
             state.params.noise,
-            state.params.norm_bound,
         )
+    }
+
+    /// Renewals of the randomisation around the rule.
+    #[getter]
+    fn renewals_(&self, py: Python<'_>) -> u64 {
+        self.lock(py).policy.renewals()
     }
 
     /// The name of its algorithm.

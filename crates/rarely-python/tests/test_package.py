@@ -20,6 +20,7 @@ MODULES = [
     "rarely._rarely",
     "rarely.adapters",
     "rarely.client",
+    "rarely.datasets",
     "rarely.errors",
     "rarely.lab",
     "rarely.progress",

@@ -128,18 +128,19 @@ impl<'a> EvidenceBase<'a> {
             Algorithm::Greedy | Algorithm::Scheduled => plausible(),
             // These are judged by the gain, or by the share of people who get a ruled-out option.
             Algorithm::Certified => true,
-            Algorithm::PopulationGreedy | Algorithm::PopulationConservative => {
-                self.reconsider_as(&most_plausible)?.evidence().is_none()
-            }
+            Algorithm::Rarely
+            | Algorithm::RarelyQuick
+            | Algorithm::PopulationGreedy
+            | Algorithm::PopulationConservative => self.reconsider_as(&most_plausible)?.evidence().is_none(),
             _ => plausible() && self.reconsider_as(&most_plausible)?.evidence().is_none(),
         })
     }
 
-    /// Whether a change gains what the document requires: `certified` with certainty, the others by their estimate.
+    /// Whether a change gains what the document requires: `rarely` and `certified` with certainty, the others by their estimate.
     pub fn gains_enough(&self, gain: Interval) -> bool {
         let minimum = self.document.change().minimum_gain;
         match self.document.change().algorithm {
-            Algorithm::Certified => gain.lower > minimum,
+            Algorithm::Rarely | Algorithm::Certified => gain.lower > minimum,
             _ => gain.estimate > 0.0 && gain.estimate >= minimum,
         }
     }

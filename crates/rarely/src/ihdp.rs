@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use rarely_data::{Counterfactuals, DataError, ihdp};
+use rarely_data::{Counterfactuals, ihdp};
 use rarely_lab::report::results::{text, two_panels, write};
-use rarely_lab::reproduction::synthetic_children;
+use rarely_lab::reproduction::FIGURE_FOUR_REALISATIONS;
 use rarely_lab::{ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, WorldSource};
 use rarely_output::OutputDirectory;
 
@@ -19,12 +19,12 @@ use crate::simulate;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Directory or files of the IHDP data: ihdp_npci_*.csv or ihdp_npci_*.npz [default: $RARELY_IHDP]
-    #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
+    /// Play the first N of the 1,000 published realisations, which are part of this program [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(ihdp::REALISATIONS)))]
+    realisations: Option<u32>,
+    /// Read other realisations from a directory or files, ihdp_npci_*.csv or ihdp_npci_*.npz [default: $RARELY_IHDP]
+    #[arg(long, value_name = "DIR|FILE", num_args = 1.., conflicts_with = "realisations")]
     data: Vec<PathBuf>,
-    /// Use 747 synthetic children instead, drawn from published marginals with Hill's response surface B
-    #[arg(long, conflicts_with = "data")]
-    synthetic: bool,
     /// Runs: run r plays realisation r mod n in its own random order
     #[arg(long, default_value_t = 100, value_parser = count(1, 1_000_000))]
     runs: u64,
@@ -49,27 +49,20 @@ enum YesNo {
     No,
 }
 
-/// The data named on the command line, or by the environment variable.
-pub(crate) fn named(data: &[PathBuf]) -> Vec<PathBuf> {
+/// The children: those in the files named, or the first realisations, as many as were asked for. If neither is given, those in the
+/// files that the environment variable names, or the realisations of Figure 4.
+pub(crate) fn children(data: &[PathBuf], realisations: Option<u32>) -> Result<Vec<Counterfactuals>, Failure> {
     let variable = std::env::var_os("RARELY_IHDP").filter(|value| !value.is_empty()).map(PathBuf::from);
-    if data.is_empty() { variable.into_iter().collect() } else { data.to_vec() }
-}
-
-/// Reads the data, or draws synthetic children.
-pub(crate) fn read(data: &[PathBuf], is_synthetic: bool, seed: u64) -> Result<Vec<Counterfactuals>, Failure> {
-    if is_synthetic {
-        return Ok(synthetic_children(seed));
-    }
-    let data = named(data);
-    if data.is_empty() {
-        return Err(Failure::from(DataError::NoPath).help("name the files with --data, or set RARELY_IHDP"));
-    }
-    Ok(ihdp::read(&data)?)
+    Ok(match (data, realisations, variable) {
+        (&[], None, Some(path)) => ihdp::read(&[path])?,
+        (&[], count, _) => ihdp::realisations(count.unwrap_or(FIGURE_FOUR_REALISATIONS))?,
+        (data, ..) => ihdp::read(data)?,
+    })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { data, synthetic, runs, rounds, algorithms, intercept, assumptions, options } = arguments;
-    let tables = read(data, *synthetic, options.seed)?;
+    let Arguments { realisations, data, runs, rounds, algorithms, intercept, assumptions, options } = arguments;
+    let tables = children(data, *realisations)?;
     // σ = 1 is the noise of the response surface.
     let assumptions = assumptions.resolve();
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
@@ -96,8 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let outcomes = simulate::play(&session, what, experiment, &contestants)?;
         let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
         settings.command = Some("ihdp");
-        let kind = if *synthetic { "IHDP-like children" } else { "IHDP" };
-        settings.environment.label = Some(format!("{kind}, {what}"));
+        settings.environment.label = Some(format!("IHDP, {what}"));
         if let Some(directory) = session.directory() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
             let directory = OutputDirectory::create(&directory.path().join(name))?;
@@ -107,13 +99,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         answers.push((*with_intercept, settings, outcomes));
     }
-    print_answers(options.format, *synthetic, &answers)?;
+    print_answers(options.format, &answers)?;
     session.finish()
 }
 
 fn print_answers(
     format: TableFormat,
-    synthetic: bool,
     answers: &[(bool, ExperimentDescription, Vec<ContestantResult>)],
 ) -> Result<(), Failure> {
     match format {
@@ -125,7 +116,6 @@ fn print_answers(
             for (at, (with_intercept, _, outcomes)) in answers.iter().enumerate() {
                 let text = rarely_lab::results::summary(outcomes)
                     .labelled("intercept", if *with_intercept { "yes" } else { "no" })
-                    .labelled("data", if synthetic { "synthetic" } else { "ihdp" })
                     .to_csv();
                 // One table: one header.
                 let skipped = if at == 0 { 0 } else { text.find('\n').map_or(0, |end| end + 1) };

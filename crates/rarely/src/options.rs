@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile};
+use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets};
 use rarely_lab::{NormBound, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
@@ -123,10 +123,13 @@ pub(crate) struct AssumptionOptions {
     /// Valid confidence sets, or those that the paper's authors ran
     #[arg(long, value_enum, default_value_t = ProfileName::Rigorous)]
     profile: ProfileName,
-    /// Exploration of algorithms that hold a policy: none, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02 [default: each
-    /// algorithm's own]
+    /// Exploration of algorithms that hold a policy: none, posterior:0.5, equipoise:0.05, pilot:10, pilot:6+equipoise:0.02
+    /// [default: each algorithm's own]
     #[arg(long, value_parser = parse::<Exploration>)]
     explore: Option<Exploration>,
+    /// Confidence sets: joint, per-arm or sharp [default: sharp for our algorithms, joint for the others]
+    #[arg(long, value_parser = parse::<Sets>)]
+    sets: Option<Sets>,
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
@@ -153,6 +156,7 @@ impl AssumptionOptions {
         rarely_lab::Assumptions {
             profile: self.profile.into(),
             explore: self.explore,
+            sets: self.sets,
             penalty: self.penalty,
             declared_noise: self.declared_noise,
             norm_bound: self.norm_bound.map(|bound| bound.0),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_lab::report::reproduction::{text, write};
-use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, synthetic_children, trials};
+use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, trials};
 use rarely_lab::{ROUNDS, RunContext};
 
 use crate::failure::Failure;
@@ -19,10 +19,11 @@ const MOST_RUNS: u64 = 1_000_000;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The paper's size: 50 runs of everything, 100 on IHDP [default: fewer where the interval allows it]
+    /// The paper's size and more: 50 runs of everything, 500 on IHDP [default: 100 on IHDP, fewer than 50 where the interval
+    /// allows it]
     #[arg(long)]
     full: bool,
-    /// Directory or files of the IHDP data; without them, synthetic children are used and labelled as such [default: $RARELY_IHDP]
+    /// Directory or files of other IHDP realisations than the first 100, which are part of this program [default: $RARELY_IHDP]
     #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
     /// Directory for the report, its figures and tables; a command that was stopped resumes from there
@@ -71,9 +72,7 @@ fn quoted(word: &str) -> String {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { full, runs, rounds, seed, .. } = *arguments;
-    let data = ihdp::named(&arguments.data);
-    let synthetic = data.is_empty();
-    let children = if synthetic { synthetic_children(seed) } else { rarely_data::ihdp::read(&data)? };
+    let children = ihdp::children(&arguments.data, None)?;
     let size = ReproductionSize { full, at_most: runs, rounds, seed };
     let trials = trials(size, &children)?;
     for trial in &trials {
@@ -81,13 +80,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let session = RunSession::start(arguments.threads, Some(&arguments.out))?;
     say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), size.extent()));
-    if synthetic {
-        say("no --data: SYNTHETIC children replace the IHDP data (`rarely ihdp` says how to get the data)");
-    }
     let total = trials.iter().map(Trial::runs).sum();
     let finished = trials.iter().map(|trial| trial.experiment.finished(&trial.contestants, session.journal()));
     let finished = finished.sum::<Result<usize, _>>()?;
-    let work = |context: &RunContext<'_>| TrialResults::of(size, synthetic, &trials, context);
+    let work = |context: &RunContext<'_>| TrialResults::of(size, &trials, context);
     let results = session.watch("reproducing", (total, finished), work)?;
     let reproduced = Reproduced::judge(results, children)?;
     if let Some(directory) = session.directory() {

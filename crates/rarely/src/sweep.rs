@@ -27,12 +27,12 @@ pub(crate) struct Arguments {
     /// World
     #[arg(long, default_value = "linear")]
     environment: String,
-    /// IHDP data instead of a simulated world
+    /// IHDP instead of a simulated world: run r plays realisation r mod 100 of the published ones
+    #[arg(long)]
+    ihdp: bool,
+    /// IHDP instead of a simulated world, with realisations from a directory or files [default with --ihdp: $RARELY_IHDP]
     #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Synthetic IHDP data instead of a simulated world
-    #[arg(long, conflicts_with = "data")]
-    synthetic: bool,
     #[command(flatten)]
     world: WorldOptions,
     /// Standard deviation σ of the world's noise
@@ -54,13 +54,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { vary, environment, data, synthetic, world, noise, rounds, runs, algorithms, assumptions, options } =
+    let Arguments { vary, environment, data, world, noise, rounds, runs, algorithms, assumptions, options, .. } =
         arguments;
     if vary.len() > 2 {
         return Err(Failure::new(format!("--vary was given {} times", vary.len())).help("give it once or twice"));
     }
-    let (source, true_noise) = if *synthetic || !data.is_empty() {
-        let tables = ihdp::read(data, *synthetic, options.seed)?;
+    let (source, true_noise) = if arguments.ihdp || !data.is_empty() {
+        let tables = ihdp::children(data, None)?;
         (WorldSource::Tables(Arc::new(CounterfactualTable::new(tables)?)), 1.0)
     } else {
         (world.source(environment, *noise, 1.0)?, *noise)
@@ -77,7 +77,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     settings.command = Some("sweep");
     settings.vary.clone_from(vary);
     let frame = sweep::frame(vary, &cells);
-    let frame = if *synthetic { frame.labelled("data", "synthetic") } else { frame };
     if let Some(directory) = session.directory() {
         directory.write("sweep.csv", frame.to_csv())?;
         directory.write_json("run.json", &settings)?;

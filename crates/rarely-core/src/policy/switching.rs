@@ -1,22 +1,25 @@
 //! Policies that hold a linear rule until the data justify another: a trigger, an update, and exploration.
 
+mod looks;
+
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::cone::Workspace;
-use crate::confidence::{ConfidenceSet, Interval, Profile};
+use crate::confidence::{Interval, Profile, Sets};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
-use crate::explore::{Exploration, Stuck};
+use crate::explore::{Explorer, Question, Stuck, stuck_arms};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
-use crate::policy::{Learner, Policy, check_room, observe_in_turn};
+use crate::policy::{Learner, Policy, check_batch, check_room, observe_in_turn};
 use crate::population::Population;
 use crate::rng::Rng;
 use crate::rule::{self, Rule};
 use crate::settings::{Certificates, Settings};
+use crate::sharp::SharpSet;
 use crate::snapshot::{Snapshot, State};
 use crate::trigger::{Trigger, TriggerInput, Watch};
 use crate::update::Update;
@@ -28,12 +31,16 @@ pub(crate) struct Switching {
     algorithm: Algorithm,
     learner: Learner,
     rule: Rule,
-    exploration: Exploration,
+    #[cfg_attr(feature = "serde", serde(rename = "exploration"))]
+    explorer: Explorer,
     watch: Watch,
     stand_in: StandIn,
     plan: Plan,
     population: Population,
     changes: u64,
+    /// The sharp set of the last look, where equipoise draws among the arms that it leaves. It goes on to hold.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    region: Option<Box<SharpSet>>,
     #[cfg_attr(feature = "serde", serde(skip))]
     workspace: Workspace,
 }
@@ -70,6 +77,9 @@ struct Plan {
     trigger: Trigger,
     update: Update,
     certificates: Certificates,
+    /// `c`: growth of information per parameter after which the randomisation is renewed.
+    #[cfg_attr(feature = "serde", serde(default))]
+    renewal: f64,
 }
 
 impl Switching {
@@ -80,19 +90,20 @@ impl Switching {
         let estimates = learner.statistics().estimates();
         let start = if trigger == Trigger::EveryRound { estimates } else { parts.deployed };
         let rule = Rule::new(start);
-        let watch = Watch::new(trigger, &rule, learner.statistics(), &parts.population);
+        let watch = Watch::new(trigger, parts.confidence.sets, &rule, learner.statistics(), &parts.population);
         let stand_in = StandIn { parameters: rule.parameters().clone(), active: false };
         Self {
             algorithm: parts.algorithm,
             workspace: Workspace::sized(rule.parameters().shape()),
+            explorer: Explorer::new(parts.exploration, learner.statistics()),
             learner,
             rule,
-            exploration: parts.exploration,
             watch,
             stand_in,
-            plan: Plan { trigger, update, certificates: parts.certificates },
+            plan: Plan { trigger, update, certificates: parts.certificates, renewal: parts.renewal },
             population: parts.population,
             changes: 0,
+            region: None,
         }
     }
 
@@ -119,7 +130,7 @@ impl Switching {
     fn switch(&mut self, cause: Cause) -> Change {
         let shape = self.rule.parameters().shape();
         let next = Rule::new(Parameters::from_computed(shape, self.workspace.point.clone()));
-        let certificate = self.certificate(&self.learner.set(), &next);
+        let certificate = self.certificate(&next);
         self.changes += 1;
         let evidence = Evidence {
             round: self.learner.statistics().rounds(),
@@ -211,17 +222,40 @@ impl Switching {
         set.gain_of(|_, columns| block::best_of(rule, columns), point, rows, functional, columns)
     }
 
-    fn certificate(&self, set: &ConfidenceSet<'_>, next: &Rule) -> Option<Certificate> {
+    fn certificate(&self, next: &Rule) -> Option<Certificate> {
         if self.plan.certificates == Certificates::Brief {
             return None;
         }
         let contexts = Contexts::new(self.population.values(), self.population.dimension()).ok()?;
-        set.certify(&self.rule, next, contexts).ok()
+        let learner = &self.learner;
+        let certificate = match learner.confidence().sets {
+            Sets::Sharp => learner.sharp().certify(&self.rule, next, contexts, learner.statistics().digest()),
+            Sets::Joint | Sets::PerArm => learner.set().certify(&self.rule, next, contexts),
+        };
+        certificate.ok()
+    }
+
+    /// Calls `visit` with every arm that may be best at a context.
+    fn for_each_plausible(&self, context: &[f64], visit: &mut dyn FnMut(usize)) {
+        match (self.learner.confidence().sets, &self.region) {
+            (Sets::Sharp, Some(region)) => region.for_each_plausible(context, visit),
+            (Sets::Sharp, None) => (0..self.shape().arms()).for_each(visit),
+            (Sets::Joint | Sets::PerArm, _) => self.learner.set().for_each_plausible(context, visit),
+        }
+    }
+
+    /// The decision after as many others.
+    #[inline]
+    fn decide_after(&self, decided: u64, context: &[f64], rng: &mut Rng) -> Decision {
+        let question = Question { context, policy_arm: self.rule.best(context), decided };
+        let noise = self.learner.confidence().noise.get();
+        let plausible = |visit: &mut dyn FnMut(usize)| self.for_each_plausible(context, visit);
+        self.explorer.decide(&question, self.shape(), noise, plausible, rng)
     }
 
     /// Adds another policy's statistics. The rule in force stays; [`Policy::reconsider`] tests it with both.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        if self.plan != other.plan || self.exploration != other.exploration {
+        if self.plan != other.plan || self.explorer.settings() != other.explorer.settings() {
             return Err(MergeError::Settings { what: "triggers, updates, certificates or exploration" });
         }
         if !self.population.is_like(&other.population) {
@@ -239,7 +273,38 @@ impl Switching {
             self.rule = Rule::new(self.learner.statistics().estimates());
         }
         self.stand_in.active = false;
-        self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
+        // Whether the rule is in question does not depend on how the outcomes came.
+        let schedule = self.watch.schedule();
+        let sets = self.learner.confidence().sets;
+        self.watch = Watch::new(self.plan.trigger, sets, &self.rule, self.learner.statistics(), &self.population);
+        if let Some(schedule) = schedule {
+            self.watch.reschedule(schedule);
+        }
+    }
+
+    /// Learns a block that was checked, a stretch at a time from look to look: the bits of [`Policy::observe`] for each row in turn.
+    fn observe_on_schedule(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Vec<(usize, Evidence)> {
+        let mut changes = Vec::new();
+        let mut from = 0;
+        while let Some(schedule) = self.watch.schedule().filter(|_| from < rewards.len()) {
+            let until = usize::try_from(schedule.due - self.rounds()).unwrap_or(usize::MAX);
+            let to = rewards.len().min(from.saturating_add(until));
+            let stretch = contexts.rows(from..to);
+            self.learner.statistics_mut().observe_block(stretch, &decisions[from..to], &rewards[from..to]);
+            self.population.record_many(stretch);
+            if self.rounds() >= schedule.due
+                && let Change::Switched(evidence) = self.look(schedule, false)
+            {
+                changes.push((to - 1, *evidence));
+            }
+            from = to;
+        }
+        changes
     }
 
     pub(crate) fn is_sound(&self) -> bool {
@@ -249,14 +314,16 @@ impl Switching {
             && self.changes <= self.rounds()
             && self.stand_in.parameters.shape() == shape
             && self.population.is_sound(shape.dimension())
-            && self.watch.is_sound(self.learner.statistics(), &self.population)
+            && self.explorer.is_sound(shape, self.rounds())
+            && self.watch.is_sound(self.learner.confidence().sets, self.learner.statistics(), &self.population)
+            && self.region.as_ref().is_none_or(|region| region.is_sound(shape))
     }
 
     /// Rebuilds the buffers that a snapshot omits.
     pub(crate) fn revive(&mut self) {
         self.workspace = Workspace::sized(self.shape());
         #[cfg(feature = "serde")]
-        self.watch.revive(&self.rule, self.learner.statistics(), &self.population);
+        self.watch.revive(self.learner.confidence().sets, &self.rule, self.learner.statistics(), &self.population);
     }
 }
 
@@ -276,11 +343,11 @@ impl Policy for Switching {
     #[inline]
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        let arm = self.rule.best(context);
-        if self.exploration.is_over(self.learner.statistics()) {
-            return Ok(Decision::certain(arm, Reason::Policy));
+        let decided = self.decisions();
+        if self.explorer.is_over(decided, self.shape().arms()) {
+            return Ok(Decision::certain(self.rule.best(context), Reason::Policy));
         }
-        Ok(self.exploration.decide(&self.learner.set(), context, arm, rng))
+        Ok(self.decide_after(decided, context, rng))
     }
 
     fn decide_many(
@@ -290,7 +357,8 @@ impl Policy for Switching {
         decisions: &mut [Decision],
     ) -> Result<(), DecideError> {
         check_room(contexts, self.shape(), decisions)?;
-        if self.exploration.is_over(self.learner.statistics()) {
+        let decided = self.decisions();
+        if self.explorer.is_over(decided, self.shape().arms()) {
             let mut room = decisions.iter_mut();
             self.rule.for_each_best(contexts.values(), |arm| {
                 if let Some(decision) = room.next() {
@@ -298,10 +366,8 @@ impl Policy for Switching {
                 }
             });
         } else {
-            let set = self.learner.set();
-            for (context, decision) in contexts.iter().zip(decisions) {
-                let arm = self.rule.best(context.values());
-                *decision = self.exploration.decide(&set, context.values(), arm, rng);
+            for ((context, decision), before) in contexts.iter().zip(decisions).zip(decided..) {
+                *decision = self.decide_after(before, context.values(), rng);
             }
         }
         Ok(())
@@ -315,6 +381,11 @@ impl Policy for Switching {
             self.rule.set_arm(step.arm, self.learner.statistics().arm(step.arm).estimate());
             return Ok(Change::Continuous);
         }
+        if let Some(schedule) = self.watch.schedule() {
+            let due = self.learner.statistics().rounds() >= schedule.due;
+            return Ok(if due { self.look(schedule, false) } else { Change::Kept });
+        }
+        let renewal = self.explorer.renew(self.learner.statistics(), self.plan.renewal);
         let round = TriggerInput {
             set: self.learner.set(),
             rule: &self.rule,
@@ -336,7 +407,10 @@ impl Policy for Switching {
             let watched = self.rule.parameters();
             cause = self.watch.check(&round.set, &self.population, played, watched, &mut self.workspace);
         }
-        Ok(cause.map_or(Change::Kept, |cause| self.act(cause)))
+        Ok(match (cause.map_or(Change::Kept, |cause| self.act(cause)), renewal) {
+            (Change::Kept, Some(renewal)) => Change::Renewed(renewal),
+            (change, _) => change,
+        })
     }
 
     fn observe_many(
@@ -349,6 +423,10 @@ impl Policy for Switching {
             self.learn_many(contexts, decisions, rewards)?;
             return Ok(Vec::new());
         }
+        if self.watch.schedule().is_some() {
+            check_batch(contexts, self.shape(), decisions, rewards, Some(&self.learner))?;
+            return Ok(self.observe_on_schedule(contexts, decisions, rewards));
+        }
         observe_in_turn(self, contexts, decisions, rewards)
     }
 
@@ -359,16 +437,16 @@ impl Policy for Switching {
         rewards: &[f64],
     ) -> Result<(), ObserveError> {
         self.learner.learn_block(contexts, decisions, rewards)?;
-        for context in contexts.iter() {
-            self.population.record(context.values());
-        }
+        self.population.record_many(contexts);
         self.look_afresh();
         Ok(())
     }
 
     fn reconsider(&mut self) -> Change {
-        self.stand_in.active = false;
-        self.watch = Watch::new(self.plan.trigger, &self.rule, self.learner.statistics(), &self.population);
+        self.look_afresh();
+        if let Some(schedule) = self.watch.schedule() {
+            return self.look(schedule, true);
+        }
         let watched = self.rule.parameters();
         let cause = match self.plan.trigger {
             // For such a policy the request itself is the trigger.
@@ -390,11 +468,28 @@ impl Policy for Switching {
         self.changes
     }
 
+    fn renewals(&self) -> u64 {
+        self.explorer.renewals()
+    }
+
+    fn decisions(&self) -> u64 {
+        self.explorer.decided(self.learner.statistics())
+    }
+
+    fn set_decisions(&mut self, made: u64) {
+        self.explorer.set_decided(made);
+    }
+
     fn population(&self) -> Option<&Population> {
         Some(&self.population)
     }
 
     fn stuck(&self) -> Vec<Stuck> {
+        if self.learner.confidence().sets == Sets::Sharp {
+            let sharp = self.learner.sharp();
+            let plausible = |row: &[f64], visit: &mut dyn FnMut(usize)| sharp.for_each_plausible(row, visit);
+            return stuck_arms(self.learner.statistics(), &self.population, plausible);
+        }
         self.learner.set().stuck(&self.population)
     }
 

@@ -46,7 +46,7 @@ impl Case {
         }
         let confidence = Confidence {
             noise: Noise::new(noise).unwrap(),
-            norm_bound: NormBound::new(0.5 + rng.uniform()).unwrap(),
+            norm_bound: Some(NormBound::new(0.5 + rng.uniform()).unwrap()),
             error_probability: ErrorProbability::new(0.01).unwrap(),
             penalty: Penalty::new(penalty).unwrap(),
             sets: Sets::Joint,

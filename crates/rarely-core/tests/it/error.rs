@@ -206,14 +206,20 @@ fn settings_that_exclude_each_other() {
     };
     for algorithm in Algorithm::all().filter(|algorithm| !algorithm.is_switching()) {
         let settings = sample::settings(algorithm, 2, 2).explore(1, 0.1).expect("in range");
-        incompatible(settings.build(), &["pilot or equipoise", algorithm.name(), "leave it out"]);
+        incompatible(settings.build(), &["exploration", algorithm.name(), "leave it out"]);
     }
     let settings = Settings::new(2, 2).expect("a shape").algorithm(Algorithm::Clucb);
     let Err(error) = settings.build() else { panic!("built without a baseline") };
     assert!(matches!(error, SettingsError::Missing { .. }));
     says::<(), _>(Err(error), &["clucb needs a baseline", "name the baseline arm"]);
-    let settings = sample::settings(Algorithm::RsGreedy, 2, 2).sets(Sets::PerArm);
-    incompatible(settings.build(), &["per-arm", "rs-greedy", "use joint sets"]);
+    for sets in [Sets::PerArm, Sets::Sharp] {
+        let settings = sample::settings(Algorithm::Clucb, 2, 2).sets(sets);
+        incompatible(settings.build(), &[sets.name(), "clucb", "use joint sets"]);
+    }
+    let settings = sample::settings(Algorithm::RsConservative, 2, 2).tune(|tuning| tuning.solver = Solver::PAPER);
+    incompatible(settings.sets(Sets::Sharp).build(), &["sharp", "projected gradient", "use joint sets"]);
+    let error = says("round".parse::<Sets>(), &["round", "joint, per-arm or sharp"]);
+    assert!(matches!(error, SettingsError::UnknownSets { .. }));
     let settings = Settings::published(2, 2, 1000).expect("in range").algorithm(Algorithm::Greedy).sets(Sets::PerArm);
     incompatible(settings.build(), &["per-arm", "published", "use joint sets"]);
     let error = says("linear".parse::<Algorithm>(), &["linear", "rarely", "rs-linucb", "fixed"]);

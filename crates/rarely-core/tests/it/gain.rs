@@ -33,7 +33,8 @@ proptest! {
 fn evidence_says_what_the_confidence_set_says() {
     let values = sample::block(100, 3, &mut Rng::new(14, 0));
     let people = Contexts::new(&values, 3).expect("whole rows");
-    let settings: Settings = sample::settings(Algorithm::BoundaryGreedy, 3, 3).population(people).expect("fits");
+    let settings = sample::settings(Algorithm::BoundaryGreedy, 3, 3).sets(Sets::Joint);
+    let settings: Settings = settings.population(people).expect("fits");
     let mut policy = settings.explore(6, 0.1).expect("in range").build().expect("compatible");
     let mut rng = Rng::new(15, 0);
     let truth = sample::parameters(policy.shape(), &mut rng);

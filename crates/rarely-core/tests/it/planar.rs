@@ -26,7 +26,7 @@ fn statistics(intercept: f64, slope: f64, rounds: usize, rng: &mut Rng) -> Stati
 fn confidence(norm_bound: f64) -> Confidence {
     Confidence {
         noise: Noise::new(NOISE).unwrap(),
-        norm_bound: NormBound::new(norm_bound).unwrap(),
+        norm_bound: Some(NormBound::new(norm_bound).unwrap()),
         error_probability: ErrorProbability::new(0.01).unwrap(),
         penalty: Penalty::new(0.1).unwrap(),
         sets: Sets::Joint,

@@ -2,10 +2,11 @@
 
 mod allocation;
 mod optimistic;
+mod rarely;
 
 use proptest::prelude::*;
 use rarely_core::{
-    Algorithm, Arm, Certificates, Change, Context, Contexts, Decision, Parameters, Policy, Reason, Rng, Settings,
+    Algorithm, Arm, Certificates, Change, Context, Contexts, Decision, Parameters, Policy, Reason, Rng, Sets, Settings,
     Shape, Statistics,
 };
 
@@ -42,7 +43,9 @@ proptest! {
 #[test]
 fn reconsidering_says_what_the_live_policy_would_say() {
     let switching = Algorithm::all()
-        .filter(|algorithm| algorithm.is_switching() && !matches!(algorithm, Algorithm::Greedy | Algorithm::Scheduled));
+        .filter(|algorithm| algorithm.is_switching() && !matches!(algorithm, Algorithm::Greedy | Algorithm::Scheduled))
+        // These look on a schedule, and not in every round.
+        .filter(|algorithm| !matches!(algorithm, Algorithm::Rarely | Algorithm::RarelyQuick));
     let mut changed = 0;
     for algorithm in switching {
         for seed in 0..8 {
@@ -52,7 +55,7 @@ fn reconsidering_says_what_the_live_policy_would_say() {
             let population = Contexts::new(&log.contexts[..300], 3).unwrap();
             let build = |settings: Settings| {
                 let settings = settings.algorithm(algorithm).deployed(deployed.clone()).unwrap();
-                settings.population(population).unwrap().build().unwrap()
+                settings.population(population).unwrap().sets(Sets::Joint).build().unwrap()
             };
             let mut live = build(three_arm_settings(3));
             let mut rows = log.rows();
@@ -101,7 +104,7 @@ fn a_block_teaches_what_its_rows_teach() {
     for (dimension, scale) in [(1, 1.0), (5, 0.3), (5, 1.0), (5, 30.0), (12, 1.0), (40, 0.2)] {
         let (contexts, decisions, rewards) = log(6_000, dimension, scale);
         for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy] {
-            let settings = || sample::settings(algorithm, 3, dimension);
+            let settings = || sample::settings(algorithm, 3, dimension).sets(Sets::Joint);
             let (mut by_rows, mut by_blocks) = (settings().build().unwrap(), settings().build().unwrap());
             for (row, context) in contexts.chunks(dimension).enumerate() {
                 let _ = by_rows.observe(Context::new(context).unwrap(), &decisions[row], rewards[row]).unwrap();
@@ -120,7 +123,7 @@ fn a_log_learned_at_once_is_reconsidered_once() {
     let (contexts, decisions, rewards) = log(4_000, 3, 1.0);
     let block = Contexts::new(&contexts, 3).unwrap();
     for algorithm in Algorithm::all().filter(|algorithm| algorithm.is_switching()) {
-        let settings = || sample::settings(algorithm, 3, 3).certificates(Certificates::Brief);
+        let settings = || sample::settings(algorithm, 3, 3).sets(Sets::Joint).certificates(Certificates::Brief);
         let (mut in_turn, mut at_once) = (settings().build().unwrap(), settings().build().unwrap());
         in_turn.observe_many(block, &decisions, &rewards).unwrap();
         at_once.learn_many(block, &decisions, &rewards).unwrap();

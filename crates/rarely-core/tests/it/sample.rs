@@ -63,7 +63,7 @@ pub(crate) fn learned(shape: Shape, penalty: f64, count: usize, rng: &mut Rng) -
 pub(crate) fn confidence(penalty: f64, sets: Sets) -> Confidence {
     Confidence {
         noise: Noise::new(0.1).expect("in range"),
-        norm_bound: NormBound::new(1.0).expect("in range"),
+        norm_bound: Some(NormBound::new(1.0).expect("in range")),
         error_probability: ErrorProbability::new(0.01).expect("in range"),
         penalty: Penalty::new(penalty).expect("in range"),
         sets,

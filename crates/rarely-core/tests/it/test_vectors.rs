@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rarely_core::{
-    Arm, Confidence, Context, Contexts, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rule, Sets,
-    Shape, Statistics,
+    Arm, CaseLog, Confidence, ConfirmError, Context, Contexts, ErrorProbability, Interval, LeastSquares, LookPlan,
+    Mixture, Noise, NormBound, Parameters, Penalty, PlannedNoise, PlannedSets, Profile, Rng, Rule, Sets, Settings,
+    Shape, SharpSet, Statistics, anytime_multiplier, gain_functional, planned_multiplier,
 };
 use serde_json::Value;
 
@@ -31,19 +32,31 @@ fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {found} instead of {expected}");
 }
 
-fn check(case: &Value, at: usize) {
+/// The ends of an interval; nothing stands for an end that is not there.
+#[track_caller]
+fn close_ends(found: Interval, expected: &Value, what: &str) {
+    if expected[0].is_null() {
+        assert_eq!((found.lower, found.upper), (f64::NEG_INFINITY, f64::INFINITY), "{what}");
+    } else {
+        close(found.lower, number(&expected[0]), 1e-8, what);
+        close(found.upper, number(&expected[1]), 1e-8, what);
+    }
+}
+
+/// The assumptions and the statistics of a case's log, and the contexts in it.
+fn learned(case: &Value, prepare: fn(Statistics) -> Statistics) -> (Confidence, Statistics, Vec<f64>) {
     let count = |name: &str| usize::try_from(case[name].as_u64().expect("a count")).expect("fits");
     let shape = Shape::new(count("arms"), count("dimension")).expect("a shape");
     let penalty = number(&case["penalty"]);
     let confidence = Confidence {
         noise: Noise::new(number(&case["noise"])).expect("noise"),
-        norm_bound: NormBound::new(number(&case["norm_bound"])).expect("norm bound"),
+        norm_bound: case.get("norm_bound").map(|bound| NormBound::new(number(bound)).expect("norm bound")),
         error_probability: ErrorProbability::new(number(&case["error_probability"])).expect("probability"),
         penalty: Penalty::new(penalty).expect("penalty"),
         sets: Sets::Joint,
         profile: Profile::Rigorous,
     };
-    let mut statistics = Statistics::new(penalty, &Parameters::zeros(shape));
+    let mut statistics = prepare(Statistics::new(penalty, &Parameters::zeros(shape)));
     let mut logged = Vec::new();
     for row in case["log"].as_array().expect("a log") {
         let context = numbers(&row["context"]);
@@ -51,6 +64,12 @@ fn check(case: &Value, at: usize) {
         statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), number(&row["reward"])).unwrap();
         logged.extend(context);
     }
+    (confidence, statistics, logged)
+}
+
+fn check(case: &Value, at: usize) {
+    let (confidence, statistics, logged) = learned(case, |statistics| statistics);
+    let shape = statistics.shape();
     let expected = &case["expected"];
     for (found, expected) in statistics.estimates().values().iter().zip(numbers(&expected["estimates"])) {
         close(*found, expected, 1e-9, "estimate");
@@ -105,19 +124,185 @@ fn every_test_vector() {
     }
 }
 
-/// Sharp sets, planned looks and posterior probabilities (mathematics §§12–15): the file is complete; nothing computes them yet.
+/// Sharp sets (mathematics §12): centres, log ratios, penalties and radii to 1e-9, intervals to 1e-8.
+fn check_sharp(case: &Value, at: usize) {
+    let (confidence, statistics, _) = learned(case, |statistics| statistics.marked());
+    let shape = statistics.shape();
+    let expected = &case["expected"];
+    for (found, expected) in statistics.estimates().values().iter().zip(numbers(&expected["estimates"])) {
+        close(*found, expected, 1e-9, "estimate");
+    }
+    let set = confidence.sharp(&statistics);
+    let marks = expected["marks"].as_array().expect("marks");
+    assert_eq!(set.views().len(), marks.len(), "case {at}: marks");
+    for (view, mark) in set.views().iter().zip(marks) {
+        assert_eq!(view.round(), mark["round"].as_u64().unwrap());
+        close(view.weight(), number(&mark["weight"]), 1e-12, "weight");
+        for (arm, expected) in mark["arms"].as_array().unwrap().iter().enumerate() {
+            if expected.is_null() || expected["centre"].is_null() {
+                assert_eq!(view.centre(arm), None, "case {at}");
+                continue;
+            }
+            for (found, expected) in view.centre(arm).expect("a centre").iter().zip(numbers(&expected["centre"])) {
+                close(*found, expected, 1e-9, "centre");
+            }
+            close(view.log_ratio(arm), number(&expected["log_ratio"]), 1e-9, "log ratio");
+            close(view.penalty(arm).unwrap(), number(&expected["penalty"]), 1e-9, "penalty");
+        }
+    }
+    let rule = Parameters::new(shape, numbers(&case["rule"])).expect("a rule");
+    let people = numbers(&case["people"]);
+    let first = &people[..shape.dimension()];
+    for pair in expected["pairs"].as_array().expect("pairs") {
+        let arm = |at: usize| usize::try_from(pair["arms"][at].as_u64().expect("an arm")).expect("fits");
+        let (i, j) = (arm(0), arm(1));
+        for (view, radius_squared) in set.views().iter().zip(pair["radius_squared"].as_array().unwrap()) {
+            match set.radius_squared(view, i, j) {
+                Some(found) => close(found, number(radius_squared), 1e-9, "squared radius"),
+                None => assert!(radius_squared.is_null(), "case {at}"),
+            }
+        }
+        let difference = set.difference_interval(first, i, j);
+        close_ends(difference, &pair["difference_at_first_person"], "difference");
+        assert_eq!(set.boundary(&rule, i, j).plausible, pair["boundary_plausible"].as_bool().unwrap(), "case {at}");
+    }
+    check_sharp_gain(case, &set, &statistics, &rule, &people);
+    check_posterior(case, &confidence, statistics, first);
+}
+
+fn check_sharp_gain(case: &Value, set: &SharpSet, statistics: &Statistics, rule: &Parameters, people: &[f64]) {
+    let expected = &case["expected"]["gain"];
+    let contexts = Contexts::new(people, statistics.shape().dimension()).unwrap();
+    let arms = |parameters: Parameters| Rule::new(parameters).choose_many(contexts).unwrap();
+    let (gain, parts) = set.gain(contexts, &arms(rule.clone()), &arms(statistics.estimates())).unwrap();
+    if expected.is_null() {
+        assert_eq!(gain.changed_share, 0.0);
+        return;
+    }
+    close(gain.interval.estimate, number(&expected["estimate"]), 1e-8, "gain");
+    close_ends(gain.interval, &expected["sharp"], "gain");
+    close(gain.changed_share, number(&expected["changed_share"]), 1e-12, "changed share");
+    let expected = expected["parts"].as_array().unwrap();
+    assert_eq!(parts.len(), expected.len());
+    for (part, expected) in parts.iter().zip(expected) {
+        assert_eq!(vec![part.arms.0 as f64, part.arms.1 as f64], numbers(&expected["arms"]));
+        close(part.there, number(&expected["there"]), 1e-12, "there");
+        close(part.back, number(&expected["back"]), 1e-12, "back");
+        close_ends(part.interval, &expected["interval"], "part");
+    }
+}
+
+/// The propensities of posterior-weighted equipoise without a cap are the probabilities of being best.
+fn check_posterior(case: &Value, confidence: &Confidence, statistics: Statistics, person: &[f64]) {
+    let shape = statistics.shape();
+    let policy = Settings::new(shape.arms(), shape.dimension())
+        .and_then(|settings| settings.noise(confidence.noise.get())?.penalty(confidence.penalty.get()))
+        .map(|settings| settings.exploration("posterior:1".parse().unwrap()).learned(statistics))
+        .and_then(Settings::build)
+        .unwrap();
+    let expected = numbers(&case["expected"]["posterior_best_probabilities"]);
+    let mut rng = Rng::new(1, 0);
+    for _ in 0..200 {
+        let decision = policy.decide(Context::new(person).unwrap(), &mut rng).unwrap();
+        close(decision.propensity, expected[decision.arm.index()], 1e-8, "propensity");
+    }
+}
+
 #[test]
-fn the_evidence_vectors_have_their_sections() {
+fn every_evidence_vector() {
     let cases = cases("test-vectors-evidence.json");
     assert_eq!(cases.len(), 15);
     for (at, case) in cases.iter().enumerate() {
-        for section in ["arms", "dimension", "penalty", "noise", "error_probability", "log", "rule", "people"] {
-            assert!(case.get(section).is_some(), "case {at} has no {section}");
-        }
-        for section in ["estimates", "marks", "pairs", "gain", "planned_pairs", "posterior_best_probabilities"] {
-            assert!(case["expected"].get(section).is_some(), "case {at} expects no {section}");
+        check_sharp(case, at);
+    }
+}
+
+/// The log of an evidence vector.
+struct EvidenceLog {
+    shape: Shape,
+    contexts: Vec<f64>,
+    arms: Vec<Arm>,
+    rewards: Vec<f64>,
+}
+
+impl EvidenceLog {
+    fn new(case: &Value) -> Self {
+        let count = |value: &Value| usize::try_from(value.as_u64().expect("a count")).expect("fits");
+        let rows = case["log"].as_array().expect("a log");
+        Self {
+            shape: Shape::new(count(&case["arms"]), count(&case["dimension"])).expect("a shape"),
+            contexts: rows.iter().flat_map(|row| numbers(&row["context"])).collect(),
+            arms: rows.iter().map(|row| Arm::new(count(&row["arm"]))).collect(),
+            rewards: rows.iter().map(|row| number(&row["reward"])).collect(),
         }
     }
+
+    fn cases(&self) -> CaseLog<'_> {
+        let contexts = Contexts::new(&self.contexts, self.shape.dimension()).unwrap();
+        CaseLog::new(self.shape, contexts, &self.arms, &self.rewards).unwrap()
+    }
+}
+
+/// Planned pairs with the pooled variance (mathematics §13). Where an arm has too few cases there is none.
+#[test]
+fn planned_pairs_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for (at, case) in cases("test-vectors-evidence.json").iter().enumerate() {
+        let log = EvidenceLog::new(case);
+        let fit = LeastSquares::fit(&log.cases());
+        let delta = ErrorProbability::new(number(&case["error_probability"])).unwrap();
+        let cases = log.arms.len() as u64;
+        let look = LookPlan::new((0..4).map(|look| cases + look).collect()).unwrap().look(cases).unwrap();
+        let sets = PlannedSets::new(&fit, PlannedNoise::EqualVariances, delta, look).unwrap();
+        let expected = case["expected"]["planned_pairs"].as_array().expect("pairs");
+        if expected.is_empty() {
+            assert!(matches!(sets.pair_radius_squared(), Err(ConfirmError::NotEstimable { .. })), "case {at}");
+        }
+        for pair in expected {
+            assert_eq!(pair["looks"], 4);
+            close(sets.pooled_variance().unwrap().0, number(&pair["residual_variance"]), 1e-11, "residual variance");
+            close(sets.pair_radius_squared().unwrap(), number(&pair["radius_squared"]), 1e-9, "squared radius");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 30);
+}
+
+/// The gain by least squares with HC3 errors, a planned look and the anytime multiplier (mathematics §14). The vectors use `n − kd` degrees
+/// of freedom, where a confirmation uses `min_a n_a − d` over the arms that change.
+#[test]
+fn least_squares_gains_of_the_evidence_vectors() {
+    let mut checked = 0;
+    for case in cases("test-vectors-evidence.json") {
+        let expected = &case["expected"]["gain"]["least_squares"];
+        if expected.is_null() {
+            continue;
+        }
+        let log = EvidenceLog::new(&case);
+        let people = numbers(&case["people"]);
+        let people = Contexts::new(&people, log.shape.dimension()).unwrap();
+        let choose = |values: &Value| {
+            Rule::new(Parameters::new(log.shape, numbers(values)).unwrap()).choose_many(people).unwrap()
+        };
+        let (before, after) = (choose(&case["rule"]), choose(&case["expected"]["estimates"]));
+        let functional = gain_functional(log.shape, people, &before, &after).unwrap();
+        let fit = LeastSquares::fit(&log.cases());
+        let estimate = fit.estimate(&functional).unwrap();
+        let error = fit.hc3_error(&log.cases(), &functional).unwrap();
+        close(estimate, number(&expected["estimate"]), 1e-9, "estimate");
+        close(error, number(&expected["hc3_se"]), 1e-9, "HC3 error");
+        let (degrees, delta) = (number(&expected["degrees"]), number(&case["error_probability"]));
+        let (looks, candidates) = (number(&expected["looks"]), number(&expected["candidates"]));
+        let multiplier = planned_multiplier(degrees, delta / (looks * candidates));
+        let planned = numbers(&expected["planned"]);
+        close(estimate - multiplier * error, planned[0], 1e-9, "lower end");
+        close(estimate + multiplier * error, planned[1], 1e-9, "upper end");
+        let mixture = Mixture::new(number(&expected["anytime"]["tuning"])).unwrap();
+        let anytime = anytime_multiplier(degrees, log.arms.len() as f64, mixture, delta / candidates);
+        close(anytime, number(&expected["anytime"]["multiplier"]), 1e-9, "anytime multiplier");
+        checked += 1;
+    }
+    assert_eq!(checked, 8);
 }
 
 /// k = 2, d = 1, λ = 1, σ = 1, L = 1, δ = e⁻²: one observation of 3 at s = 1 on arm 1, worked by hand.

@@ -1,7 +1,9 @@
 //! Triggers carry distances and witnesses from round to round. Here every round is judged anew, from statistics rebuilt from
 //! the log.
 
-use rarely_core::{Algorithm, Arm, ConfidenceSet, Context, Contexts, Parameters, Rng, Rule, Settings, Statistics};
+use rarely_core::{
+    Algorithm, Arm, ConfidenceSet, Context, Contexts, Parameters, Rng, Rule, Sets, Settings, Statistics,
+};
 
 use crate::sample;
 
@@ -39,7 +41,8 @@ fn policies_change_when_their_triggers_say_so_and_not_otherwise() {
         let settings = Settings::new(arms, dimension).and_then(|settings| settings.noise(0.1)?.norm_bound(3.0));
         let settings = settings.and_then(|settings| settings.explore(2, 0.1)).expect("in range");
         let start = sample::block(arms, dimension, &mut rng);
-        let mut policy = settings.deployed(start).expect("fits").algorithm(algorithm).build().expect("compatible");
+        let settings = settings.deployed(start).expect("fits").algorithm(algorithm).sets(Sets::Joint);
+        let mut policy = settings.build().expect("compatible");
         let truth = sample::parameters(policy.shape(), &mut rng);
         let (mut log, mut seen) = (Vec::new(), Vec::new());
         for round in 1..=ROUNDS {

@@ -156,7 +156,6 @@ impl Set {
     fn realisation(&self, index: usize, label: String) -> Counterfactuals {
         let mut people = Counterfactuals {
             label,
-            synthetic: false,
             columns: covariate_names(),
             contexts: Vec::with_capacity(self.people * COVARIATES),
             arms: 2,

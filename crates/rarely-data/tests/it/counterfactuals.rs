@@ -7,7 +7,6 @@ use crate::support::explained;
 fn three_people() -> Counterfactuals {
     Counterfactuals {
         label: "three people".to_owned(),
-        synthetic: true,
         columns: vec!["age".to_owned(), "height".to_owned()],
         contexts: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
         arms: 2,

@@ -7,11 +7,11 @@ mod cases;
 mod cases_people;
 mod counterfactuals;
 mod ihdp_archive;
+mod ihdp_csv;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
 mod ihdp_published;
 mod ihdp_realisation;
-mod ihdp_synthetic;
 mod log;
 mod log_formats;
 mod log_parquet;

@@ -18,7 +18,6 @@ fn columns_may_stand_in_any_order() {
     let people = table::read(&path).expect("a table");
     people.validate().expect("valid");
     assert_eq!(people.label, "people.csv");
-    assert!(!people.synthetic);
     assert_eq!(people.columns, ["age", "income, thousands"]);
     assert_eq!((people.people(), people.arms), (2, 2));
     assert_eq!(people.contexts, [41.0, 2.3, 17.0, 10.0]);

@@ -16,7 +16,6 @@ fn tables() -> impl Strategy<Value = Counterfactuals> {
         let means = prop::collection::vec(number(1e12), people * arms);
         (contexts, outcomes, means).prop_map(move |(contexts, outcomes, means)| Counterfactuals {
             label: "people.csv".to_owned(),
-            synthetic: false,
             columns: (0..dimension).map(|column| format!("variable \"{column}\", a unit")).collect(),
             contexts,
             arms,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use rarely_core::{Algorithm, Context, Evidence, Parameters, Policy, Rng, Settings, Shape};
+use rarely_core::{Algorithm, Context, Evidence, Parameters, Policy, Rng, Sets, Settings, Shape};
 use rarely_lab::report::{ConeState, ThresholdState, cone_picture, threshold_picture};
 use rarely_plot::Figure;
 
@@ -40,7 +40,7 @@ fn thresholds() -> Result<Vec<(&'static str, Figure)>, Box<dyn Error>> {
     let truth = Parameters::new(Shape::new(2, 2)?, vec![1.0, -0.2, 0.4, 0.9])?;
     let settings = || -> Result<Settings, Box<dyn Error>> {
         let settings = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.explore(20, 0.1)?;
-        Ok(settings.deployed(vec![0.0, 1.0, 0.95, 0.0])?.algorithm(Algorithm::BoundaryConservative))
+        Ok(settings.deployed(vec![0.0, 1.0, 0.95, 0.0])?.algorithm(Algorithm::BoundaryConservative).sets(Sets::Joint))
     };
     let contexts = |rng: &mut Rng| [1.0, rng.uniform()];
     let arms = vec!["usual care".to_owned(), "new treatment".to_owned()];
@@ -110,7 +110,7 @@ fn cones() -> Result<Vec<(&'static str, Figure)>, Box<dyn Error>> {
         let truth = Parameters::new(shape, truth)?;
         let settings =
             Settings::new(shape.arms(), 2)?.noise(0.1)?.norm_bound(3.0)?.explore(10, 0.1)?.deployed(deployed)?;
-        let mut policy = settings.algorithm(Algorithm::BoundaryConservative).build()?;
+        let mut policy = settings.algorithm(Algorithm::BoundaryConservative).sets(Sets::Joint).build()?;
         let evidence = play(policy.as_mut(), &truth, contexts, (5000, 1))?.ok_or("the policy never changed")?;
         let learner = policy.learner().ok_or("it learns")?;
         let state = ConeState {

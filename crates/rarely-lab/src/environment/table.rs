@@ -106,7 +106,6 @@ impl Environment for CounterfactualTable {
         EnvironmentDescription {
             digest: Some(self.digest.clone()),
             people: Some(self.realisations[0].people()),
-            synthetic: Some(self.realisations.iter().any(|table| table.synthetic)),
             tables: Some(self.realisations.iter().map(|table| table.label.clone()).collect()),
             ..EnvironmentDescription::new("table", self.shape)
         }

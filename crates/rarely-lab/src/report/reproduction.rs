@@ -15,8 +15,15 @@ pub use figures::{ReportFigure, figures};
 pub use page::page;
 
 /// Trials whose summaries are tables of their own.
-const SUMMARISED: [&str; 6] =
-    ["main/published", "main/rigorous", "ihdp/authors", "ihdp/published", "ihdp/rigorous", "ihdp/rigorous-intercept"];
+const SUMMARISED: [&str; 7] = [
+    "main/published",
+    "main/rigorous",
+    "ihdp/authors",
+    "ihdp/repaired",
+    "ihdp/published",
+    "ihdp/rigorous",
+    "ihdp/rigorous-intercept",
+];
 
 /// Writes the whole report: the page (`report.html`), every figure as SVG and PNG, the tables, and claims and errata for programs
 /// (`claims.json`). `command` is what the reader can run to make it again, in the words of the front end.
@@ -37,14 +44,10 @@ pub fn write(directory: &OutputDirectory, reproduced: &Reproduced, command: &str
 fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
     let trials = &reproduced.trials;
     let write = |name: &str, frame: &ColumnTable| directory.write(&format!("tables/{name}.csv"), frame.to_csv());
-    let kind = if trials.synthetic { "synthetic" } else { "ihdp" };
-    let labelled = |frame: ColumnTable| frame.labelled("data", kind);
     for id in SUMMARISED {
         let results = trials.results(id);
         if !results.is_empty() {
-            let frame = results::summary(results);
-            let frame = if id.starts_with("ihdp") { labelled(frame) } else { frame };
-            write(&id.replace('/', "-"), &frame)?;
+            write(&id.replace('/', "-"), &results::summary(results))?;
         }
     }
     let house: Vec<usize> = GRID_DIMENSIONS.into_iter().chain([WIDE]).collect();
@@ -57,7 +60,7 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
     for setting in ["tolerance", "penalty"] {
         for profile in [Reading::Published, Reading::Repaired, Reading::Rigorous] {
             let (axes, cells) = figures::swept_cells(trials, setting, profile);
-            write(&format!("{setting}-{}", profile.name()), &labelled(sweep::frame(&axes, &cells)))?;
+            write(&format!("{setting}-{}", profile.name()), &sweep::frame(&axes, &cells))?;
         }
     }
     write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;
@@ -70,13 +73,8 @@ pub fn text(reproduced: &Reproduced, width: Option<u16>) -> String {
     for claim in &reproduced.claims {
         table.row([claim.judgement.words().as_str(), &as_published(claim), claim.figure, claim.text]);
     }
-    let children = if reproduced.trials.synthetic {
-        "Verdicts on IHDP (Figure 4, Δ, λ) are on SYNTHETIC children, because the IHDP data were not given.\n"
-    } else {
-        ""
-    };
     format!(
-        "{}\n{children}{} {} errata, {} of them shown by an experiment.\n",
+        "{}\n{} {} errata, {} of them shown by an experiment.\n",
         table.text(width),
         verdicts::count(&reproduced.claims),
         reproduced.errata.len(),

@@ -122,7 +122,7 @@ const ERRATA: [ErratumEntry; 21] = [
     ErratumEntry {
         origin: ErratumOrigin::Program,
         text: "IHDP: the “100 realisations” are shuffles of the first one.",
-        demonstration: none,
+        demonstration: |shown| Ok(shown.one_realisation()),
     },
     ErratumEntry {
         origin: ErratumOrigin::Program,

@@ -1,8 +1,9 @@
 //! The results of the trials, judged: theorems, claims and errata.
 
 use rarely_core::{Algorithm, SettingsError};
-use rarely_data::{Counterfactuals, ihdp};
+use rarely_data::Counterfactuals;
 use rarely_error::{Explain, Remedy};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,8 +13,6 @@ use super::{
 use crate::environment::{CounterfactualTable, Environment, TableError};
 use crate::experiment::ExperimentError;
 
-/// Synthetic realisations, as many as there are in the CSV set.
-const SYNTHETIC_REALISATIONS: u64 = 10;
 /// What repairs the counter-example to Theorem 1.
 const EQUIPOISE: f64 = 0.05;
 /// Rounds after which a change in the plane is waited for.
@@ -23,6 +22,8 @@ const SETTLED: u64 = 60;
 pub struct Reproduced {
     /// The results of every trial.
     pub trials: TrialResults,
+    /// The children of Figure 4.
+    pub children: ChildrenDescription,
     /// The counter-example to Theorem 1.
     pub counter: Vec<CounterRow>,
     /// A change of a threshold between two arms, if one was met.
@@ -33,6 +34,32 @@ pub struct Reproduced {
     pub claims: Vec<Claim>,
     /// Every erratum.
     pub errata: Vec<Erratum>,
+}
+
+/// Which children Figure 4 was run on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChildrenDescription {
+    /// Number of realisations.
+    pub realisations: usize,
+    /// The label of the first.
+    pub first: String,
+    /// The label of the last.
+    pub last: String,
+}
+
+impl ChildrenDescription {
+    fn of(children: &[Counterfactuals]) -> Self {
+        let label = |table: Option<&Counterfactuals>| table.map_or_else(String::new, |table| table.label.clone());
+        Self { realisations: children.len(), first: label(children.first()), last: label(children.last()) }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self.realisations {
+            1 => format!("one realisation ({})", self.first),
+            more => format!("{more} realisations (from {} to {})", self.first, self.last),
+        }
+    }
 }
 
 /// Why the results could not be judged.
@@ -82,6 +109,7 @@ impl Reproduced {
         let feasible = feasible?;
         let threshold = planar_moment(2, size.seed, SETTLED)?;
         let cone = planar_moment(4, size.seed, SETTLED)?;
+        let described = ChildrenDescription::of(&children);
         let table = CounterfactualTable::new(children)?;
         let evidence = ReproductionEvidence {
             trials: &trials,
@@ -92,7 +120,7 @@ impl Reproduced {
         };
         let errata = errata(&evidence)?;
         let claims = claims(&evidence);
-        Ok(Self { trials, counter, threshold, cone, claims, errata })
+        Ok(Self { trials, children: described, counter, threshold, cone, claims, errata })
     }
 
     /// Claims and errata, for programs.
@@ -103,14 +131,9 @@ impl Reproduced {
             "seed": size.seed,
             "full": size.full,
             "rounds": size.rounds,
-            "ihdp": if self.trials.synthetic { "synthetic" } else { "data" },
+            "ihdp": self.children,
             "claims": self.claims,
             "errata": self.errata,
         })
     }
-}
-
-/// Synthetic children, where the IHDP data are not at hand. Whatever is made of them says so.
-pub fn synthetic_children(seed: u64) -> Vec<Counterfactuals> {
-    (0..SYNTHETIC_REALISATIONS).map(|realisation| ihdp::synthetic(seed, realisation)).collect()
 }

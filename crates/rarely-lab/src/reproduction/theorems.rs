@@ -2,7 +2,7 @@
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Confidence, Context, Contexts, Decision, ErrorProbability, Exploration,
-    Noise, NormBound, Parameters, Penalty, Policy, Profile, Round, Rule, Sets, SettingsError, Shape, Solver,
+    Noise, NormBound, Parameters, Penalty, Policy, Profile, Round, Rule, Sets, SettingsError, Shape, Share, Solver,
     Statistics, TheoremThree, cosine, step,
 };
 
@@ -89,7 +89,8 @@ pub fn planar_moment(arms: usize, seed: u64, after: u64) -> Result<Option<Planar
         let mut world = environment.world(seed, run);
         let judge = Judge::new(&*world, shape, 2_000);
         let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
-        contestant.explore = Some(Exploration { pilot: 3, ..Exploration::HOUSE });
+        contestant.declared.sets = Some(Sets::Joint);
+        contestant.explore = Some(Exploration { pilot: 3, equipoise: Share::new(0.02)?, ..Exploration::NONE });
         let mut policy = contestant.build(&*world, &judge, LONGEST, Certificates::Full)?;
         if let Some((round, from, to)) = first_change(policy.as_mut(), &mut *world, shape, (after, LONGEST), run) {
             let truth = Parameters::new(shape, world.truth().unwrap_or(&[]).to_vec())?;
@@ -238,7 +239,7 @@ pub fn theorem_three_gap() -> Result<TheoremThreeGap, SettingsError> {
     let shape = Shape::new(2, 2)?;
     let confidence = Confidence {
         noise: Noise::new(0.1)?,
-        norm_bound: NormBound::new(1.0)?,
+        norm_bound: Some(NormBound::new(1.0)?),
         error_probability: ErrorProbability::new(0.05)?,
         penalty: Penalty::new(1.0)?,
         sets: Sets::Joint,

@@ -9,7 +9,7 @@ const ERROR_PROBABILITY: f64 = 0.1;
 fn share_that_left(algorithm: Algorithm, sets: Sets, runs: u64, declared_noise: f64) -> f64 {
     let environment = Linear { shape: Shape::new(3, 2).expect("a shape"), noise: 0.5 };
     let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-    contestant.declared.sets = sets;
+    contestant.declared.sets = Some(sets);
     contestant.declared.noise = Some(declared_noise);
     contestant.declared.penalty = Some(0.1);
     contestant.declared.error_probability = Some(ERROR_PROBABILITY);

@@ -178,7 +178,8 @@ fn improving_by_sampling_is_improving_by_integration() {
     let shape = Shape::new(4, 2).expect("a shape");
     let environment = Linear { shape, noise: 0.1 };
     let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
-    contestant.explore = Some(rarely_core::Exploration::HOUSE);
+    contestant.declared.sets = Some(rarely_core::Sets::Joint);
+    contestant.explore = Some("pilot:6+equipoise:0.02".parse().expect("a way to explore"));
     let experiment = Experiment { rounds: Some(3_000), ..Experiment::new(WorldSource::of(environment), 40, 21) };
     let outcome = experiment.run(&[contestant], &RunContext::quiet()).expect("it runs").remove(0);
     let (mut sampled, mut exact, mut total) = (0, 0, 0);

@@ -6,8 +6,6 @@ mod environment;
 mod experiment;
 mod feasibility;
 mod frontier;
-#[path = "../../../../testdata/ihdp_files.rs"]
-mod ihdp_files;
 mod judgement;
 mod metrics;
 mod reference;

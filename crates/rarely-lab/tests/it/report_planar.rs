@@ -1,6 +1,6 @@
 //! The pictures of real state show what the core says.
 
-use rarely_core::{Algorithm, Context, Parameters, Policy, Rng, Settings, Shape, Thresholds};
+use rarely_core::{Algorithm, Context, Parameters, Policy, Rng, Sets, Settings, Shape, Thresholds};
 use rarely_lab::report::{ConeState, ThresholdState, cone_picture, threshold_picture};
 use rarely_plot::{Direction, Figure, Mark};
 
@@ -17,7 +17,7 @@ fn pictures_of_simulated_policies_pass_the_checks() {
 fn learned(truth: &Parameters, rounds: u32) -> Box<dyn Policy> {
     let settings = Settings::new(truth.shape().arms(), truth.shape().dimension()).unwrap();
     let settings = settings.noise(0.1).unwrap().norm_bound(3.0).unwrap().explore(20, 0.2).unwrap();
-    let mut policy = settings.algorithm(Algorithm::BoundaryConservative).build().unwrap();
+    let mut policy = settings.algorithm(Algorithm::BoundaryConservative).sets(Sets::Joint).build().unwrap();
     let mut rng = Rng::new(4, 4);
     for _ in 0..rounds {
         let values: Vec<f64> =

@@ -1,6 +1,6 @@
 //! Theorem 3: two arms, two context variables.
 
-use rarely_core::{Algorithm, Certificates, Exploration, Profile, Shape, Share};
+use rarely_core::{Algorithm, Certificates, Exploration, Profile, Sets, Shape, Share};
 use rarely_lab::reproduction::theorem_three_gap;
 use rarely_lab::{ChangeRecord, Contestant, Experiment, Linear, RunContext, WorldSource};
 
@@ -9,7 +9,8 @@ fn changes(equipoise: f64) -> Vec<ChangeRecord> {
     let environment = Linear { shape: Shape::new(2, 2).expect("a shape"), noise: 0.1 };
     let mut contestant = Contestant::new(Algorithm::BoundaryConservative, Profile::Rigorous);
     contestant.declared.error_probability = Some(0.01);
-    contestant.explore = Some(Exploration { pilot: 0, equipoise: Share::new(equipoise).expect("a share") });
+    contestant.declared.sets = Some(Sets::Joint);
+    contestant.explore = Some(Exploration { equipoise: Share::new(equipoise).expect("a share"), ..Exploration::NONE });
     let certificates = Certificates::Full;
     let experiment = Experiment {
         rounds: Some(300),

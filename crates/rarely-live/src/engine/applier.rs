@@ -89,7 +89,12 @@ impl Applier {
     /// Publishes new policies and tokens, and notes which policies learned or changed.
     fn note(&mut self, entry: &LogEntry, event: &Event, touched: &mut BTreeMap<u64, Touch>) {
         match event {
-            Event::Decided(_) | Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) => {}
+            Event::Decided(_) => {
+                if self.state.policy(entry.policy).is_some_and(|live| live.lock().is_piloting()) {
+                    touched.entry(entry.policy).or_default().piloting = true;
+                }
+            }
+            Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) => {}
             Event::TokenCreated(_) | Event::TokenRevoked(_) => {
                 let tokens = Arc::new(self.state.tokens().clone());
                 *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
@@ -112,7 +117,7 @@ impl Applier {
         for (id, touch) in touched {
             let Some(handle) = self.handles.get(id) else { continue };
             let explores = handle.document.change().explore != Exploration::NONE;
-            if touch.changed || (touch.learned && explores) {
+            if touch.changed || touch.piloting || (touch.learned && explores) {
                 handle.publish(self.state.applied());
             }
             if touch.learned && handle.live.lock().is_review_due(now_ms) {
@@ -131,6 +136,7 @@ impl Applier {
 struct Touch {
     learned: bool,
     changed: bool,
+    piloting: bool,
 }
 
 impl SnapshotWriter {

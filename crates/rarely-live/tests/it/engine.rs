@@ -70,6 +70,19 @@ fn exploring_decisions_are_repeated_by_the_audit() {
     assert_eq!(stopped.expect("a version").rule, state.versions[0].rule, "back to what a person had signed");
 }
 
+/// Thirty decisions without an outcome once all got the first option, whatever the signed rule said.
+#[test]
+fn a_pilot_counts_decisions_without_outcomes() {
+    let mut bench = Bench::new();
+    let handle = bench.register("approval = \"signature\"", "pilot:5");
+    bench.people_without_outcomes(&handle, 100);
+    let counts = handle.live.lock().state().counts.clone();
+    // Ten decisions, and those that were requested before they were counted.
+    assert!((10..50).contains(&counts.explored), "{counts:?}");
+    assert!(counts.decided.iter().all(|&decided| decided >= 1), "{counts:?}");
+    bench.verify();
+}
+
 #[test]
 fn two_different_people_must_sign() {
     let mut bench = Bench::new();

@@ -89,6 +89,14 @@ impl Bench {
         }
     }
 
+    /// Requests `count` decisions whose outcomes stay out.
+    pub(crate) fn people_without_outcomes(&mut self, handle: &PolicyHandle, count: usize) {
+        for _ in 0..count {
+            let age = 40.0 + 50.0 * self.rng.uniform();
+            block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)])).remove(0).expect("an answer");
+        }
+    }
+
     /// Reports `count` cases with decisions drawn at random elsewhere.
     pub(crate) fn cases(&mut self, handle: &PolicyHandle, count: usize) {
         let mut reports = Vec::new();

@@ -3,13 +3,14 @@
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
+- :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
 """
 
 from __future__ import annotations
 
-from . import errors
+from . import datasets, errors
 from ._rarely import (
     ALGORITHMS,
     ENVIRONMENTS,
@@ -50,6 +51,7 @@ __all__ = [
     "Simulation",
     "Table",
     "__version__",
+    "datasets",
     "errors",
     "reproduce",
     "review",

@@ -14,6 +14,7 @@ _Arms: TypeAlias = npt.NDArray[np.int64]
 _Mask: TypeAlias = npt.NDArray[np.bool_]
 
 __all__ = [
+    "ihdp",
     "Document",
     "Boundary",
     "Certificate",
@@ -44,21 +45,22 @@ class Policy:
         cls,
         arms: int,
         dimension: int,
-        algorithm: str = "boundary-conservative",
+        algorithm: str = "rarely",
         *,
         noise: float = 1.0,
-        norm_bound: float = 10.0,
+        norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
         prior_mean: Any = None,
         deployed: Any = None,
         explore: str | None = None,
         population: Any = None,
-        sets: str = "joint",
+        sets: str | None = None,
         tolerance: float = 0.01,
         growth: float = 0.3,
         excluded_share: float = 0.01,
         minimum_gain: float = 0.0,
+        deviations: float = 3.0,
         safety: float = 0.1,
         posterior_scale: float | None = None,
         baseline: int | None = None,
@@ -121,6 +123,9 @@ class Policy:
     def estimates_(self) -> _Numbers:
         """The estimated parameters, a row for each arm."""
     @property
+    def renewals_(self) -> int:
+        """Renewals of the randomisation around the rule."""
+    @property
     def radius_(self) -> float:
         """The radius of the joint confidence set."""
     @property
@@ -176,7 +181,7 @@ class Certificate:
     @property
     def theorem_three(self) -> bool | None: ...
     @property
-    def radius(self) -> float: ...
+    def radius(self) -> float | None: ...
     @property
     def digest(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
@@ -238,6 +243,10 @@ def reproduce(
     out: str | os.PathLike[str] | None,
     progress: _Progress,
 ) -> tuple[dict[str, Any], list[Figure], str, str]: ...
+
+# Data sets; `rarely.datasets` has the public function.
+
+def ihdp(realisation: int) -> tuple[_Numbers, _Arms, _Numbers, _Numbers, _Numbers, _Numbers, list[str]]: ...
 
 # A policy document, and the review of a log.
 

@@ -165,8 +165,8 @@ def reproduce(
 ) -> Reproduction:
     """Reproduces the paper, as ``rarely reproduce`` does: every figure, every claim checked, every erratum shown.
 
-    ``data`` names the IHDP files or their directory (default: ``$RARELY_IHDP``); without them synthetic children are used and
-    labelled as such. ``runs`` limits the runs of every experiment. With ``out`` the report is written to that directory, and a
+    Figure 4 is run on the first 100 realisations of IHDP, which are part of this package. ``data`` names files of other ones, or
+    their directory (default: ``$RARELY_IHDP``). ``runs`` limits the runs of every experiment. With ``out`` the report is written to that directory, and a
     reproduction that was stopped resumes from there. Ctrl-C stops it.
     """
     _check(rounds=(rounds, 10, 10**8), runs=(runs, 1, 10**6), seed=(seed, 0, 2**64 - 1), threads=(threads, 0, 1024))

@@ -29,7 +29,8 @@ pub(super) fn decide<'py>(
         let (arms, propensities) = (arms.as_slice_mut()?, propensities.as_slice_mut()?);
         // Draws from a copy, so that after Ctrl-C the generator is as before.
         let mut rng = state.rng.clone();
-        let policy = &*state.policy;
+        let policy = &mut state.policy;
+        let before = policy.decisions();
         let mut room = vec![Decision::recorded(Arm::new(0)); FEW.min(rows.len())];
         let stretches = rows.stretches(STRETCH).zip(arms.chunks_mut(STRETCH));
         for ((stretch, arms), propensities) in stretches.zip(propensities.chunks_mut(STRETCH)) {
@@ -39,6 +40,7 @@ pub(super) fn decide<'py>(
                 for ((few, arms), propensities) in few.zip(propensities.chunks_mut(FEW)) {
                     let room = &mut room[..arms.len()];
                     policy.decide_many(few.contexts()?, &mut rng, room)?;
+                    policy.set_decisions(policy.decisions() + room.len() as u64);
                     for ((decision, arm), propensity) in room.iter().zip(arms).zip(propensities) {
                         (*arm, *propensity) = (whole(decision.arm), decision.propensity);
                     }
@@ -48,9 +50,12 @@ pub(super) fn decide<'py>(
                 }
                 Ok(())
             });
-            decided.map_err(|error: DecideError| error::CONTEXT.explain(py, &error))?;
-            said.into_iter().try_for_each(|reason| words.append(name(reason)))?;
-            py.check_signals()?;
+            let decided = decided.map_err(|error: DecideError| error::CONTEXT.explain(py, &error));
+            let said = said.into_iter().try_for_each(|reason| words.append(name(reason)));
+            if let Err(error) = decided.and(said).and_then(|()| py.check_signals()) {
+                policy.set_decisions(before);
+                return Err(error);
+            }
         }
         state.rng = rng;
     }
@@ -168,8 +173,9 @@ pub(super) fn plausible<'py>(
     contexts: Contexts<'_>,
 ) -> PyResult<Bound<'py, PyArray2<bool>>> {
     let arms = learner.statistics().shape().arms();
+    let region = learner.region();
     let mask = in_stretches(py, contexts, arms, false, |context, row| {
-        for arm in learner.set().plausible_arms(context)? {
+        for arm in region.plausible_arms(context)? {
             row[arm.index()] = true;
         }
         Ok(())
@@ -217,8 +223,9 @@ fn in_stretches<T: Clone + Send>(
 /// The share of rows whose arm the data rule out.
 pub(super) fn excluded(learner: &Learner, contexts: Contexts<'_>, arms: &[Arm]) -> Result<f64, DecideError> {
     let mut count = 0_usize;
+    let region = learner.region();
     for (context, arm) in contexts.iter().zip(arms) {
-        count += usize::from(!learner.set().plausible_arms(context)?.contains(arm));
+        count += usize::from(!region.plausible_arms(context)?.contains(arm));
     }
     Ok(count as f64 / contexts.len() as f64)
 }

@@ -4,8 +4,8 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rarely_core::{
-    Algorithm, Arm, Certificates, Contexts, Exploration, Growth, MinimumGain, Noise, Policy, Sets, Settings,
-    SettingsError, Share,
+    Algorithm, Arm, Certificates, Contexts, Deviations, Growth, MinimumGain, Noise, Policy, Settings, SettingsError,
+    Share,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +19,14 @@ pub(super) struct Params {
     pub(super) dimension: usize,
     pub(super) algorithm: String,
     pub(super) noise: f64,
-    pub(super) norm_bound: f64,
+    pub(super) norm_bound: Option<f64>,
     pub(super) error_probability: f64,
     pub(super) penalty: f64,
     pub(super) prior_mean: Option<Vec<f64>>,
     pub(super) deployed: Option<Vec<f64>>,
     pub(super) explore: Option<String>,
     pub(super) population: Option<Vec<f64>>,
-    pub(super) sets: String,
+    pub(super) sets: Option<String>,
     pub(super) tuning: TuningParams,
     pub(super) baseline: Option<usize>,
     pub(super) baseline_mean: Option<Vec<f64>>,
@@ -41,8 +41,15 @@ pub(super) struct TuningParams {
     pub(super) growth: f64,
     pub(super) excluded_share: f64,
     pub(super) minimum_gain: f64,
+    #[serde(default = "three")]
+    pub(super) deviations: f64,
     pub(super) safety: f64,
     pub(super) posterior_scale: Option<f64>,
+}
+
+/// What was always meant before it could be set.
+fn three() -> f64 {
+    3.0
 }
 
 /// Numbers given for a parameter array.
@@ -74,32 +81,28 @@ pub(super) fn optional_count(given: &Bound<'_, PyAny>) -> PyResult<Option<usize>
 impl Params {
     /// Builds the policy.
     pub(super) fn build(&self, py: Python<'_>) -> PyResult<Box<dyn Policy>> {
-        let sets = match self.sets.as_str() {
-            "joint" => Sets::Joint,
-            "per-arm" => Sets::PerArm,
-            other => {
-                let message = format!("sets = {other:?} is not known");
-                return Err(error::SETTINGS.with_help(py, message, "use \"joint\" or \"per-arm\""));
-            }
-        };
-        self.settings(sets).and_then(Settings::build).map_err(|error| error::SETTINGS.explain(py, &error))
+        self.settings().and_then(Settings::build).map_err(|error| error::SETTINGS.explain(py, &error))
     }
 
-    fn settings(&self, sets: Sets) -> Result<Settings, SettingsError> {
+    fn settings(&self) -> Result<Settings, SettingsError> {
         let algorithm: Algorithm = self.algorithm.parse()?;
         let tuning = self.tuning.checked()?;
         let mut settings = Settings::new(self.arms, self.dimension)?
             .algorithm(algorithm)
             .noise(self.noise)?
-            .norm_bound(self.norm_bound)?
             .error_probability(self.error_probability)?
             .penalty(self.penalty)?
-            .sets(sets)
             .tune(|all| {
                 let solver = all.solver;
                 *all = rarely_core::Tuning { solver, ..tuning };
             })
             .certificates(if self.certificates { Certificates::Full } else { Certificates::Brief });
+        if let Some(bound) = self.norm_bound {
+            settings = settings.norm_bound(bound)?;
+        }
+        if let Some(sets) = &self.sets {
+            settings = settings.sets(sets.parse()?);
+        }
         match self.prior_mean.as_deref() {
             Some(&[value]) => settings = settings.constant_prior_mean(value)?,
             Some(values) => settings = settings.prior_mean(values.to_vec())?,
@@ -109,8 +112,7 @@ impl Params {
             settings = settings.deployed(values.clone())?;
         }
         if let Some(explore) = &self.explore {
-            let Exploration { pilot, equipoise } = explore.parse()?;
-            settings = settings.explore(pilot, equipoise.get())?;
+            settings = settings.exploration(explore.parse()?);
         }
         if let Some(values) = &self.population {
             settings = settings.population(Contexts::new(values, self.dimension)?)?;
@@ -152,6 +154,7 @@ impl Params {
         all.set_item("growth", self.tuning.growth)?;
         all.set_item("excluded_share", self.tuning.excluded_share)?;
         all.set_item("minimum_gain", self.tuning.minimum_gain)?;
+        all.set_item("deviations", self.tuning.deviations)?;
         all.set_item("safety", self.tuning.safety)?;
         all.set_item("posterior_scale", self.tuning.posterior_scale)?;
         all.set_item("baseline", self.baseline)?;
@@ -169,6 +172,7 @@ impl TuningParams {
             growth: Growth::new(self.growth)?,
             excluded_share: Share::named("excluded share", self.excluded_share)?,
             minimum_gain: MinimumGain::new(self.minimum_gain)?,
+            deviations: Deviations::new(self.deviations)?,
             safety: Share::named("safety", self.safety)?,
             posterior_scale: self.posterior_scale.map(Noise::new).transpose()?,
             ..rarely_core::Tuning::default()

@@ -83,8 +83,7 @@ fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason) -> String 
         VerdictReason::NotActedOn { options: (i, j) } => {
             let algorithm = document.change().algorithm;
             let why = match algorithm {
-                Algorithm::Rarely
-                | Algorithm::BoundaryGreedy
+                Algorithm::BoundaryGreedy
                 | Algorithm::BoundaryConservative
                 | Algorithm::Greedy
                 | Algorithm::Scheduled => "a plausible rule would give each of these people the same option".to_owned(),

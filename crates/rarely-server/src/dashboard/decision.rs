@@ -151,8 +151,8 @@ impl DecisionPage<'_> {
                 @match reason {
                     Reason::Policy => { "This is what the rule in force (version " (version) ") gives." },
                     Reason::Pilot => {
-                        "The rule in force (version " (version) ") did not decide this. In the pilot, every option is given a few times in turn, to learn \
-                         from its outcomes."
+                        "The rule in force (version " (version) ") did not decide this. In the pilot, every option is drawn with the same probability, \
+                         to learn from its outcomes."
                     },
                     Reason::Equipoise => {
                         "The rule in force (version " (version) ") did not decide this alone. The option was drawn at random from those that the data had \
@@ -205,7 +205,6 @@ impl DecisionPage<'_> {
                         "Chance decides first whether the rule decides or an option is drawn. This time the rule decided. A person with this data gets " strong { (option) }
                         " with probability " (percent(*propensity)) ", and otherwise another option that the data had not ruled out."
                     },
-                    Reason::Pilot => "No. In the pilot, the option with the fewest outcomes is given.",
                     _ if *propensity >= 1.0 => "Only this option was left to draw: the data had ruled out all others for this person.",
                     _ => {
                         "Yes. A person with this data gets " strong { (option) } " with probability " (percent(*propensity)) "."

@@ -61,7 +61,7 @@ pub(super) fn event_text(policy: &str, event: &Event) -> Markup {
 pub(super) fn reason_text(reason: Reason) -> &'static str {
     match reason {
         Reason::Policy => "by the rule",
-        Reason::Pilot => "its turn in the pilot",
+        Reason::Pilot => "drawn in the pilot",
         Reason::Equipoise | Reason::Draw | Reason::Uniform => "drawn at random",
         Reason::Optimistic => "the most promising option",
         Reason::Baseline => "the baseline, to be safe",

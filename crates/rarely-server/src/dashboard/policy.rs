@@ -286,12 +286,23 @@ impl PolicyPage<'_> {
         } else {
             let pilot = match explore.pilot {
                 0 => String::new(),
-                pilot => format!("each option is first given until it has {}; then, ", plural(pilot.into(), "outcome")),
+                pilot => {
+                    let first = u64::from(pilot) * self.live.document().options().len() as u64;
+                    format!("the first {} draw every option with the same probability; then, ", plural(first, "decision"))
+                }
             };
-            let share = percent(explore.equipoise.get());
-            format!(
-                "Exploration: {pilot}for {share} of people an option is drawn at random from those that the data do not rule out."
-            )
+            if explore.posterior.get() > 0.0 {
+                let cap = percent(explore.posterior.get());
+                format!(
+                    "Exploration: {pilot}where the data leave open which option is best, it is drawn at random; at most {cap} of \
+                     people in the same situation get another option than the rule’s."
+                )
+            } else {
+                let share = percent(explore.equipoise.get());
+                format!(
+                    "Exploration: {pilot}for {share} of people an option is drawn at random from those that the data do not rule out."
+                )
+            }
         });
         html! {
             h2 #plan { "The plan" }

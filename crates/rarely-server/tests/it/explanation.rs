@@ -8,7 +8,7 @@ use crate::support::{BY_HAND, Service, document, record};
 async fn every_reason_has_its_explanation() {
     let service = Service::new();
     for (explore, reason, words) in [
-        ("pilot:2", "pilot", "The pilot tries every option in turn"),
+        ("pilot:2", "pilot", "This was in the pilot, which draws every option with the same probability"),
         ("equipoise:1", "equipoise", "drawn at random"),
         ("none", "policy", "The rule of version 1 gives treat"),
     ] {

@@ -10,15 +10,16 @@ use crate::program::{Place, TINY, assert_data_refused, assert_snapshot_of, data,
 use crate::simulate::check_rows;
 
 #[test]
-fn with_synthetic_children() {
+fn without_any_data() {
     let place = Place::new();
-    let arguments = "ihdp --synthetic --runs 2 --rounds 60 --algorithms rarely,rs-greedy,linucb,fixed";
+    let arguments = "ihdp --runs 2 --rounds 60 --algorithms rarely,rs-greedy,linucb,fixed";
     assert_snapshot_of!(place.rarely(arguments));
     let output = place.done(&format!("{arguments} --format json"));
     let answers: Vec<Value> = serde_json::from_str(&data(&output)).expect("JSON");
     assert_eq!(answers.len(), 2, "without and with an intercept");
     for (answer, dimension) in answers.iter().zip([25, 26]) {
-        assert_eq!(answer["settings"]["environment"]["synthetic"], true);
+        let tables = answer["settings"]["environment"]["tables"].as_array().expect("tables");
+        assert_eq!((tables.len(), &tables[99]), (100, &"IHDP, realisation 100".into()));
         assert_eq!(answer["settings"]["environment"]["dimension"], dimension);
         check_rows(&answer["algorithms"], &["rarely", "rs-greedy", "linucb", "fixed"]);
     }
@@ -27,7 +28,7 @@ fn with_synthetic_children() {
 /// CSV is one table: a header, and under it rows of as many fields, that can be told apart.
 #[test]
 fn as_csv_is_one_table() {
-    let arguments = "ihdp --synthetic --runs 1 --rounds 30 --algorithms rarely,fixed --format csv";
+    let arguments = "ihdp --runs 1 --rounds 30 --algorithms rarely,fixed --format csv";
     let text = data(&Place::new().done(arguments));
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1 + 2 * 2, "a header, and two algorithms without and with an intercept:\n{text}");
@@ -42,7 +43,7 @@ fn with_and_without_an_intercept_only() {
     for (choice, said, not_said) in
         [("yes", "with an intercept", "without an "), ("no", "without an intercept", "with an ")]
     {
-        let arguments = format!("ihdp --synthetic --runs 1 --rounds 30 --algorithms fixed --intercept {choice}");
+        let arguments = format!("ihdp --runs 1 --rounds 30 --algorithms fixed --intercept {choice}");
         let text = data(&place.done(&arguments));
         assert!(text.contains(said) && !text.contains(not_said), "{text}");
     }
@@ -50,11 +51,37 @@ fn with_and_without_an_intercept_only() {
 
 /// The environment variable is a default, which an option overrules.
 #[test]
-fn synthetic_children_overrule_the_environment_variable() {
+fn a_number_of_realisations_overrules_the_environment_variable() {
     let place = Place::new();
-    let mut command = place.rarely("ihdp --synthetic --runs 1 --rounds 30 --algorithms fixed");
-    let output = command.env("RARELY_IHDP", "somewhere").output().expect("it starts");
+    let run = |arguments: &str| {
+        let mut command = place.rarely(arguments);
+        command.env("RARELY_IHDP", "somewhere").output().expect("it starts")
+    };
+    let output = run("ihdp --realisations 3 --runs 1 --rounds 30 --algorithms fixed --format json");
     assert!(output.status.success(), "{}", talk(&output));
+    assert!(data(&output).contains("IHDP, realisation 3") && !data(&output).contains("IHDP, realisation 4"));
+    let output = run("ihdp --runs 1 --rounds 30 --algorithms fixed");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(talk(&output).contains("somewhere: no such file or directory"), "{}", talk(&output));
+}
+
+/// What is embedded and what is published are the same children: the files have 15 digits of each number.
+#[test]
+fn embedded_realisations_give_what_the_published_files_give() {
+    let Some(files) = ihdp_files() else { return };
+    let place = Place::new();
+    fs::copy(files.join("ihdp_npci_1.csv"), place.path("ihdp_npci_1.csv")).expect("a copy");
+    let table = |which: &str| {
+        data(&place.done(&format!("ihdp {which} --runs 4 --algorithms greedy,linucb,fixed,random --format csv")))
+    };
+    let (embedded, published) = (table("--realisations 1"), table("--data ihdp_npci_1.csv"));
+    assert_eq!(embedded.lines().count(), published.lines().count());
+    for (one, other) in embedded.split([',', '\n']).zip(published.split([',', '\n'])) {
+        match (one.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(one), Ok(other)) => assert!((one - other).abs() <= 1e-9 * other.abs().max(1.0), "{one} {other}"),
+            _ => assert_eq!(one, other),
+        }
+    }
 }
 
 /// A file of the published form, with children made up.
@@ -81,8 +108,6 @@ fn children_without_fault_are_read() {
     let mut command = place.rarely(&format!("ihdp {TINY} --format csv"));
     let by_variable = command.env("RARELY_IHDP", "ihdp_npci_1.csv").output().expect("it starts");
     assert_eq!(by_file, data(&by_variable));
-    let table = data(&place.done(&format!("ihdp --data . {TINY}")));
-    assert!(!table.to_lowercase().contains("synthetic"), "{table}");
 }
 
 #[test]
@@ -159,8 +184,8 @@ fn a_published_archive_is_read_whole_and_refused_when_it_is_cut() {
     let bytes = fs::read(files.join("ihdp_npci_1-100.test.npz")).expect("the archive");
     let place = Place::new();
     place.write("whole.npz", &bytes);
-    let table = data(&place.done(&format!("ihdp --data whole.npz {TINY}")));
-    assert!(!table.to_lowercase().contains("synthetic"), "{table}");
+    let text = data(&place.done(&format!("ihdp --data whole.npz {TINY} --format json")));
+    assert!(text.contains("whole.npz, realisation 100"), "{text}");
     for kept in [bytes.len() - 1, bytes.len() / 2, 100, 1] {
         place.write("cut.npz", &bytes[..kept]);
         let output = place.rarely(&format!("ihdp --data cut.npz {TINY} --out out")).output().expect("it starts");
@@ -176,6 +201,6 @@ fn a_published_csv_is_read() {
     let Some(files) = ihdp_files() else { return };
     let place = Place::new();
     fs::copy(files.join("ihdp_npci_3.csv"), place.path("ihdp_npci_3.csv")).expect("a copy");
-    let table = data(&place.done(&format!("ihdp --data ihdp_npci_3.csv {TINY}")));
-    assert!(table.contains("IHDP") && !table.to_lowercase().contains("synthetic"), "{table}");
+    let text = data(&place.done(&format!("ihdp --data ihdp_npci_3.csv {TINY} --format json")));
+    assert!(text.contains("ihdp_npci_3.csv"), "{text}");
 }

@@ -45,10 +45,11 @@ refused! {
     an_infinite_tolerance: "simulate --tolerance inf --runs 1 --rounds 10 --algorithms rs-greedy";
     one_arm: "simulate --arms 1";
     no_context_variable: "simulate --dim 0";
-    more_rounds_than_children: "ihdp --synthetic --rounds 748";
-    data_and_synthetic_children: "ihdp --data somewhere --synthetic";
-    no_children: "ihdp";
-    an_intercept_in_other_words: "ihdp --synthetic --intercept maybe";
+    more_rounds_than_children: "ihdp --rounds 748";
+    data_and_realisations: "ihdp --data somewhere --realisations 3";
+    no_realisation: "ihdp --realisations 0";
+    more_realisations_than_there_are: "ihdp --realisations 1001";
+    an_intercept_in_other_words: "ihdp --intercept maybe";
     nothing_to_vary: "sweep";
     an_unknown_setting_to_vary: "sweep --vary penaltyy=1";
     a_setting_without_values: "sweep --vary penalty";
@@ -59,7 +60,7 @@ refused! {
     one_arm_in_a_sweep: "sweep --vary arms=2,1 --runs 1 --rounds 10 --algorithms rarely";
     a_share_above_one: "sweep --vary equipoise=2";
     a_bad_value_after_a_good_one: "sweep --vary penalty=0.1,-1 --runs 1 --rounds 10 --algorithms rarely";
-    arms_of_a_table: "sweep --synthetic --vary arms=2,3 --runs 1 --rounds 10";
+    arms_of_a_table: "sweep --ihdp --vary arms=2,3 --runs 1 --rounds 10";
     three_settings: "sweep --vary penalty=0.1 --vary arms=2 --vary dim=2";
     an_unknown_environment_in_a_sweep: "sweep --environment nonsense --vary penalty=0.1";
     data_that_are_not_there: "ihdp --data nowhere --runs 1";
@@ -177,7 +178,7 @@ fn one_round_is_enough() {
 fn an_out_that_cannot_be_written() {
     for (at, command) in [
         "simulate --runs 1 --rounds 10",
-        "ihdp --synthetic --runs 1 --rounds 10",
+        "ihdp --runs 1 --rounds 10",
         "sweep --vary penalty=0.1 --runs 1 --rounds 10",
         "frontier --runs 1 --rounds 10",
         "reproduce --runs 1 --rounds 10",

@@ -20,7 +20,7 @@ fn a_closed_stdout_is_silent() {
         assert!(output.stderr.is_empty(), "{arguments}: {}", talk(&output));
         assert_eq!(output.status.code(), Some(0), "{arguments}");
     }
-    for command in ["simulate", "ihdp --synthetic", "sweep --vary penalty=0.1", "frontier"] {
+    for command in ["simulate", "ihdp", "sweep --vary penalty=0.1", "frontier"] {
         for format in ["table", "json", "csv"] {
             let output = with_closed_stdout(&place, &format!("{command} --runs 1 --rounds 10 --format {format}"));
             assert_eq!(output.status.code(), Some(0), "{command}: {}", talk(&output));
@@ -34,7 +34,7 @@ fn a_closed_stdout_is_silent() {
 fn files_are_written_even_if_stdout_is_closed() {
     for command in [
         "simulate --runs 1 --rounds 20 --algorithms rarely",
-        "ihdp --synthetic --runs 1 --rounds 20 --algorithms rarely",
+        "ihdp --runs 1 --rounds 20 --algorithms rarely",
         "sweep --vary penalty=0.1 --runs 1 --rounds 20 --algorithms rarely",
     ] {
         let place = Place::new();

@@ -137,7 +137,7 @@ fn every_change_is_in_the_table_of_changes() {
 fn sweep_and_frontier_write_their_files_and_the_same_bytes_for_any_number_of_threads() {
     let commands = [
         ("sweep --vary penalty=0.01,0.1 --vary arms=2,3 --runs 3 --rounds 60 --algorithms rarely,linucb", "sweep.csv"),
-        ("sweep --synthetic --vary tolerance=0.01,0.1 --runs 2 --rounds 60 --algorithms rs-greedy", "sweep.csv"),
+        ("sweep --ihdp --vary tolerance=0.01,0.1 --runs 2 --rounds 60 --algorithms rs-greedy", "sweep.csv"),
         ("frontier --runs 2 --rounds 60 --arms 2 --dim 2", "frontier.csv"),
     ];
     for (command, csv) in commands {
@@ -156,7 +156,7 @@ fn sweep_and_frontier_write_their_files_and_the_same_bytes_for_any_number_of_thr
 #[test]
 fn sweep_states_the_rounds_that_were_played() {
     let place = Place::new();
-    let _ = place.done("sweep --synthetic --vary tolerance=0.01 --runs 1 --algorithms fixed --out out");
+    let _ = place.done("sweep --ihdp --vary tolerance=0.01 --runs 1 --algorithms fixed --out out");
     let settings: Value = serde_json::from_str(&place.text("out/run.json")).expect("JSON");
     assert_eq!(settings["rounds"], 747);
 }
@@ -164,7 +164,7 @@ fn sweep_states_the_rounds_that_were_played() {
 #[test]
 fn ihdp_writes_a_directory_with_and_one_without_an_intercept() {
     let place = Place::new();
-    let files = with_any_threads(&place, "ihdp --synthetic --runs 2 --rounds 60 --algorithms rarely,fixed");
+    let files = with_any_threads(&place, "ihdp --runs 2 --rounds 60 --algorithms rarely,fixed");
     let expected: Vec<String> = ["intercept", "no-intercept"]
         .iter()
         .flat_map(|directory| {
@@ -178,7 +178,7 @@ fn ihdp_writes_a_directory_with_and_one_without_an_intercept() {
         for figure in ["figure", "figure-4"] {
             assert_figure(&files, &format!("{directory}/{figure}"));
             let svg = String::from_utf8_lossy(&files[&format!("{directory}/{figure}.svg")]).to_lowercase();
-            assert!(svg.contains("synthetic"), "{directory}/{figure}.svg says what it shows");
+            assert!(svg.contains("ihdp"), "{directory}/{figure}.svg says what it shows");
         }
     }
 }
@@ -217,7 +217,7 @@ fn the_same_seed_gives_the_same_answer_for_any_number_of_threads() {
         "simulate --runs 4 --rounds 120 --algorithms rarely,thompson,random",
         "sweep --vary penalty=0.01,0.1 --runs 4 --rounds 60",
         "frontier --runs 2 --rounds 40 --arms 2 --dim 2",
-        "ihdp --synthetic --runs 3 --rounds 40 --algorithms rarely,thompson",
+        "ihdp --runs 3 --rounds 40 --algorithms rarely,thompson",
     ] {
         let answer = |rest: &str| data(&place.done(&format!("{command} --format csv {rest}")));
         let one = answer("--threads 1 --seed 4");

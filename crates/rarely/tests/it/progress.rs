@@ -139,7 +139,7 @@ fn a_command_without_a_directory_stops_too() {
 fn sweep_and_ihdp_resume_too() {
     for (command, runs) in [
         ("sweep --vary penalty=0.01,0.1,1 --runs 8 --rounds 4000 --algorithms rarely,rs-conservative", 30),
-        ("ihdp --synthetic --runs 12 --algorithms rarely,rs-conservative,linucb", 8),
+        ("ihdp --runs 12 --algorithms rarely,rs-conservative,linucb", 8),
     ] {
         let place = Place::new();
         let _ = stopped(&place, command, "stopped", runs);

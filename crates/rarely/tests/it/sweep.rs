@@ -60,10 +60,10 @@ fn of_every_setting() {
 }
 
 #[test]
-fn over_synthetic_children_says_so() {
-    let arguments = "sweep --synthetic --vary penalty=0.1 --runs 1 --rounds 40 --algorithms rarely";
+fn over_ihdp_plays_the_embedded_realisations() {
+    let arguments = "sweep --ihdp --vary penalty=0.1 --runs 1 --rounds 40 --algorithms rarely --format json";
     let output = Place::new().done(arguments);
-    assert!(data(&output).to_lowercase().contains("synthetic"), "{}", data(&output));
+    assert!(data(&output).contains("IHDP, realisation 100"), "{}", data(&output));
 }
 
 #[test]

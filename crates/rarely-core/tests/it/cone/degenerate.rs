@@ -24,7 +24,7 @@ fn case(arms: usize, prior: &[f64], radius: f64, seen: &[(usize, &[f64])]) -> Ca
     }
     let confidence = Confidence {
         noise: Noise::new(1e-12).unwrap(),
-        norm_bound: NormBound::new(radius).unwrap(),
+        norm_bound: Some(NormBound::new(radius).unwrap()),
         error_probability: ErrorProbability::new(0.05).unwrap(),
         penalty: Penalty::new(1.0).unwrap(),
         sets: Sets::Joint,

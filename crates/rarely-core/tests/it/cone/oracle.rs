@@ -68,7 +68,7 @@ fn a_policy_that_leans_away_from_the_axis_still_turns_to_the_nearest_edge() {
     }
     let confidence = Confidence {
         noise: Noise::new(1.0).unwrap(),
-        norm_bound: NormBound::new(1.0).unwrap(),
+        norm_bound: Some(NormBound::new(1.0).unwrap()),
         error_probability: ErrorProbability::new(0.05).unwrap(),
         penalty: Penalty::new(1.0).unwrap(),
         sets: Sets::Joint,

@@ -1,7 +1,7 @@
 //! A round that does not change the policy does not allocate.
 
 use allocation_counter::measure;
-use rarely_core::{Algorithm, Change, Context, Contexts, Policy, RECENT_CONTEXTS, Rng, Settings, Solver};
+use rarely_core::{Algorithm, Change, Context, Contexts, Policy, RECENT_CONTEXTS, Rng, Sets, Settings, Solver};
 
 use crate::sample;
 
@@ -33,7 +33,7 @@ fn allocating_rounds(policy: &mut dyn Policy) -> usize {
 fn check(settings: impl Fn(Algorithm, usize, usize) -> Settings) {
     let mut offenders = Vec::new();
     for (arms, dimension) in [(4, 5), (2, 25)] {
-        for algorithm in Algorithm::all() {
+        for algorithm in Algorithm::all().filter(|algorithm| !Algorithm::name(*algorithm).starts_with("rarely")) {
             let mut policy = settings(algorithm, arms, dimension).build().expect("compatible");
             let rounds = allocating_rounds(&mut *policy);
             if rounds > 0 {
@@ -46,13 +46,15 @@ fn check(settings: impl Fn(Algorithm, usize, usize) -> Settings) {
 
 #[test]
 fn a_round_without_a_change_does_not_allocate() {
-    check(sample::settings);
+    check(|algorithm, arms, dimension| sample::settings(algorithm, arms, dimension).sets(Sets::Joint));
 }
 
 #[test]
 fn a_round_does_not_allocate_where_triggers_solve_often() {
     // Sets that are narrower than the noise: parameters in force leave them again and again, and triggers have to solve.
-    check(|algorithm, arms, dimension| sample::settings(algorithm, arms, dimension).noise(0.01).expect("in range"));
+    check(|algorithm, arms, dimension| {
+        sample::settings(algorithm, arms, dimension).sets(Sets::Joint).noise(0.01).expect("in range")
+    });
 }
 
 #[test]
@@ -68,6 +70,21 @@ fn a_round_does_not_allocate_if_a_change_alters_no_decision() {
         // One person: triggers fire although no update alters what this person gets.
         let person = sample::context(dimension, &mut Rng::new(12, 0));
         let people = Contexts::new(&person, dimension).expect("one row");
-        sample::settings(algorithm, arms, dimension).population(people).expect("fits")
+        sample::settings(algorithm, arms, dimension).sets(Sets::Joint).population(people).expect("fits")
     });
+}
+
+/// Policies that look on a schedule allocate at looks and marks only: at most once each time the rounds have grown by 2 %.
+#[test]
+fn between_looks_nothing_allocates() {
+    for algorithm in Algorithm::all().filter(|algorithm| algorithm.default_sets() == Sets::Sharp) {
+        let mut policy = sample::settings(algorithm, 4, 5).build().expect("compatible");
+        let rounds = allocating_rounds(&mut *policy);
+        let (mut looks, mut round) = (0, RECENT_CONTEXTS + 100);
+        while round < RECENT_CONTEXTS + 100 + ROUNDS {
+            round += round / 50;
+            looks += 1;
+        }
+        assert!(rounds <= looks + 2, "{algorithm}: {rounds} rounds allocate, but there are {looks} looks");
+    }
 }

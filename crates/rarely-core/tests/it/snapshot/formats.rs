@@ -1,4 +1,4 @@
-//! Snapshots that earlier versions wrote still open: `testdata/snapshots-1.json` holds one of every algorithm.
+//! Snapshots that earlier versions wrote still open: `testdata/snapshots-1*.json` hold one of every algorithm.
 //!
 //! `RARELY_WRITE_TESTDATA=1 cargo test -p rarely-core --all-features formats` writes the file anew: only for a new format, in a new file.
 
@@ -12,6 +12,11 @@ use crate::sample;
 const ROUNDS: usize = 40;
 
 fn file() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-marks.json"))
+}
+
+/// Written before there were marks, renewals and `rarely-quick`.
+fn file_before_marks() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}.json"))
 }
 
@@ -27,6 +32,19 @@ fn behaviour(policy: &dyn Policy) -> Value {
         .collect();
     let digest = policy.learner().map(|learner| learner.statistics().digest().to_string());
     json!({ "decisions": decisions, "digest": digest, "rounds": policy.rounds(), "changes": policy.changes() })
+}
+
+/// The same arms for the same reasons; propensities may differ by the error of their integrals.
+fn same_behaviour(expected: &Value, found: &Value, algorithm: Algorithm) {
+    for part in ["digest", "rounds", "changes"] {
+        assert_eq!(expected[part], found[part], "{algorithm}: {part}");
+    }
+    let decisions = |value: &Value| value["decisions"].as_array().expect("a list").clone();
+    for (expected, found) in decisions(expected).iter().zip(decisions(found)) {
+        assert_eq!(expected[0], found[0], "{algorithm}");
+        let propensity = |value: &Value| value[1].as_f64().expect("a number");
+        assert!((propensity(expected) - propensity(&found)).abs() < 1e-9, "{algorithm}: {expected} and {found}");
+    }
 }
 
 /// Lets a policy live in a world of its own.
@@ -68,14 +86,18 @@ fn snapshots_of_this_format_open_and_decide_as_they_did() {
     if std::env::var_os("RARELY_WRITE_TESTDATA").is_some() {
         write();
     }
-    let text = std::fs::read_to_string(file()).expect("testdata is part of the project");
-    let entries: Vec<Value> = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(entries.len(), Algorithm::all().count(), "one of every algorithm");
+    let mut entries: Vec<Value> = Vec::new();
+    for file in [file(), file_before_marks()] {
+        let text = std::fs::read_to_string(file).expect("testdata is part of the project");
+        entries.extend(serde_json::from_str::<Vec<Value>>(&text).expect("JSON"));
+    }
+    // 18 algorithms before `rarely-quick` came.
+    assert_eq!(entries.len(), Algorithm::all().count() + 18, "one of every algorithm");
     for entry in entries {
         let snapshot: Snapshot = serde_json::from_value(entry["snapshot"].clone()).expect("a snapshot");
         let policy = snapshot.restore().expect("it opens");
         assert_eq!(entry["algorithm"], policy.algorithm().name());
-        assert_eq!(entry["behaviour"], behaviour(&*policy), "{}", policy.algorithm());
+        same_behaviour(&entry["behaviour"], &behaviour(&*policy), policy.algorithm());
 
         // What earlier versions wrote and this one would not is replaced when it is read: both continue alike.
         let mut policy = policy;

@@ -78,8 +78,11 @@ impl<'a> Captions<'a> {
                 "The authors' algorithms on what they ran: shuffles of the first realisation only, each child's covariates with the next \
                  child's outcomes, no intercept."
             }
+            "ihdp/repaired" => {
+                "The authors' algorithms again. What differs from the figure above: each child with its own outcomes."
+            }
             "ihdp/published" => {
-                "The authors' algorithms again. What differs from the figure above: every realisation, and each child with its own outcomes."
+                "The authors' algorithms again. What differs from the figure above: every realisation of IHDP, not the first only."
             }
             "ihdp/rigorous" => {
                 "The same children in the same order. What differs from the figure above: valid sets for σ = 1, λ = 0.01, exact updates; `rarely` is new."
@@ -88,7 +91,7 @@ impl<'a> Captions<'a> {
                 "The same again with one more context variable, the constant 1, so that an arm may be better for everyone."
             }
         };
-        format!("{} {what} {}. “fixed” is one treatment for everyone, the better one.", self.data(), self.runs(id))
+        format!("{what} {}. “fixed” is one treatment for everyone, the better one.", self.runs(id))
     }
 
     /// One of the sweeps on IHDP.
@@ -111,12 +114,7 @@ impl<'a> Captions<'a> {
             ""
         };
         let id = crate::reproduction::swept_id(setting, profile, crate::reproduction::SWEPT[0]);
-        format!("{} The supplement's sweep over {letter} {what}{times} {} of each value.", self.data(), self.runs(&id))
-    }
-
-    /// Which children these are.
-    fn data(&self) -> &'static str {
-        if self.trials.synthetic { "Synthetic children, not the IHDP data." } else { "IHDP." }
+        format!("The supplement's sweep over {letter} on IHDP, {what}{times} {} of each value.", self.runs(&id))
     }
 }
 

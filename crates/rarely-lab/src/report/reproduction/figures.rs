@@ -69,13 +69,12 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
     for (name, family, title) in GRIDS {
         show(name, grid_figure(trials, family, &GRID_DIMENSIONS, title), &captions.grid(family, &GRID_DIMENSIONS));
     }
-    let titled = |title: &str| if trials.synthetic { format!("SYNTHETIC children. {title}") } else { title.to_owned() };
     for (name, id, title) in CHILDREN {
-        show(name, two_panels(&titled(title), trials.results(id), None), &captions.children(id));
+        show(name, two_panels(title, trials.results(id), None), &captions.children(id));
     }
     for (name, setting, profile, title) in SWEEPS {
         let (axes, cells) = swept_cells(trials, setting, profile);
-        show(name, sweep_figure(&titled(title), &axes, &cells, None), &captions.sweep(setting, profile));
+        show(name, sweep_figure(title, &axes, &cells, None), &captions.sweep(setting, profile));
     }
     show(
         "theorem-1",
@@ -97,8 +96,9 @@ const GRIDS: [(&str, &str, &str); 3] = [
     ("grid-rigorous", "grid-rigorous", "The k × d grid, valid sets"),
     ("grid-house", "house", "The house default against LinUCB, valid sets"),
 ];
-const CHILDREN: [(&str, &str, &str); 4] = [
+const CHILDREN: [(&str, &str, &str); 5] = [
     ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),
+    ("figure-4-repaired", "ihdp/repaired", "Figure 4, as published, pairing repaired"),
     ("figure-4-published", "ihdp/published", "Figure 4, as published, pairing repaired, all realisations"),
     ("figure-4-rigorous", "ihdp/rigorous", "Figure 4, valid sets, without an intercept"),
     ("figure-4-rigorous-intercept", "ihdp/rigorous-intercept", "Figure 4, valid sets, with an intercept"),

@@ -23,12 +23,7 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
         trials.size.seed,
         trials.size.extent(),
     ));
-    if trials.synthetic {
-        page.paragraph(
-            "The IHDP data were not given. Where this page says IHDP, it used SYNTHETIC children (747 drawn from \
-             published marginals, Hill's response surface B).",
-        );
-    }
+    page.paragraph(&format!("Figure 4, Δ and λ are on IHDP: {}.", reproduced.children.words()));
     verdicts::section(&mut page, &reproduced.claims);
     for (heading, prefix) in [
         ("Figures 1 and 2: the geometry", &["figure-1b", "figure-2"][..]),
@@ -46,6 +41,7 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
                 "figure-3-published" => "main/published",
                 "figure-3-ours" => "main/rigorous",
                 "figure-4-authors" => "ihdp/authors",
+                "figure-4-repaired" => "ihdp/repaired",
                 "figure-4-published" => "ihdp/published",
                 "figure-4-rigorous" => "ihdp/rigorous",
                 "figure-4-rigorous-intercept" => "ihdp/rigorous-intercept",

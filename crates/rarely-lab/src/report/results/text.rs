@@ -15,11 +15,10 @@ use rarely_output::TextTable;
 pub fn title(description: &ExperimentDescription) -> String {
     let ExperimentDescription { environment, rounds, runs, seed, version, .. } = description;
     let EnvironmentDescription { arms, dimension, .. } = environment;
-    let synthetic = if environment.synthetic == Some(true) { "SYNTHETIC data, " } else { "" };
     let name = environment.label.as_deref().unwrap_or(environment.environment);
     let runs = runs_text(*runs);
     format!(
-        "rarely {version}: {synthetic}{name}, {arms} arms, {dimension} context variables, {rounds} rounds, {runs}, seed {seed}"
+        "rarely {version}: {name}, {arms} arms, {dimension} context variables, {rounds} rounds, {runs}, seed {seed}"
     )
 }
 

@@ -1,0 +1,225 @@
+//! Looks on a schedule: the tests of sharp sets, and of a rule in question.
+
+use crate::arm::Parameters;
+use crate::block;
+use crate::change::{Cause, Change};
+use crate::cone::normalise;
+use crate::confidence::{Interval, SLACK, Sets};
+use crate::gradient::{Solver, cosine};
+use crate::policy::Policy;
+use crate::policy::switching::Switching;
+use crate::sharp::{PairTally, SharpSet};
+use crate::symmetric::quadratic;
+use crate::trigger::{Schedule, Trigger};
+use crate::update::Update;
+
+/// Halvings of the way from the rule to the estimate.
+const HALVINGS: usize = 40;
+
+/// The gain of the workspace's point over the rule, on the population.
+struct Prospect {
+    interval: Interval,
+    changed_share: f64,
+}
+
+impl Switching {
+    /// Renews the randomisation if it is time, and tests the rule if it is to be tested; `asked` tests it in any case.
+    pub(super) fn look(&mut self, schedule: Schedule, asked: bool) -> Change {
+        let statistics = self.learner.statistics();
+        let renewal = self.explorer.renew(statistics, self.plan.renewal);
+        let mut schedule = schedule;
+        schedule.looked(statistics.rounds());
+        schedule.in_question |= renewal.is_some() || asked;
+        self.watch.reschedule(schedule);
+        let change = match self.plan.trigger {
+            Trigger::Question { deviations, minimum } if schedule.in_question => {
+                self.answer_question(deviations, minimum, schedule)
+            }
+            Trigger::Question { .. } => Change::Kept,
+            trigger => self.test_sharply(trigger),
+        };
+        match (change, renewal) {
+            (Change::Kept, Some(renewal)) => Change::Renewed(renewal),
+            (change, _) => change,
+        }
+    }
+
+    /// The rule is in question: is the estimate's better by enough?
+    fn answer_question(&mut self, deviations: Option<f64>, minimum: f64, schedule: Schedule) -> Change {
+        let sharp = || self.learner.sharp();
+        let sharp = (deviations.is_none() && self.learner.confidence().sets == Sets::Sharp).then(sharp);
+        let prospect = self.prospect(Update::Estimate, sharp.as_ref());
+        if prospect.changed_share == 0.0 {
+            // The estimate decides like the rule. It is not adopted: agreement on a sample is not agreement elsewhere.
+            self.watch.reschedule(Schedule { in_question: false, ..schedule });
+            return Change::Kept;
+        }
+        let Interval { estimate: gain, lower, .. } = prospect.interval;
+        match deviations {
+            None if lower > minimum => self.switch(Cause::Gain { lower, minimum }),
+            Some(required) => {
+                let deviation = self.posterior_deviation();
+                if gain > minimum && gain > required * deviation {
+                    self.switch(Cause::Likely { gain, deviations: gain / deviation, required })
+                } else {
+                    Change::Kept
+                }
+            }
+            None => Change::Kept,
+        }
+    }
+
+    /// `σ√(Σ g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds.
+    fn posterior_deviation(&self) -> f64 {
+        let statistics = self.learner.statistics();
+        let parts = self.workspace.functional.chunks_exact(statistics.shape().dimension());
+        let squared: f64 = statistics.arms().iter().zip(parts).map(|(ridge, g)| quadratic(ridge.inverse(), g)).sum();
+        self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
+    }
+
+    /// Puts an update's candidate into the workspace; its gain by sharp sets, or else by the others.
+    fn prospect(&mut self, update: Update, sharp: Option<&SharpSet>) -> Prospect {
+        let Some(sharp) = sharp else {
+            let gain = self.proposed_gain(update);
+            let nothing = Interval { estimate: 0.0, lower: 0.0, upper: 0.0 };
+            return gain.map_or(Prospect { interval: nothing, changed_share: 0.0 }, |gain| Prospect {
+                interval: gain.interval,
+                changed_share: gain.changed_share,
+            });
+        };
+        update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
+        self.sharp_prospect(sharp)
+    }
+
+    /// The gain of what the workspace holds, by pairs.
+    fn sharp_prospect(&mut self, sharp: &SharpSet) -> Prospect {
+        let shape = self.rule.parameters().shape();
+        let mut tally = PairTally::new(shape.arms(), shape.dimension());
+        let (rows, d) = (self.population.values(), shape.dimension());
+        let (rule, point) = (self.rule.parameters().values(), &self.workspace.point);
+        let mut row = 0;
+        block::for_each(rows, &mut self.workspace.columns, |columns, count| {
+            let (before, after) = (block::best_of(rule, columns), block::best_of(point, columns));
+            for (old, new) in before.into_iter().zip(after).take(count) {
+                tally.count(&rows[row * d..(row + 1) * d], old, new);
+                row += 1;
+            }
+        });
+        let (gain, _) = sharp.gain_of(&tally);
+        Prospect { interval: gain.interval, changed_share: gain.changed_share }
+    }
+
+    /// The other triggers, under sharp sets.
+    fn test_sharply(&mut self, trigger: Trigger) -> Change {
+        let sharp = self.learner.sharp();
+        let change = match trigger {
+            Trigger::Gain { minimum } => self.change_if_certain(minimum, &sharp),
+            _ => match self.sharp_cause(trigger, &sharp) {
+                Some(cause) => {
+                    self.propose_sharply(self.plan.update, &sharp);
+                    if self.sharp_prospect(&sharp).changed_share > 0.0 { self.switch(cause) } else { Change::Kept }
+                }
+                None => Change::Kept,
+            },
+        };
+        if self.explorer.asks_the_set() {
+            self.region = Some(Box::new(sharp));
+        }
+        change
+    }
+
+    fn sharp_cause(&mut self, trigger: Trigger, sharp: &SharpSet) -> Option<Cause> {
+        let rule = self.rule.parameters();
+        match trigger {
+            Trigger::OutsideSet => {
+                let excess = sharp.excess_of(rule.values());
+                (excess > SLACK).then(|| Cause::OutsideSet { distance: (1.0 + excess).sqrt(), radius: 1.0 })
+            }
+            Trigger::Boundary => {
+                let mut tests = sharp.boundary_tests();
+                let (arms, distance, radius) = tests.implausible(rule.values(), rule.shape().dimension())?;
+                Some(Cause::Boundary { arms, distance, radius })
+            }
+            Trigger::Angle { tolerance, .. } => {
+                if sharp.excess_of(rule.values()) <= SLACK {
+                    return None;
+                }
+                self.propose_sharply(Update::Conservative(Solver::Exact), sharp);
+                let nearest = Parameters::from_computed(sharp.shape(), self.workspace.point.clone());
+                let cosine = cosine(self.rule.parameters(), &nearest);
+                (cosine < 1.0 - tolerance).then_some(Cause::Angle { cosine, tolerance })
+            }
+            Trigger::Population { share: limit } => {
+                let rows = self.population.rows();
+                let people = rows.len().max(1) as f64;
+                let share = rows.filter(|row| sharp.is_excluded(row, self.rule.best(row))).count() as f64 / people;
+                (share > limit).then_some(Cause::Population { share, limit })
+            }
+            Trigger::EveryRound | Trigger::Scheduled | Trigger::Gain { .. } | Trigger::Question { .. } => None,
+        }
+    }
+
+    /// `certified`: of the estimate and the nearest plausible rule on the way to it, the one with the larger certain gain.
+    fn change_if_certain(&mut self, minimum: f64, sharp: &SharpSet) -> Change {
+        self.propose_sharply(Update::Estimate, sharp);
+        let greedy = self.sharp_prospect(sharp).interval;
+        if !(greedy.estimate > minimum) {
+            return Change::Kept;
+        }
+        self.propose_sharply(self.plan.update, sharp);
+        let cautious = self.sharp_prospect(sharp).interval.lower;
+        let lower = cautious.max(greedy.lower);
+        if !(lower > minimum) {
+            return Change::Kept;
+        }
+        if !(cautious > greedy.lower) {
+            self.propose_sharply(Update::Estimate, sharp);
+        }
+        self.switch(Cause::Gain { lower, minimum })
+    }
+
+    /// Puts an update's candidate under sharp sets into the workspace. An intersection of sets has no closed form for the nearest point
+    /// or angle; the first point on the way to the estimate stands in for both. (For one ellipsoid that is the nearest point.)
+    fn propose_sharply(&mut self, update: Update, sharp: &SharpSet) {
+        let shape = self.shape();
+        let d = shape.dimension();
+        self.workspace.resize(shape.arms(), d);
+        let (mut from, mut to) = (self.rule.parameters().clone(), self.learner.statistics().estimates());
+        let point = &mut self.workspace.point;
+        match update {
+            Update::Estimate => point.copy_from_slice(to.values()),
+            Update::Nearest => {
+                let inside = |point: &[f64]| sharp.excess_of(point) <= SLACK;
+                first_on_the_way(from.values(), to.values(), point, inside);
+            }
+            Update::Conservative(_) => {
+                for parameters in [&mut from, &mut to] {
+                    *parameters = parameters.centred();
+                    normalise(parameters.values_mut());
+                }
+                let mut tests = sharp.boundary_tests();
+                let plausible = |point: &[f64]| tests.implausible(point, d).is_none();
+                first_on_the_way(from.values(), to.values(), point, plausible);
+            }
+        }
+    }
+}
+
+/// Puts the first point between two others that will do into `point`, or the last.
+fn first_on_the_way(from: &[f64], to: &[f64], point: &mut [f64], mut will_do: impl FnMut(&[f64]) -> bool) {
+    let mut place = |share: f64| {
+        for ((point, from), to) in point.iter_mut().zip(from).zip(to) {
+            *point = from + share * (to - from);
+        }
+        will_do(point)
+    };
+    let (mut too_near, mut far_enough) = (0.0, 1.0);
+    if place(0.0) {
+        return;
+    }
+    for _ in 0..HALVINGS {
+        let share = 0.5 * (too_near + far_enough);
+        *(if place(share) { &mut far_enough } else { &mut too_near }) = share;
+    }
+    place(far_enough);
+}

@@ -1,0 +1,155 @@
+//! Posterior-weighted equipoise: people are randomised where the data leave open which arm is best, and nowhere else (mathematics §15).
+//!
+//! The *rule* is what a policy is; the *randomisation* around it says who may get another arm, which, and with what probability. It
+//! rests on a posterior that is copied from the estimates at each *renewal*: `sᵀθ_a ~ N(sᵀm_a, σ²‖s‖²_{V̄_a⁻¹})`.
+
+use std::fmt;
+
+use crate::arm::{Arm, FEW_ARMS, Shape, is_sound};
+use crate::best_arm::{Normal, best_probabilities, clear_leader};
+use crate::decision::{Decision, Reason};
+use crate::error::MAX_ARMS;
+use crate::rng::Rng;
+use crate::statistics::Statistics;
+use crate::symmetric::{self, dot};
+
+/// A renewal of the randomisation: from now on it rests on what was known at this round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Renewal {
+    /// Its number: the first renewal is 1.
+    pub number: u64,
+    /// Outcomes observed when it happened.
+    pub round: u64,
+    /// By how much `Σ_a ln det V_a` had grown since the last one, per parameter.
+    pub growth: f64,
+    /// What it had to reach.
+    pub limit: f64,
+}
+
+impl fmt::Display for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, round, growth, limit } = self;
+        write!(
+            f,
+            "renewal {number} of the randomisation after {round} outcomes: the information grew by {growth:.2} per parameter \
+             (required: {limit:.2})"
+        )
+    }
+}
+
+/// The posterior that decides who is randomised.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Randomisation {
+    renewals: u64,
+    /// `Σ_a ln det V̄_a − kd·ln λ` at the last renewal.
+    log_growth: f64,
+    /// `m_a`, arm by arm.
+    means: Vec<f64>,
+    /// `V̄_a⁻¹`, packed, arm by arm.
+    inverses: Vec<f64>,
+}
+
+impl Randomisation {
+    pub(crate) fn new(statistics: &Statistics) -> Self {
+        let mut randomisation = Self { renewals: 0, log_growth: 0.0, means: Vec::new(), inverses: Vec::new() };
+        randomisation.copy(statistics);
+        randomisation
+    }
+
+    fn copy(&mut self, statistics: &Statistics) {
+        self.log_growth = statistics.log_growth();
+        self.means.clear();
+        self.inverses.clear();
+        for ridge in statistics.arms() {
+            self.means.extend_from_slice(ridge.estimate());
+            self.inverses.extend_from_slice(ridge.inverse());
+        }
+    }
+
+    /// Renewals so far.
+    pub(crate) fn renewals(&self) -> u64 {
+        self.renewals
+    }
+
+    /// Copies the estimates if the information has grown by `limit` per parameter. Does not allocate.
+    pub(crate) fn renew(&mut self, statistics: &Statistics, limit: f64) -> Option<Renewal> {
+        let growth = (statistics.log_growth() - self.log_growth) / statistics.shape().parameters() as f64;
+        if !(growth >= limit) {
+            return None;
+        }
+        self.copy(statistics);
+        self.renewals += 1;
+        Some(Renewal { number: self.renewals, round: statistics.rounds(), growth, limit })
+    }
+
+    /// The decision at a context where the rule plays `rule_arm`: it, with probability `max(p_rule, 1 − cap)`; the others share
+    /// the rest in proportion to their probability of being best. Draws one random number unless an arm is clearly best.
+    #[inline]
+    pub(crate) fn decide(&self, cap: f64, noise: f64, context: &[f64], rule_arm: usize, rng: &mut Rng) -> Decision {
+        if self.means.len() <= FEW_ARMS * context.len() {
+            self.decide_among::<FEW_ARMS>(cap, noise, context, rule_arm, rng)
+        } else {
+            self.decide_among::<MAX_ARMS>(cap, noise, context, rule_arm, rng)
+        }
+    }
+
+    #[inline]
+    fn decide_among<const MOST: usize>(
+        &self,
+        cap: f64,
+        noise: f64,
+        context: &[f64],
+        rule_arm: usize,
+        rng: &mut Rng,
+    ) -> Decision {
+        let d = context.len();
+        let arms = self.means.len() / d;
+        let mut normals = [Normal::POINT; MOST];
+        let posterior = self.means.chunks_exact(d).zip(self.inverses.chunks_exact(symmetric::packed_length(d)));
+        for (normal, (mean, inverse)) in normals.iter_mut().zip(posterior) {
+            normal.mean = dot(mean, context);
+            normal.deviation = noise * symmetric::quadratic(inverse, context).max(0.0).sqrt();
+        }
+        let normals = &mut normals[..arms];
+        if clear_leader(normals) == Some(rule_arm) {
+            return Decision::certain(rule_arm, Reason::Policy);
+        }
+        let mut chances = [0.0; MOST];
+        let chances = &mut chances[..arms];
+        best_probabilities(normals, chances);
+        draw(chances, cap, rule_arm, rng)
+    }
+
+    pub(crate) fn is_sound(&self, shape: Shape, rounds: u64) -> bool {
+        self.renewals <= rounds
+            && self.means.len() == shape.parameters()
+            && self.inverses.len() == shape.arms() * symmetric::packed_length(shape.dimension())
+            && self.means.iter().chain(&self.inverses).all(|value| is_sound(*value))
+            && (0.0..=1e9).contains(&self.log_growth)
+    }
+}
+
+/// Draws an arm from the probabilities of being best, of which at most `cap` may lead away from the rule.
+fn draw(chances: &[f64], cap: f64, rule_arm: usize, rng: &mut Rng) -> Decision {
+    let others: f64 = chances.iter().enumerate().filter(|&(arm, _)| arm != rule_arm).map(|(_, chance)| chance).sum();
+    let away = others.min(cap);
+    if !(away > 0.0) {
+        return Decision::certain(rule_arm, Reason::Policy);
+    }
+    let mut left = rng.uniform();
+    if left >= away {
+        return Decision { arm: Arm::new(rule_arm), reason: Reason::Policy, propensity: 1.0 - away };
+    }
+    let mut chosen = (rule_arm, 1.0 - away);
+    for (arm, chance) in chances.iter().enumerate().filter(|&(arm, &chance)| arm != rule_arm && chance > 0.0) {
+        let propensity = away * chance / others;
+        chosen = (arm, propensity);
+        if left < propensity {
+            break;
+        }
+        left -= propensity;
+    }
+    Decision { arm: Arm::new(chosen.0), reason: Reason::Equipoise, propensity: chosen.1 }
+}

@@ -1,0 +1,290 @@
+//! Standard errors of `⟨g,θ̂⟩` that do not assume equal variances: HC3 for rows, CR2 for clusters of rows.
+//!
+//! With `b = R⁻¹s` (see `least_squares`), a row has leverage `h = ‖b‖²` and weight `v = bᵀR⁻¹g_a` in the estimate, `⟨g,θ̂⟩ = Σ v·y`.
+
+use crate::arm::Parameters;
+use crate::error::ConfirmError;
+use crate::least_squares::{ArmFit, CaseLog, Concerned, LeastSquares};
+use crate::symmetric::{add_scaled, dot};
+
+/// `1 − h` below which a residual is rounding only.
+const FULL_LEVERAGE: f64 = 1e-9;
+/// Sweeps of rotations; about six are needed.
+const MAX_SWEEPS: usize = 60;
+
+/// The CR2 standard error with Bell and McCaffrey's degrees of freedom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClusterError {
+    /// The standard error of `⟨g,θ̂⟩`.
+    pub standard_error: f64,
+    /// Satterthwaite's degrees of freedom under independent errors of equal variance.
+    pub degrees: f64,
+    /// Clusters with a row of an arm that the functional concerns.
+    pub clusters: u64,
+}
+
+impl LeastSquares {
+    /// The HC3 standard error of `⟨g,θ̂⟩`: `se² = Σ_a Σ_rows (sᵀG_a g_a)² e²/(1−h)²`, `G = (Σssᵀ)⁻¹`, of the rows that it was fitted to
+    /// [mackinnon-1985; without the jackknife's centring, as is usual]. O(n·d²).
+    ///
+    /// # Errors
+    /// [`ConfirmError::NoChange`], [`ConfirmError::NotEstimable`] or [`ConfirmError::Leverage`].
+    ///
+    /// # Panics
+    /// If the shapes differ, or the log has another number of rows.
+    pub fn hc3_error(&self, log: &CaseLog<'_>, functional: &Parameters) -> Result<f64, ConfirmError> {
+        let weights = Weights::new(self, log, functional)?;
+        let mut row_of = Row::default();
+        let mut variance = 0.0;
+        for (row, context, arm, reward) in log.rows() {
+            let Some(arm) = weights.arm(arm) else { continue };
+            arm.read(context, reward, &mut row_of);
+            let left = 1.0 - dot(&row_of.whitened, &row_of.whitened);
+            if row_of.weight == 0.0 {
+                continue;
+            }
+            if !(left > FULL_LEVERAGE) {
+                return Err(ConfirmError::Leverage { row });
+            }
+            let score = row_of.weight * row_of.residual / left;
+            variance += score * score;
+        }
+        Ok(variance.sqrt())
+    }
+
+    /// The CR2 standard error of `⟨g,θ̂⟩` for rows that belong to clusters, and its degrees of freedom
+    /// [bell-2002; pustejovsky-2018, §2]: `se² = Σ_g (v_gᵀA_g e_g)²` with the symmetric root `A_g = (I − H_gg)^{−½}`. A cluster may have rows of several
+    /// arms. O(n·d² + G·min(n_g, d)³).
+    ///
+    /// # Errors
+    /// [`ConfirmError::Length`] if there is not one cluster for each row; [`ConfirmError::NoChange`]; [`ConfirmError::NotEstimable`].
+    ///
+    /// # Panics
+    /// If the shapes differ, or the log has another number of rows.
+    pub fn cr2_error(
+        &self,
+        log: &CaseLog<'_>,
+        clusters: &[u64],
+        functional: &Parameters,
+    ) -> Result<ClusterError, ConfirmError> {
+        if clusters.len() != log.len() {
+            return Err(ConfirmError::Length { name: "clusters", expected: log.len(), found: clusters.len() });
+        }
+        let weights = Weights::new(self, log, functional)?;
+        let mut members: Vec<(u64, usize, usize)> = log
+            .rows()
+            .filter(|&(_, _, arm, _)| weights.arm(arm).is_some())
+            .map(|(row, _, arm, _)| (clusters[row], arm, row))
+            .collect();
+        members.sort_unstable();
+        let dimension = self.shape().dimension();
+        let values = log.contexts().values();
+        let mut sums = ClusterSums::new(weights.arms.len() * dimension);
+        for cluster in members.chunk_by(|one, other| one.0 == other.0) {
+            for group in cluster.chunk_by(|one, other| one.1 == other.1) {
+                let Some((place, arm)) = weights.place(group[0].1) else { continue };
+                let rows = group.iter().map(|&(_, _, row)| {
+                    let mut read = Row::default();
+                    arm.read(&values[row * dimension..(row + 1) * dimension], log.reward(row), &mut read);
+                    read
+                });
+                sums.add_block(place * dimension, &rows.collect::<Vec<_>>());
+            }
+            sums.end_cluster();
+        }
+        Ok(sums.error())
+    }
+}
+
+/// The arms that a functional concerns, ready to weigh rows.
+struct Weights<'a> {
+    arms: Vec<WeightedArm<'a>>,
+}
+
+struct WeightedArm<'a> {
+    arm: usize,
+    fit: &'a ArmFit,
+    /// `R⁻¹g_a`.
+    direction: Vec<f64>,
+}
+
+/// A row in the coordinates of its arm.
+#[derive(Default)]
+struct Row {
+    /// `b`.
+    whitened: Vec<f64>,
+    /// `v`.
+    weight: f64,
+    /// `e`.
+    residual: f64,
+}
+
+impl<'a> Weights<'a> {
+    fn new(fit: &'a LeastSquares, log: &CaseLog<'_>, functional: &'a Parameters) -> Result<Self, ConfirmError> {
+        assert!(fit.cases() == log.len() as u64, "robust errors need the rows that the regressions were fitted to");
+        let concerned = fit.concerned(functional)?.into_iter();
+        let arms =
+            concerned.map(|Concerned { arm, fit, part }| WeightedArm { arm, fit, direction: fit.whitened(part) });
+        Ok(Self { arms: arms.collect() })
+    }
+
+    fn arm(&self, arm: usize) -> Option<&WeightedArm<'a>> {
+        self.place(arm).map(|(_, arm)| arm)
+    }
+
+    fn place(&self, arm: usize) -> Option<(usize, &WeightedArm<'a>)> {
+        self.arms.iter().enumerate().find(|(_, weighted)| weighted.arm == arm)
+    }
+}
+
+impl WeightedArm<'_> {
+    fn read(&self, context: &[f64], reward: f64, row: &mut Row) {
+        row.whitened.clear();
+        row.whitened.extend_from_slice(context);
+        self.fit.whiten(&mut row.whitened);
+        row.weight = dot(&row.whitened, &self.direction);
+        row.residual = reward - dot(context, self.fit.estimate());
+    }
+}
+
+/// Sums over clusters. With `u_g = A_g v_g` and `w_g = B_gᵀu_g` the variance's estimate is a sum of squares of `p_gᵀy` with
+/// `p_gᵀp_h = [g = h]‖u_g‖² − w_gᵀw_h`, from which its degrees of freedom follow [pustejovsky-2018, §3].
+struct ClusterSums {
+    variance: f64,
+    /// `Σ_g p_gᵀp_g`.
+    trace: f64,
+    /// `Σ_g ((p_gᵀp_g)² − (w_gᵀw_g)²)`.
+    own: f64,
+    /// `Σ_g w_g w_gᵀ`, in full.
+    shared: Vec<f64>,
+    clusters: u64,
+    /// Of the cluster in hand: `uᵀe`, `‖u‖²` and `w`.
+    score: f64,
+    length_squared: f64,
+    moment: Vec<f64>,
+}
+
+impl ClusterSums {
+    fn new(width: usize) -> Self {
+        Self {
+            variance: 0.0,
+            trace: 0.0,
+            own: 0.0,
+            shared: vec![0.0; width * width],
+            clusters: 0,
+            score: 0.0,
+            length_squared: 0.0,
+            moment: vec![0.0; width],
+        }
+    }
+
+    /// Rows of one arm in the cluster in hand. `start` is the arm's place in `w`.
+    fn add_block(&mut self, start: usize, rows: &[Row]) {
+        for (row, adjusted) in rows.iter().zip(adjusted_weights(rows)) {
+            self.score += adjusted * row.residual;
+            self.length_squared += adjusted * adjusted;
+            add_scaled(&mut self.moment[start..start + row.whitened.len()], adjusted, &row.whitened);
+        }
+    }
+
+    fn end_cluster(&mut self) {
+        let explained = dot(&self.moment, &self.moment);
+        let left = self.length_squared - explained;
+        self.variance += self.score * self.score;
+        self.trace += left;
+        self.own += left * left - explained * explained;
+        for (row, &entry) in self.shared.chunks_exact_mut(self.moment.len()).zip(&self.moment) {
+            add_scaled(row, entry, &self.moment);
+        }
+        self.clusters += 1;
+        (self.score, self.length_squared) = (0.0, 0.0);
+        self.moment.fill(0.0);
+    }
+
+    fn error(&self) -> ClusterError {
+        let spread = self.own + dot(&self.shared, &self.shared);
+        let degrees = if spread > 0.0 { self.trace * self.trace / spread } else { 0.0 };
+        ClusterError { standard_error: self.variance.sqrt(), degrees, clusters: self.clusters }
+    }
+}
+
+/// `(I − BBᵀ)^{−½}v` for rows `B` and weights `v`: in the space of the rows or of the variables, whichever is smaller. Where
+/// `I − BBᵀ` is singular its generalised inverse root is taken.
+fn adjusted_weights(rows: &[Row]) -> Vec<f64> {
+    let (count, dimension) = (rows.len(), rows[0].whitened.len());
+    let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
+    // The root of what is left, and 1/root.
+    let root = |eigenvalue: f64| (1.0 - eigenvalue > FULL_LEVERAGE).then(|| (1.0 - eigenvalue).sqrt());
+    if count <= dimension {
+        let mut gram = vec![0.0; count * count];
+        for (i, row) in rows.iter().enumerate() {
+            for (j, other) in rows.iter().enumerate() {
+                gram[i * count + j] = dot(&row.whitened, &other.whitened);
+            }
+        }
+        return spectral(gram, count, &weights, |eigenvalue| root(eigenvalue).map_or(0.0, |root| 1.0 / root));
+    }
+    let mut gram = vec![0.0; dimension * dimension];
+    let mut moment = vec![0.0; dimension];
+    for row in rows {
+        for (line, &entry) in gram.chunks_exact_mut(dimension).zip(&row.whitened) {
+            add_scaled(line, entry, &row.whitened);
+        }
+        add_scaled(&mut moment, row.weight, &row.whitened);
+    }
+    // (I − BBᵀ)^{−½} = I + B f(BᵀB) Bᵀ with f(x) = ((1−x)^{−½} − 1)/x.
+    let correction = spectral(gram, dimension, &moment, |eigenvalue| {
+        root(eigenvalue).map_or(-1.0, |root| 1.0 / (root * (1.0 + root)))
+    });
+    rows.iter().map(|row| row.weight + dot(&row.whitened, &correction)).collect()
+}
+
+/// `f(A)x` for a symmetric matrix in full, by Jacobi's rotations [golub-2013, §8.5].
+fn spectral(mut matrix: Vec<f64>, order: usize, x: &[f64], f: impl Fn(f64) -> f64) -> Vec<f64> {
+    let mut vectors = vec![0.0; order * order];
+    (0..order).for_each(|i| vectors[i * order + i] = 1.0);
+    for _ in 0..MAX_SWEEPS {
+        if !rotate_all(&mut matrix, &mut vectors, order) {
+            break;
+        }
+    }
+    // The rows of `vectors` are the eigenvectors.
+    let mut result = vec![0.0; order];
+    for (i, vector) in vectors.chunks_exact(order).enumerate() {
+        add_scaled(&mut result, f(matrix[i * order + i]) * dot(vector, x), vector);
+    }
+    result
+}
+
+/// One sweep of rotations; whether any was needed. Eigenvalues here are at most 1.
+fn rotate_all(matrix: &mut [f64], vectors: &mut [f64], order: usize) -> bool {
+    let mut rotated = false;
+    for p in 0..order {
+        for q in p + 1..order {
+            let off = matrix[p * order + q];
+            if off.abs() <= 1e-15 {
+                continue;
+            }
+            rotated = true;
+            let half = 0.5 * (matrix[q * order + q] - matrix[p * order + p]) / off;
+            let tangent = half.signum() / (half.abs() + (half * half + 1.0).sqrt());
+            let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+            let sine = tangent * cosine;
+            let turn = |values: &mut [f64], one: usize, other: usize| {
+                let (a, b) = (values[one], values[other]);
+                values[one] = cosine * a - sine * b;
+                values[other] = sine * a + cosine * b;
+            };
+            for i in 0..order {
+                turn(matrix, i * order + p, i * order + q);
+            }
+            for i in 0..order {
+                turn(matrix, p * order + i, q * order + i);
+                turn(vectors, p * order + i, q * order + i);
+            }
+            matrix[p * order + q] = 0.0;
+            matrix[q * order + p] = 0.0;
+        }
+    }
+    rotated
+}
