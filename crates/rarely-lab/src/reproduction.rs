@@ -381,7 +381,7 @@ fn linear_regret(size: ReproductionSize) -> Result<Trial, SettingsError> {
         let mut contestant = Contestant::new(Algorithm::LinUcb, Profile::Rigorous).named(name);
         contestant.declared.noise = Some(world.noise);
         contestant.declared.error_probability = Some(0.5);
-        contestant.declared.sets = sets;
+        contestant.declared.sets = Some(sets);
         contestant
     };
     let [joint, per_arm] = LINEAR_REGRET.1;

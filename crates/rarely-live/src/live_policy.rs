@@ -186,7 +186,8 @@ impl LivePolicy {
     /// The decider after event `basis`.
     pub fn decider(&self, basis: u64) -> Decider {
         let PolicyState { learned, stopped, registration, counts, .. } = &self.state;
-        let basis = DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
+        let basis =
+            DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
         Decider::new(&self.document, learned, basis, registration.seed, *stopped)
     }
 

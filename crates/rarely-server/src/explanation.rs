@@ -46,7 +46,9 @@ pub(crate) fn explain(
     let words = match reason {
         Reason::Policy => format!("{by_rule}."),
         Reason::Pilot => {
-            format!("{by_rule}. This was in the pilot, which draws every option with the same probability, {propensity}.")
+            format!(
+                "{by_rule}. This was in the pilot, which draws every option with the same probability, {propensity}."
+            )
         }
         _ => format!(
             "{by_rule}. The data do not rule out {option}, which was drawn at random ({reason}) with probability {propensity}."

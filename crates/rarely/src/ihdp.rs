@@ -52,12 +52,17 @@ enum YesNo {
 /// The children: those in the files named, or the first realisations, as many as were asked for. If neither is given, those in the
 /// files that the environment variable names, or the realisations of Figure 4.
 pub(crate) fn children(data: &[PathBuf], realisations: Option<u32>) -> Result<Vec<Counterfactuals>, Failure> {
-    let variable = std::env::var_os("RARELY_IHDP").filter(|value| !value.is_empty()).map(PathBuf::from);
-    Ok(match (data, realisations, variable) {
-        (&[], None, Some(path)) => ihdp::read(&[path])?,
-        (&[], count, _) => ihdp::realisations(count.unwrap_or(FIGURE_FOUR_REALISATIONS))?,
-        (data, ..) => ihdp::read(data)?,
+    let data = if realisations.is_some() { data.to_vec() } else { files(data) };
+    Ok(match data.as_slice() {
+        &[] => ihdp::realisations(realisations.unwrap_or(FIGURE_FOUR_REALISATIONS))?,
+        data => ihdp::read(data)?,
     })
+}
+
+/// The files that were named, or that `RARELY_IHDP` names.
+pub(crate) fn files(data: &[PathBuf]) -> Vec<PathBuf> {
+    let variable = || std::env::var_os("RARELY_IHDP").filter(|value| !value.is_empty()).map(PathBuf::from);
+    if data.is_empty() { variable().into_iter().collect() } else { data.to_vec() }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = session.watch("reproducing", (total, finished), work)?;
     let reproduced = Reproduced::judge(results, children)?;
     if let Some(directory) = session.directory() {
-        write(directory, &reproduced, &arguments.command(&data))?;
+        write(directory, &reproduced, &arguments.command(&ihdp::files(&arguments.data)))?;
     }
     print(&text(&reproduced, width()))?;
     say(&format!("the report is {}", arguments.out.join("report.html").display()));

@@ -43,6 +43,7 @@ fn result(done: Does) -> ContestantResult {
             rounds_below_nine_tenths: done.below_nine_tenths,
             rounds_outside: None,
             changes: (0..done.changes).map(|_| change()).collect(),
+            ..Run::default()
         }
     };
     let contestant = Contestant::new(Algorithm::RsGreedy, Profile::Rigorous).named(done.name);
@@ -60,7 +61,7 @@ fn judged(
     id: &str,
 ) -> Claim {
     let size = ReproductionSize { full: false, at_most: 50, rounds: ROUNDS, seed: 1 };
-    let trials = TrialResults::new(size, false, trials);
+    let trials = TrialResults::new(size, trials);
     let gap = theorem_three_gap().expect("a case");
     let evidence = ReproductionEvidence { trials: &trials, counter, feasible, gap, children: None };
     let found = claims(&evidence).into_iter().find(|claim| claim.id == id);

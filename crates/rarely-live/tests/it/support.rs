@@ -93,7 +93,9 @@ impl Bench {
     pub(crate) fn people_without_outcomes(&mut self, handle: &PolicyHandle, count: usize) {
         for _ in 0..count {
             let age = 40.0 + 50.0 * self.rng.uniform();
-            block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)])).remove(0).expect("an answer");
+            block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)]))
+                .remove(0)
+                .expect("an answer");
         }
     }
 
