@@ -3,6 +3,7 @@
 mod cone;
 mod confidence;
 mod conformance;
+mod embed_core;
 mod error;
 mod gain;
 mod gradient;

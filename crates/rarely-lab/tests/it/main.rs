@@ -1,6 +1,6 @@
 //! The tests of rarely-lab, in one binary: fixed seeds, and every tolerance derived in a comment.
 
-mod coverage;
+mod confidence_sets;
 mod environment;
 mod experiment;
 mod frontier;
@@ -9,6 +9,7 @@ mod ihdp_files;
 mod metrics;
 mod reference;
 mod report_planar;
+mod report_style;
 mod results;
 mod sweep;
 mod theorem_one;

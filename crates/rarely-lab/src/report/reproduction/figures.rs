@@ -9,8 +9,9 @@ use rarely_core::Parameters;
 
 use crate::report::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
 use crate::report::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
+use crate::report::style::style_of;
 use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
-use rarely_plot::{Colour, Style, style_of};
+use rarely_plot::{Colour, Style};
 
 /// A figure with its file name and what it shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +78,7 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
     );
     show(
         "grid-house",
-        grid_figure(trials, "house", &[2, 5, 20, 50], "The house default against LinUCB, valid sets"),
+        grid_figure(trials, "house", &[2, 5, 20, 50], "Our default against LinUCB, valid sets"),
         "Our default beside LinUCB with the same valid sets.",
     );
     for (name, id, title) in [
