@@ -24,7 +24,7 @@ except ImportError:
 ARMS, DIM, NOISE = 4, 5, 0.1
 PENALTY = 0.01  # the default of `rarely simulate`
 OURS = ("linucb", "rs-greedy", "rs-conservative", "rarely", "greedy", "feasible-greedy")
-# CPU µs a round of the authors' program, carried to Python 3 and run once. Quoted: nothing here measures them.
+# CPU µs per round of the authors' program, ported to Python 3 and run once. Quoted: nothing here measures them.
 AUTHORS = {"linucb": 144, "rs-greedy": 1800, "rs-conservative": 1800, "greedy": 54, "feasible-greedy": 62}
 
 
@@ -42,7 +42,7 @@ class World:
         self.rounds = rounds
 
     def regret(self, chosen):
-        """Expected regret a round, of as many rounds as were played."""
+        """Expected regret per round played."""
         means = self.means[: len(chosen)]
         return float(np.mean(means.max(axis=1) - means[np.arange(len(chosen)), chosen]))
 

@@ -83,7 +83,7 @@ def rounds_table(rounds, slow_rounds, repetitions):
     print(
         f"one round at a time, k = {ARMS}, d = {DIM} ({rounds:,} rounds; MABWiser, contextualbandits, River {slow_rounds:,})\n"
     )
-    print("| | µs a round | × ours | regret a round |\n|---|---:|---:|---:|")
+    print("| | µs per round | × ours | regret per round |\n|---|---:|---:|---:|")
     for name, (each, regret) in best.items():
         shown = f"{regret:.4f}" if isinstance(regret, float) else regret
         print(f"| {name} | {each:.2f} | {each / base:.1f} | {shown} |")

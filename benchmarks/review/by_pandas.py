@@ -140,7 +140,7 @@ def show(times, rows):
     versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}, pyarrow {pa.__version__}"
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     print(f"{versions}; one core{load}; {rows} rows, d = {len(FEATURES) + 1}, k = {len(OPTIONS)}\n")
-    print("| | processor seconds | million rows a second | × our review |\n|---|---:|---:|---:|")
+    print("| | processor seconds | million rows per second | × our review |\n|---|---:|---:|---:|")
     for kind in ("csv", "parquet"):
         base = times[kind, "review"]
         for work in WORK:

@@ -8,11 +8,11 @@ use crate::problem::{BenchProblem, RoundCursor};
 pub struct Kernels {
     problem: &'static BenchProblem,
     cursor: RoundCursor,
-    arms: Vec<Kernel>,
+    arms: Vec<ArmKernel>,
 }
 
 #[derive(Debug, Clone)]
-struct Kernel {
+struct ArmKernel {
     /// The lower triangle by rows.
     inverse: Vec<f64>,
     estimate: Vec<f64>,
@@ -25,7 +25,7 @@ impl Kernels {
         let (arms, dimension) = (problem.shape().arms(), problem.shape().dimension());
         let penalty = problem.settings().confidence().penalty.get();
         let mut kernel =
-            Kernel { inverse: Vec::new(), estimate: vec![0.0; dimension], direction: vec![0.0; dimension] };
+            ArmKernel { inverse: Vec::new(), estimate: vec![0.0; dimension], direction: vec![0.0; dimension] };
         for i in 0..dimension {
             kernel.inverse.extend((0..=i).map(|j| if i == j { 1.0 / penalty } else { 0.0 }));
         }
@@ -45,7 +45,7 @@ impl Workload for Kernels {
     }
 }
 
-impl Kernel {
+impl ArmKernel {
     #[inline]
     fn update(&mut self, context: &[f64], reward: f64) {
         let Self { inverse, estimate, direction } = self;

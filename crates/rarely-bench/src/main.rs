@@ -138,7 +138,7 @@ fn decisions() {
     race.run(15);
 
     println!("\n### A million decisions at k = 4, d = 5, one core\n");
-    println!("| | million contexts a second | time ÷ decide_many |\n|---|---:|---:|");
+    println!("| | million contexts per second | time ÷ decide_many |\n|---|---:|---:|");
     for name in race.names() {
         println!("| {name} | {:.1} | {:.2} |", 1e3 / race.median(name), race.ratio(name, DECIDE));
     }
@@ -146,7 +146,7 @@ fn decisions() {
     let bound = race.ratio(DECIDE, TRAFFIC) < 1.25 && race.ratio(CACHE, DECIDE) < 0.8;
     let kind = if bound { "memory-bound" } else { "bound by arithmetic, not by memory" };
     println!(
-        "\nTarget: ≥ 50 million a second, or memory-bound: {rate:.0} million, {kind}: {}.",
+        "\nTarget: ≥ 50 million per second, or memory-bound: {rate:.0} million, {kind}: {}.",
         verdict(rate >= 50.0 || bound)
     );
 }

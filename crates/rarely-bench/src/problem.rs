@@ -70,7 +70,7 @@ impl BenchProblem {
         &self.truth
     }
 
-    /// What a policy is told: valid bounds, and the true parameters as the policy in force, so that nothing ever asks for a switch.
+    /// The settings of a policy: valid bounds, and the true parameters as the policy in force, so that nothing ever asks for a switch.
     pub fn settings(&self) -> Settings {
         let length = dot(self.truth.values(), self.truth.values()).sqrt();
         let settings = Settings::new(self.shape().arms(), self.shape().dimension());

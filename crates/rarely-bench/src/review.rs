@@ -76,7 +76,7 @@ fn table(file: &Path) {
     let bytes = fs::metadata(file).expect("a file").len() as f64 / ROWS as f64;
     let name = file.file_name().expect("a name").display();
     println!("\n### {name}: {ROWS} rows of {bytes:.0} bytes, d = {}, k = {}\n", FEATURES + 1, OPTIONS.len());
-    println!("| | ns a row | million rows a second | MB a second | × parsed |\n|---|---:|---:|---:|---:|");
+    println!("| | ns per row | million rows per second | MB per second | × parsed |\n|---|---:|---:|---:|---:|");
     let parsed = WORK[0].1;
     for name in race.names() {
         let time = race.median(name);

@@ -38,7 +38,7 @@ fn under_load(program: &str, folder: &Path, yardstick: Option<SocketAddr>) {
     }
     let disk = disk::appends_a_second(folder, Duration::from_secs(SECONDS));
     println!("The disk's limit, append and fdatasync: {disk:.0} a second.\n");
-    println!("| what | features | connections | a second | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|");
+    println!("| what | features | connections | per second | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|");
     let mut best = Load::default();
     let mut alone = 0.0;
     for features in FEATURES {
@@ -160,7 +160,7 @@ fn print_row(what: &str, features: usize, connections: usize, load: &Load, batch
     );
 }
 
-/// A person with so many features, each another number.
+/// A person with this many features, each with its own number.
 fn record(features: usize, person: usize) -> String {
     let mut text = String::from("{");
     for feature in 0..features {

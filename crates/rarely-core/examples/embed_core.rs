@@ -11,6 +11,12 @@ fn mean_outcome(arm: usize, risk: f64) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    run()?;
+    Ok(())
+}
+
+/// Returns the outcomes learned and the changes made.
+pub(crate) fn run() -> Result<(u64, u64), Box<dyn std::error::Error>> {
     // Two arms; two context variables: an intercept and the risk. The rule in force treats from a risk of 0.8:
     // the score of waiting is 0.8, that of treating is the risk itself.
     let mut policy = Settings::new(2, 2)?
@@ -34,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     live(restored.as_mut(), &mut same_rng, 500)?;
     assert_eq!(policy.snapshot(), restored.snapshot());
     println!("the restored policy learned the same from the next 500 patients");
-    Ok(())
+    Ok((policy.rounds(), policy.changes()))
 }
 
 /// Patients come one by one: decide, act, observe.

@@ -285,7 +285,7 @@ pub fn arms_are_interchangeable(arms: usize, build: &BuildInOrder<'_>) {
     let same: Vec<usize> = (0..arms).collect();
     let mut policy = build(&same);
     let name = policy.algorithm();
-    let world = World::new(policy.shape());
+    let world = DrawnWorld::new(policy.shape());
     let log = run(&mut *policy, &world, &mut Rng::new(SEED, 1), 0..ROUNDS);
     let reversed: Vec<usize> = same.iter().rev().copied().collect();
     let rotated: Vec<usize> = same.iter().cycle().skip(1).take(same.len()).copied().collect();
@@ -313,14 +313,14 @@ pub fn arms_are_interchangeable(arms: usize, build: &BuildInOrder<'_>) {
 }
 
 /// Contexts and noise that do not depend on what a policy does.
-struct World {
+struct DrawnWorld {
     shape: Shape,
     truth: Vec<f64>,
     contexts: Vec<f64>,
     noise: Vec<f64>,
 }
 
-impl World {
+impl DrawnWorld {
     fn new(shape: Shape) -> Self {
         let mut rng = Rng::new(SEED, 0);
         let dimension = shape.dimension();
@@ -361,9 +361,9 @@ fn segments() -> [Range<usize>; 3] {
     [0..7, 7..ROUNDS / 2, ROUNDS / 2..ROUNDS]
 }
 
-fn start(build: &Build<'_>) -> (Box<dyn Policy>, World) {
+fn start(build: &Build<'_>) -> (Box<dyn Policy>, DrawnWorld) {
     let policy = build();
-    let world = World::new(policy.shape());
+    let world = DrawnWorld::new(policy.shape());
     (policy, world)
 }
 
@@ -382,7 +382,7 @@ fn observe(policy: &mut dyn Policy, context: Context<'_>, decision: &Decision, r
     }
 }
 
-fn play(policy: &mut dyn Policy, world: &World, rng: &mut Rng, round: usize) -> Entry {
+fn play(policy: &mut dyn Policy, world: &DrawnWorld, rng: &mut Rng, round: usize) -> Entry {
     let context = world.context(round);
     let decision = decide(policy, context, rng);
     let reward = world.reward(round, decision.arm);
@@ -390,7 +390,7 @@ fn play(policy: &mut dyn Policy, world: &World, rng: &mut Rng, round: usize) -> 
     Entry { decision, reward, change }
 }
 
-fn run(policy: &mut dyn Policy, world: &World, rng: &mut Rng, rounds: Range<usize>) -> Vec<Entry> {
+fn run(policy: &mut dyn Policy, world: &DrawnWorld, rng: &mut Rng, rounds: Range<usize>) -> Vec<Entry> {
     rounds.map(|round| play(policy, world, rng, round)).collect()
 }
 
@@ -402,7 +402,7 @@ fn restore(snapshot: Snapshot, law: &str, policy: &dyn Policy) -> Box<dyn Policy
 }
 
 /// No number that a policy shows or decides with is NaN, and its state restores.
-fn sound(policy: &dyn Policy, world: &World, law: &str, after: fmt::Arguments<'_>) {
+fn sound(policy: &dyn Policy, world: &DrawnWorld, law: &str, after: fmt::Arguments<'_>) {
     let name = policy.algorithm();
     if let Some(learner) = policy.learner() {
         let (set, context) = (learner.set(), world.context(0).values());

@@ -212,7 +212,7 @@ pub enum ObserveError {
     },
     /// Contexts too large for the penalty.
     #[error(
-        "with this context arm {arm} would hold {ratio:e} times the penalty, more than the limit {MAX_INFORMATION_RATIO:e}"
+        "with this context arm {arm} would hold {} times the penalty, more than the limit {}", large(*ratio), large(MAX_INFORMATION_RATIO)
     )]
     IllConditioned {
         /// The arm.
@@ -288,7 +288,9 @@ pub enum MergeError {
         arm: usize,
     },
     /// Merged, they would hold more than `f64` resolves.
-    #[error("merged, arm {arm} would hold {ratio:e} times the penalty, more than the limit {MAX_INFORMATION_RATIO:e}")]
+    #[error(
+        "merged, arm {arm} would hold {} times the penalty, more than the limit {}", large(*ratio), large(MAX_INFORMATION_RATIO)
+    )]
     IllConditioned {
         /// The arm.
         arm: usize,
@@ -380,6 +382,11 @@ impl Explain for RestoreError {
             Self::Damaged(_) => Some(Remedy::new("restore an earlier copy")),
         }
     }
+}
+
+/// A number beyond a limit, to be compared with it.
+fn large(value: f64) -> String {
+    rarely_error::scientific(value, 6)
 }
 
 /// A number as people write it: plain where that is short, with an exponent where it is not.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, scientific};
 use thiserror::Error;
 
 use crate::{CasesError, FileError, Location};
@@ -83,7 +83,7 @@ pub enum DataError {
         format: CounterfactualFormat,
     },
     /// A number beyond what the core accepts.
-    #[error("{location}: found {found:e}, beyond the limit of {limit:e}")]
+    #[error("{location}: found {}, beyond the limit of {}", scientific(*found, 6), scientific(*limit, 6))]
     TooLarge {
         /// Where.
         location: Location,
@@ -207,7 +207,7 @@ pub enum DataError {
         found: String,
     },
     /// A column without a name, or an outcome or mean without an arm.
-    #[error("{}, line 1, column {column}: found the name {found}, which names nothing", file.display())]
+    #[error("{}, line 1, column {column}: found the column name {found}, which is incomplete", file.display())]
     Unnamed {
         /// The file.
         file: PathBuf,

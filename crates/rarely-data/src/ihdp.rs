@@ -46,9 +46,9 @@ pub(crate) fn covariate_names() -> Vec<String> {
     (1..=COVARIATES).map(|number| format!("x{number}")).collect()
 }
 
-/// Reads realisations from folders, CSV files and npz archives, in the order given.
+/// Reads realisations from directories, CSV files and npz archives, in the order given.
 ///
-/// Of a folder all files `ihdp_npci_<number>.csv` are read in the order of their numbers or, if there are none, its `.npz`
+/// Of a directory all files `ihdp_npci_<number>.csv` are read in the order of their numbers or, if there are none, its `.npz`
 /// archives in the order of their names. A `.train.npz` and a `.test.npz` of otherwise equal names are joined, the training
 /// split's people first; one alone is read as it is, and the label says which split it is.
 ///
@@ -82,7 +82,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Counterfactuals>, DataError> {
     Ok(realisations)
 }
 
-/// The files of a folder that belong to the set, in order.
+/// The files of a directory that belong to the set, in order.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let cannot = |source| DataError::Io { file: folder.to_owned(), source };
     let (mut numbered, mut archives) = (Vec::new(), Vec::new());

@@ -7,8 +7,7 @@ const SHOWN_CHARACTERS: usize = 40;
 
 /// The number in a field, if it is finite. Blanks around it are ignored.
 pub(crate) fn finite(field: &[u8]) -> Option<f64> {
-    let parsed = std::str::from_utf8(field).ok()?.trim().parse();
-    parsed.ok().filter(|value: &f64| value.is_finite())
+    rarely_policy::number::read(std::str::from_utf8(field).ok()?)
 }
 
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
@@ -82,7 +81,7 @@ fn eight_from(window: &[u8; WINDOW], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*window.get(at..)?.first_chunk()?))
 }
 
-/// The number that the first so many of eight characters spell, if they are digits: all of them at once, as pairs, then as fours.
+/// The number that the first `count` of eight characters spell, if they are digits: all of them at once, as pairs, then as fours.
 #[inline]
 fn number(characters: u64, count: usize) -> Option<i64> {
     // What follows the digits goes out at the top, and zeros come in before them.

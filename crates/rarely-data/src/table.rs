@@ -29,7 +29,7 @@ pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
         return Err(DataError::NoHeader { file: path.to_owned(), found: "an empty file".to_owned() });
     }
     let header = Header::read(path, &rows)?;
-    let columns = header.roles.iter().zip(&header.names).filter(|(role, _)| **role == Role::Context);
+    let columns = header.roles.iter().zip(&header.names).filter(|(role, _)| **role == ColumnRole::Context);
     let mut people = Counterfactuals {
         label: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         columns: columns.map(|(_, name)| name.clone()).collect(),
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<Counterfactuals, DataError> {
 
 /// What a column is.
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
+enum ColumnRole {
     Context,
     Outcome(usize),
     Mean(usize),
@@ -57,7 +57,7 @@ enum Role {
 
 struct Header {
     names: Vec<String>,
-    roles: Vec<Role>,
+    roles: Vec<ColumnRole>,
     arms: usize,
     has_means: bool,
 }
@@ -80,7 +80,7 @@ impl Header {
         let mut roles = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
             roles.push(if let Some(arm) = name.strip_prefix("outcome:") {
-                Role::Outcome(numbers[arm])
+                ColumnRole::Outcome(numbers[arm])
             } else if let Some(arm) = name.strip_prefix("mean:") {
                 let unknown = || DataError::UnknownArm {
                     file: file.to_owned(),
@@ -88,17 +88,17 @@ impl Header {
                     name: name.clone(),
                     arms: arms.clone(),
                 };
-                Role::Mean(*numbers.get(arm).ok_or_else(unknown)?)
+                ColumnRole::Mean(*numbers.get(arm).ok_or_else(unknown)?)
             } else {
-                Role::Context
+                ColumnRole::Context
             });
         }
-        let has_means = roles.iter().any(|role| matches!(role, Role::Mean(_)));
-        let without = (0..arms.len()).find(|&arm| !roles.contains(&Role::Mean(arm)));
+        let has_means = roles.iter().any(|role| matches!(role, ColumnRole::Mean(_)));
+        let without = (0..arms.len()).find(|&arm| !roles.contains(&ColumnRole::Mean(arm)));
         if let Some(arm) = without.filter(|_| has_means) {
             return Err(DataError::MissingMean { file: file.to_owned(), arm: arms[arm].clone() });
         }
-        if !roles.contains(&Role::Context) {
+        if !roles.contains(&ColumnRole::Context) {
             return Err(DataError::NoContext { file: file.to_owned() });
         }
         Ok(Self { names, roles, arms: arms.len(), has_means })
@@ -110,17 +110,17 @@ impl Header {
         people.outcomes.resize(first + self.arms, 0.0);
         people.means.resize(first + self.arms, 0.0);
         for (index, &role) in self.roles.iter().enumerate() {
-            let limit = if role == Role::Context { MAX_CONTEXT_ENTRY } else { MAX_REWARD };
+            let limit = if role == ColumnRole::Context { MAX_CONTEXT_ENTRY } else { MAX_REWARD };
             let value = number::read(row.field(index), limit, FORMAT, || row.location(&self.names, index))?;
             match role {
-                Role::Context => people.contexts.push(value),
-                Role::Outcome(arm) => {
+                ColumnRole::Context => people.contexts.push(value),
+                ColumnRole::Outcome(arm) => {
                     people.outcomes[first + arm] = value;
                     if !self.has_means {
                         people.means[first + arm] = value;
                     }
                 }
-                Role::Mean(arm) => people.means[first + arm] = value,
+                ColumnRole::Mean(arm) => people.means[first + arm] = value,
             }
         }
         Ok(())

@@ -11,9 +11,13 @@
 //! assert_eq!(remedy.worded(|_| Some("raise `--reject-limit`")), "correct them, or raise `--reject-limit`");
 //! ```
 
+mod number;
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+
+pub use number::scientific;
 
 /// An error that knows what its reader can do about it.
 pub trait Explain: Error {

@@ -1,17 +1,17 @@
-//! What all contestants of an experiment are told, as plain data.
+//! What all contestants of an experiment assume, as plain data.
 
 use rarely_core::{Algorithm, Exploration, Profile, Sets};
 use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 
-/// What the algorithms are told; `None` is the default of the profile. Fields are in alphabetical order, as in the JSON files.
+/// The assumptions of the algorithms; `None` is the default of the profile. Fields are in alphabetical order, as in the JSON files.
 ///
 /// ```
 /// use rarely_core::Algorithm;
 /// use rarely_lab::Assumptions;
-/// let told = Assumptions { penalty: Some(0.1), ..Assumptions::default() };
-/// let contestants = told.contestants(&[Algorithm::Rarely, Algorithm::LinUcb], 0.5);
+/// let assumptions = Assumptions { penalty: Some(0.1), ..Assumptions::default() };
+/// let contestants = assumptions.contestants(&[Algorithm::Rarely, Algorithm::LinUcb], 0.5);
 /// assert_eq!(contestants[1].declared.noise, Some(0.5));
 /// assert_eq!(serde_json::to_value(told)?["penalty"], 0.1);
 /// # Ok::<(), serde_json::Error>(())

@@ -61,7 +61,7 @@ pub struct Contestant {
     pub profile: Profile,
     /// Exploration of switching algorithms, instead of their own.
     pub explore: Option<Exploration>,
-    /// What it is told.
+    /// What it assumes.
     pub declared: Declared,
     /// How it is tuned.
     pub tuned: Tuned,

@@ -14,7 +14,7 @@ pub struct ExperimentDescription {
     /// The algorithms.
     #[serde(serialize_with = "names")]
     pub algorithms: Vec<Algorithm>,
-    /// What the algorithms are told.
+    /// The assumptions of the algorithms.
     pub assumptions: Assumptions,
     /// The command that ran it, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

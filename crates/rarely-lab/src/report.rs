@@ -3,5 +3,7 @@
 mod planar;
 pub mod reproduction;
 pub mod results;
+mod style;
 
 pub use planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
+pub use style::style_of;

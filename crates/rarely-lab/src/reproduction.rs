@@ -85,7 +85,7 @@ impl ReproductionSize {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
             (_, true) => "the paper's size, 50 runs of every simulation and 500 of IHDP (the paper has 100)".to_owned(),
             (_, false) => {
-                "50 runs of the main experiment, the house default and the grid at d = 2, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
+                "50 runs of the main experiment, our default and the grid at d = 2, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
             }
         };
         format!("{} rounds, {how_many}", self.rounds)
@@ -209,7 +209,7 @@ fn main(size: ReproductionSize) -> Vec<Trial> {
     ]
 }
 
-/// The grid of the supplement under both profiles, and the house default against LinUCB.
+/// The grid of the supplement under both profiles, and our default against LinUCB.
 fn grids(size: ReproductionSize) -> Vec<Trial> {
     let compared: Vec<Algorithm> = without_clucb().collect();
     let house = [Algorithm::Rarely, Algorithm::LinUcb];

@@ -243,7 +243,7 @@ pub struct AffectedBand {
     pub changed: u64,
     /// The moves, such as `watch → treat (12)`.
     pub moves: Vec<String>,
-    /// The total gain in the band: estimate, lower end, upper end.
+    /// The average gain over all people of the band: estimate, lower end, upper end.
     pub gain: [f64; 3],
 }
 

@@ -9,7 +9,7 @@ pub enum Ticks {
     Days,
     /// Parts of a second.
     Seconds {
-        /// So many digits after the second: 3 counts thousandths. At most 9.
+        /// Digits after the second: 3 counts thousandths. At most 9.
         digits: usize,
         /// Whether midnight is Greenwich's.
         universal: bool,
@@ -55,7 +55,7 @@ pub fn utc(time_ms: u64) -> String {
     text
 }
 
-/// Year, month and day of the Gregorian calendar, so many days after 1 January 1970.
+/// Year, month and day of the Gregorian calendar, `days` after 1 January 1970.
 fn date(days: i64) -> (i64, i64, i64) {
     /// Days from 1 March of the year 0 to 1 January 1970.
     const EPOCH: i64 = 719_468;

@@ -5,8 +5,8 @@ use crate::style::{Colour, Style};
 /// A picture of one or more panels, in rows of `columns`.
 ///
 /// ```
-/// use rarely_plot::{Axis, Figure, Mark, Panel, style_of};
-/// let marks = vec![Mark::line("rarely", style_of("rarely"), vec![(0.0, 0.0), (100.0, 2.0)])];
+/// use rarely_plot::{Axis, Figure, Mark, Panel, style_of_arm};
+/// let marks = vec![Mark::line("rarely", style_of_arm(0), vec![(0.0, 0.0), (100.0, 2.0)])];
 /// let (x, y) = (Axis::linear("round"), Axis::linear("changes"));
 /// let panel = Panel { title: "a) Changes".into(), x, y, marks, ..Panel::default() };
 /// let figure = Figure { title: "A run".into(), panels: vec![panel], ..Figure::default() };

@@ -37,4 +37,4 @@ pub use number::value_text;
 pub use page::{Page, PageCell, Tone};
 pub use png::{FigureError, MAX_PIXELS};
 pub use scale::vertical_ticks;
-pub use style::{Colour, Dash, Style, style_of, style_of_arm};
+pub use style::{Colour, Dash, Style, style_of_arm};

@@ -1,5 +1,10 @@
 //! Numbers as they are written: coordinates for the drawing, values for the reader.
 
+use rarely_error::scientific;
+
+/// Significant digits of a value.
+pub(crate) const DIGITS: usize = 3;
+
 /// A coordinate with at most two decimals; the same bytes on every machine.
 pub(crate) fn coordinate(value: f64) -> String {
     debug_assert!(value.is_finite(), "a coordinate is finite");
@@ -55,7 +60,7 @@ pub fn value_text(value: f64) -> String {
         return "0".to_owned();
     }
     if !(1e-4..1e6).contains(&size) {
-        return scientific(value);
+        return scientific(value, DIGITS);
     }
     let mut decimals = 2;
     let mut least = 1.0;
@@ -71,29 +76,4 @@ pub fn value_text(value: f64) -> String {
     }
     let text = grouped(value, decimals);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// `2×10⁶`, `10⁻⁵`.
-pub(crate) fn scientific(value: f64) -> String {
-    let text = format!("{:.2e}", value.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = trimmed(mantissa);
-    let exponent: String = exponent
-        .chars()
-        .map(|digit| match digit {
-            '-' => '⁻',
-            '0' => '⁰',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            '4' => '⁴',
-            '5' => '⁵',
-            '6' => '⁶',
-            '7' => '⁷',
-            '8' => '⁸',
-            _ => '⁹',
-        })
-        .collect();
-    let sign = if value < 0.0 { "−" } else { "" };
-    if mantissa == "1" { format!("{sign}10{exponent}") } else { format!("{sign}{mantissa}×10{exponent}") }
 }

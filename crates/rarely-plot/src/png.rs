@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use rarely_error::{Explain, Remedy};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
@@ -36,6 +37,15 @@ pub enum FigureError {
     /// The bitmap could not be written: a fault of this library.
     #[error("the bitmap could not be written: {0}")]
     Encoding(String),
+}
+
+impl Explain for FigureError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Size { .. } => Some(Remedy::new("choose a scale of 2 for a screen, or 3 for print")),
+            Self::Drawing(_) | Self::Encoding(_) => None,
+        }
+    }
 }
 
 pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {

@@ -1,7 +1,9 @@
 //! From data to a share of an axis: ranges, ticks and their labels.
 
+use rarely_error::scientific;
+
 use crate::figure::{Axis, Scale};
-use crate::number::{grouped, scientific};
+use crate::number::{DIGITS, grouped};
 
 /// The numbers along one axis, gathered from the marks.
 #[derive(Debug, Clone, Copy)]
@@ -273,7 +275,7 @@ fn linear_ticks(low: f64, high: f64, wanted: f64) -> Vec<Tick> {
         if at == 0.0 {
             "0".to_owned()
         } else if largest >= 1e6 || step < 1e-5 {
-            scientific(at)
+            scientific(at, DIGITS)
         } else {
             grouped(at, usize::try_from(-exponent(step)).unwrap_or(0))
         }
@@ -319,6 +321,6 @@ fn log_label(at: f64) -> String {
     if (0.99e-4..1.01e5).contains(&at) {
         grouped(at, usize::try_from(-exponent(at * 1.000_001)).unwrap_or(0))
     } else {
-        scientific(at)
+        scientific(at, DIGITS)
     }
 }

@@ -194,7 +194,7 @@ fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, out
 
 fn write_assumptions(text: &mut String) {
     text.push_str(
-        "\n# The assumptions that turn data into evidence; whoever signs the document signs them too.\n[evidence]\n",
+        "\n# The assumptions that turn data into evidence; a signature of the document covers them too.\n[evidence]\n",
     );
     let comment = "How far outcomes scatter around their mean: a number, or \"bounded\", half the outcome's range, which always holds.";
     line(text, comment, "noise = \"bounded\"");

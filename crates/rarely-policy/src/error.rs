@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, scientific};
 use thiserror::Error;
 
 use crate::number::plainly;
@@ -119,7 +119,7 @@ pub enum ValueError {
         unit: Box<str>,
     },
     /// A number beyond what the core can calculate with.
-    #[error("{column} is {found:e}, beyond the limit of {limit:e}")]
+    #[error("{column} is {}, beyond the limit of {}", scientific(*found, 6), scientific(*limit, 6))]
     TooLarge {
         /// The column.
         column: Box<str>,

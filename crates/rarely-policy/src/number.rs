@@ -1,21 +1,9 @@
 //! Numbers: read from text, shown to people, and rounded back to the digits that were written.
 
-/// Powers of ten that `f64` holds exactly.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
-];
-/// The most digits of which every number fits into 64 bits.
-const MOST_DIGITS: usize = 19;
-/// 2⁵³: `f64` holds every whole number up to it.
-const LARGEST_EXACT: u64 = 1 << 53;
 /// Significant digits of a number in words.
 const SHOWN_DIGITS: usize = 6;
 
 /// The number in a text, which may have spaces around it; `None` if it is not a number, NaN or infinite.
-///
-/// Plain decimals take a fast path: where the digits are a whole number up to 2⁵³ (any 15 digits are), one multiplication or
-/// division by an exact power of ten rounds once, hence correctly. Everything else goes to the standard library.
 ///
 /// ```
 /// assert_eq!(rarely_policy::number::read(" 140.5 "), Some(140.5));
@@ -23,9 +11,6 @@ const SHOWN_DIGITS: usize = 6;
 /// ```
 #[inline]
 pub fn read(text: &str) -> Option<f64> {
-    if let Some(value) = plain(text.as_bytes()) {
-        return Some(value);
-    }
     text.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
@@ -83,60 +68,4 @@ pub(crate) fn snap(value: f64, hair: f64) -> f64 {
         return 0.0;
     }
     (1..=17).map(|digits| round(value, digits)).find(|rounded| (rounded - value).abs() <= hair).unwrap_or(value)
-}
-
-/// A plain decimal of few digits; `None` if the standard library must parse it.
-#[inline]
-fn plain(text: &[u8]) -> Option<f64> {
-    let (&first, &last) = (text.first()?, text.last()?);
-    let text = if first <= b' ' || last <= b' ' { text.trim_ascii() } else { text };
-    let (negative, text) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    let (mantissa, rest) = digits(0, text);
-    let mut count = text.len() - rest.len();
-    let (mut mantissa, mut rest, mut scale) = (mantissa, rest, 0);
-    if let [b'.', fraction @ ..] = rest {
-        (mantissa, rest) = digits(mantissa, fraction);
-        let places = fraction.len() - rest.len();
-        count += places;
-        scale = -i32::try_from(places).ok()?;
-    }
-    if let [b'e' | b'E', power @ ..] = rest {
-        scale += exponent(power)?;
-        rest = &[];
-    }
-    if count == 0 || count > MOST_DIGITS || mantissa > LARGEST_EXACT || !rest.is_empty() {
-        return None;
-    }
-    let power = *POWERS.get(scale.unsigned_abs() as usize)?;
-    let size = if scale < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
-    Some(if negative { -size } else { size })
-}
-
-/// Reads digits onto the end of a number (which wraps if they are too many), and returns what follows them.
-#[inline]
-fn digits(mut number: u64, mut text: &[u8]) -> (u64, &[u8]) {
-    while let [byte @ b'0'..=b'9', rest @ ..] = text {
-        number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-        text = rest;
-    }
-    (number, text)
-}
-
-/// An exponent of at most two digits.
-#[inline]
-fn exponent(text: &[u8]) -> Option<i32> {
-    let (sign, digits) = match text {
-        [b'-', tail @ ..] => (-1, tail),
-        [b'+', tail @ ..] => (1, tail),
-        _ => (1, text),
-    };
-    match digits {
-        [a @ b'0'..=b'9'] => Some(sign * i32::from(a - b'0')),
-        [a @ b'0'..=b'9', b @ b'0'..=b'9'] => Some(sign * (i32::from(a - b'0') * 10 + i32::from(b - b'0'))),
-        _ => None,
-    }
 }

@@ -84,4 +84,5 @@ pub(crate) static RESTORE: Family = Family::named("RestoreError");
 pub(crate) static DOCUMENT: Family = Family::named("DocumentError");
 pub(crate) static DATA: Family = Family::named("DataError");
 pub(crate) static REVIEW: Family = Family::named("ReviewError");
-pub(crate) static TASK: Family = Family::named("TaskError");
+pub(crate) static EXPERIMENT: Family = Family::named("ExperimentError");
+pub(crate) static FIGURE: Family = Family::named("FigureError");

@@ -6,6 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::error;
+
 /// A picture, as SVG and PNG.
 #[pyclass(name = "Figure", module = "rarely", frozen)]
 pub(crate) struct PyFigure {
@@ -79,6 +81,6 @@ impl PyFigure {
 
 impl PyFigure {
     fn pixels(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
-        py.detach(|| self.drawn.png(scale)).map_err(|error| PyValueError::new_err(error.to_string()))
+        py.detach(|| self.drawn.png(scale)).map_err(|error| error::FIGURE.explain(py, &error))
     }
 }

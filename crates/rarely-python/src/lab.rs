@@ -46,14 +46,15 @@ pub(crate) fn simulate<'py>(
     let contestants = assumptions.contestants(&algorithms, true_noise);
     let certificates = if certificates { Certificates::Full } else { Certificates::Brief };
     let experiment = Experiment { rounds, certificates, ..Experiment::new(source, runs, seed) };
-    experiment.check(&contestants).map_err(|error| error::TASK.explain(py, &error))?;
+    experiment.check(&contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     let (directory, journal) = kept(py, out)?;
     let watched = Watched { total: runs * contestants.len() as u64, threads, progress, journal: &journal };
     let outcomes = watched.run(py, |context| experiment.run(&contestants, context))?;
-    let settings = experiment.describe(&assumptions, &algorithms).map_err(|error| error::TASK.explain(py, &error))?;
+    let settings =
+        experiment.describe(&assumptions, &algorithms).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| figures::write(directory, &settings, &outcomes))
-            .map_err(|error| error::TASK.explain(py, &error))?;
+            .map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
     journal.finish()?;
     let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
@@ -91,19 +92,19 @@ pub(crate) fn reproduce(
     let children = children.map_err(|error| error::DATA.explain(py, &error))?;
     let command = call(&data, full, runs, rounds, seed);
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };
-    let trials = trials(size, &children).map_err(|error| error::TASK.explain(py, &error))?;
+    let trials = trials(size, &children).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     for trial in &trials {
-        trial.experiment.check(&trial.contestants).map_err(|error| error::TASK.explain(py, &error))?;
+        trial.experiment.check(&trial.contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
     let (directory, journal) = kept(py, out)?;
     let total = trials.iter().map(Trial::runs).sum();
     let watched = Watched { total, threads, progress, journal: &journal };
     let results = watched.run(py, |context| TrialResults::of(size, &trials, context))?;
     let judged = py.detach(|| Reproduced::judge(results, children));
-    let reproduced = judged.map_err(|error| error::TASK.explain(py, &error))?;
+    let reproduced = judged.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| shown::write(directory, &reproduced, &command))
-            .map_err(|error| error::TASK.explain(py, &error))?;
+            .map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
     journal.finish()?;
     let pictures = py.detach(|| shown::figures(&reproduced));
@@ -131,7 +132,7 @@ fn call(data: &[PathBuf], full: bool, runs: Option<u64>, rounds: u64, seed: u64)
 
 /// The output directory, and the runs already finished in it.
 fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirectory>, RunJournal)> {
-    let wrong = |error: OutputError| error::TASK.explain(py, &error);
+    let wrong = |error: OutputError| error::EXPERIMENT.explain(py, &error);
     let directory = out.as_deref().map(OutputDirectory::create).transpose().map_err(wrong)?;
     let journal = directory.as_ref().map_or_else(|| Ok(RunJournal::none()), RunJournal::open).map_err(wrong)?;
     Ok((directory, journal))
@@ -140,7 +141,8 @@ fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirector
 /// Where contexts and rewards come from, and the noise that is declared for them.
 fn source(world: &Bound<'_, PyDict>) -> PyResult<(WorldSource, f64)> {
     let py = world.py();
-    let get = |name: &str| world.get_item(name)?.ok_or_else(|| error::TASK.says(py, format!("{name} is missing")));
+    let get =
+        |name: &str| world.get_item(name)?.ok_or_else(|| error::EXPERIMENT.says(py, format!("{name} is missing")));
     let table = get("table")?;
     if !table.is_none() {
         let path: PathBuf = table.extract()?;
@@ -171,7 +173,7 @@ fn chosen(py: Python<'_>, names: &[String]) -> PyResult<Vec<Algorithm>> {
         }
     }
     if chosen.is_empty() {
-        Err(error::TASK.with_help(py, "there is no algorithm to run", "name one, or \"all\""))
+        Err(error::EXPERIMENT.with_help(py, "there is no algorithm to run", "name one, or \"all\""))
     } else {
         Ok(chosen)
     }
@@ -188,7 +190,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         Some("published") => Profile::Published,
         Some(other) => {
             let message = format!("there is no profile {other:?}");
-            return Err(error::TASK.with_help(py, message, "use \"rigorous\" or \"published\""));
+            return Err(error::EXPERIMENT.with_help(py, message, "use \"rigorous\" or \"published\""));
         }
     };
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
@@ -196,7 +198,9 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
-            return Err(error::TASK.says(py, format!("norm_bound is {other:?}, but must be a number or \"auto\"")));
+            return Err(
+                error::EXPERIMENT.says(py, format!("norm_bound is {other:?}, but must be a number or \"auto\""))
+            );
         }
         _ => number("norm_bound")?.map(NormBound::Value),
     };

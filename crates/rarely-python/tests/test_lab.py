@@ -89,15 +89,15 @@ def test_control_c_stops_and_the_rest_comes_later(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"environment": "lineer"}, errors.TaskError, "linear"),
+        ({"environment": "lineer"}, errors.ExperimentError, "linear"),
         ({"algorithms": ["linucbb"]}, errors.SettingsError, "linucb"),
-        ({"algorithms": []}, errors.TaskError, "there is no algorithm to run"),
-        ({"profile": "strict"}, errors.TaskError, "rigorous"),
-        ({"rounds": 0}, errors.TaskError, "rounds = 0"),
-        ({"runs": -1}, errors.TaskError, "runs = -1"),
-        ({"threads": 10_000}, errors.TaskError, "threads = 10000"),
-        ({"norm_bound": "large"}, errors.TaskError, "auto"),
-        ({"penalty": -1.0}, errors.TaskError, "penalty"),
+        ({"algorithms": []}, errors.ExperimentError, "there is no algorithm to run"),
+        ({"profile": "strict"}, errors.ExperimentError, "rigorous"),
+        ({"rounds": 0}, errors.ExperimentError, "rounds = 0"),
+        ({"runs": -1}, errors.ExperimentError, "runs = -1"),
+        ({"threads": 10_000}, errors.ExperimentError, "threads = 10000"),
+        ({"norm_bound": "large"}, errors.ExperimentError, "auto"),
+        ({"penalty": -1.0}, errors.ExperimentError, "penalty"),
         ({"table": "nowhere.csv"}, errors.DataError, "nowhere.csv"),
     ],
 )

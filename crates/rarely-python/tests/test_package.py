@@ -78,7 +78,7 @@ def test_everything_public_is_documented() -> None:
                     assert value.__doc__, f"{name}.{member}"
 
 
-def test_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(CRATE.parents[1])
     for readme in (CRATE.parents[1] / "README.md", CRATE / "README.md"):
         blocks = re.findall(r"```python\n(.*?)```", readme.read_text(), flags=re.DOTALL)
@@ -86,6 +86,9 @@ def test_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
         names: dict[str, object] = {}
         for block in blocks:
             exec(block, names)
+            printed = capsys.readouterr().out
+            for shown in re.findall(r"^print\(.*\) +# (<rarely|change )(.*)$", block, flags=re.MULTILINE):
+                assert "".join(shown).split("…")[0] in printed
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -46,9 +46,9 @@ pub(super) fn picture(document: &PolicyDocument, proposal: &ProposedChange) -> P
     };
     let title = "What the change gains, and for whom".to_owned();
     let rest = if left_out == 0 {
-        "Bands in which nobody changes are left out.".to_owned()
+        "Bands without changes are left out.".to_owned()
     } else {
-        format!("Bands in which nobody changes are left out, and the {left_out} with the fewest changes.")
+        format!("Bands without changes are left out, and the {left_out} with the fewest changes.")
     };
     let goes_on = if panel.x.range.is_some() { " A whisker at the edge continues beyond it." } else { "" };
     Picture {

@@ -4,7 +4,7 @@ mod model;
 
 use rarely_plot::{Page, PageCell, Tone};
 use rarely_review::findings::numbers::count;
-use rarely_review::findings::{CertificateLine, ImpactFinding, ProposalFinding};
+use rarely_review::findings::{CertificateLine, DIGEST_TITLE, ImpactFinding, ProposalFinding, thin_title};
 use rarely_review::{Findings, ThinSupport, Verdict};
 
 use crate::Picture;
@@ -169,8 +169,7 @@ impl Report<'_> {
         let rows: Vec<Vec<PageCell>> = places.iter().map(row).collect();
         let header = ["option", "band", "cases in the band", "with this option"];
         if rows.len() > SHOWN_PLACES {
-            let summary = format!("{} places where an option was never or hardly ever tried", rows.len());
-            self.page.collapsed(&summary, |page| {
+            self.page.collapsed(&thin_title(rows.len()), |page| {
                 page.table(&header, rows);
             });
         } else {
@@ -187,7 +186,7 @@ impl Report<'_> {
         lines.extend([people, format!("Program: rarely {}", env!("CARGO_PKG_VERSION"))]);
         self.page.heading("How this page was made").command(&sources.command).list(lines);
         if let Some(proposal) = &self.findings.proposal {
-            self.page.paragraph("Digest of the statistics:").command(&proposal.certificate.digest.to_string());
+            self.page.paragraph(&format!("{DIGEST_TITLE}:")).command(&proposal.certificate.digest.to_string());
         }
     }
 

@@ -6,7 +6,7 @@ use rarely_output::TextTable;
 use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    AssumptionFinding, CheckFinding, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding,
+    AssumptionFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding,
 };
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
@@ -58,7 +58,7 @@ fn proposed(text: &mut String, proposal: &ProposalFinding, width: Option<u16>) {
     }
     let certificate = &proposal.certificate;
     section(text, "Certificate", certificate.lines.iter().map(|line| format!("{}: {}", line.name, line.value)));
-    lines(text, [format!("digest of the statistics: {}", certificate.digest)]);
+    lines(text, [format!("{}: {}", DIGEST_TITLE.to_lowercase(), certificate.digest)]);
     let _ = writeln!(text, "\nWho changes");
     *text += &impact(&proposal.impact, width);
     section(text, "What speaks against it", proposal.against.points.iter().map(|point| &point.sentence));

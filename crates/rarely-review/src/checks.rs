@@ -17,7 +17,7 @@ use crate::tally::Tally;
 const BENT: f64 = 0.001;
 /// … and if it changes the best option for at least this share of the people.
 const BENT_DECISIONS: f64 = 0.01;
-/// A local estimate disagrees with the model if they differ by more than so many standard errors, …
+/// A local estimate disagrees with the model if they differ by more than this number of standard errors, …
 const DISAGREES: f64 = 3.0;
 /// … and by more than this, relative to the model's, where outcomes have no noise.
 const ROUNDING: f64 = 1e-6;

@@ -10,6 +10,7 @@
 //! with `m` squares that are columns of their own and `r` columns of the bent model in all; for noise that is not normal
 //! this holds in the limit of many rows. [seber-2003, §4.3]
 
+use rarely_error::{Explain, Remedy};
 use serde::Serialize;
 use statrs::function::beta::beta_reg;
 use thiserror::Error;
@@ -87,6 +88,17 @@ pub enum NoCurvature {
         "no feature takes three or more values in these rows, so every line through them is as good as a straight one"
     )]
     NothingToBend,
+}
+
+impl Explain for NoCurvature {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::TooFewRows { needed, .. } => {
+                Some(Remedy::new(format!("collect at least {needed} rows of each option")))
+            }
+            Self::NothingToBend => None,
+        }
+    }
 }
 
 impl Moments {

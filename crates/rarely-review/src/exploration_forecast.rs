@@ -19,7 +19,7 @@ const TRUTHS: u64 = 20;
 const MOST_CASES: u64 = 50_000;
 /// … and at least this; with many features there are fewer, …
 const LEAST_CASES: u64 = 500;
-/// … so that all simulations together take about so many multiplications.
+/// … so that all simulations together take about this number of multiplications.
 const WORK: u64 = 1_500_000_000;
 /// Cases before the first test of whether the question is settled; each later one comes after a quarter more cases.
 const FIRST_LOOK: u64 = 100;

@@ -38,14 +38,14 @@ use serde::Serialize;
 use crate::review::Review;
 
 pub use against::{AgainstFinding, CounterEvidence, CounterPoint};
-pub use assumptions::AssumptionFinding;
+pub use assumptions::{ASSUMPTIONS_MEANING, AssumptionFinding};
 pub use boundaries::{BoundaryFinding, ExcludedFinding, StandingFinding};
 pub use cases::CasesFinding;
-pub use certificate::{CertificateFinding, CertificateLine};
+pub use certificate::{CertificateFinding, CertificateLine, DIGEST_TITLE};
 pub use checks::CheckFinding;
 pub use estimates::{CoefficientFinding, EstimateFinding};
-pub use gaps::{ForecastFinding, GapsFinding, StuckFinding};
-pub use impact::{BandFinding, ImpactFinding};
+pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
+pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
 pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
 pub use units::{gain_unit, running_unit};

@@ -11,7 +11,7 @@ use crate::jump::Jumps;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
-/// An option counts as tried from so many rows.
+/// An option counts as tried if at least this number of rows have it.
 pub(crate) const TRIED: u64 = 5;
 
 /// The impact of a change on one band.

@@ -16,6 +16,7 @@ mod local;
 
 use std::fmt;
 
+use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -196,6 +197,33 @@ pub enum JumpsError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the sums are about other cuts, another span or other options")]
 pub struct JumpsMismatch;
+
+impl Explain for NoJump {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new(match self {
+            Self::TooFewRows { .. } | Self::OneValue { .. } => {
+                "choose a larger bandwidth, or collect more rows near the cut"
+            }
+            Self::NotABandwidth { .. } => "choose a bandwidth above 0",
+        }))
+    }
+}
+
+impl Explain for JumpsError {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new(match self {
+            Self::Span { .. } => "give a finite range with its lower end first",
+            Self::Cut { .. } => "give the cuts in rising order, each inside the range",
+            Self::Options { .. } => "name two different options beside each cut",
+        }))
+    }
+}
+
+impl Explain for JumpsMismatch {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new("merge only states of the same rule, range and options"))
+    }
+}
 
 impl Jumps {
     /// Empty sums. The span is the range of the running variable, ends included.

@@ -4,6 +4,7 @@
 //! `Σy²` and the number of rows: everything least squares needs, whatever the length of the log. Sums of two logs add up to
 //! the sums of both.
 
+use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -44,7 +45,7 @@ pub struct Moments {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "these sums are over {found} context variables with the squares of {found_squares:?}, those over {expected} with the \
-     squares of {expected_squares:?}; merge only states that were made with the same features"
+     squares of {expected_squares:?}"
 )]
 pub struct MomentsMismatch {
     /// Context variables of the state that was added to.
@@ -55,6 +56,12 @@ pub struct MomentsMismatch {
     pub found: usize,
     /// Its squared coordinates.
     pub found_squares: Vec<usize>,
+}
+
+impl Explain for MomentsMismatch {
+    fn remedy(&self) -> Option<Remedy> {
+        Some(Remedy::new("merge only states that were made with the same features"))
+    }
 }
 
 impl Moments {

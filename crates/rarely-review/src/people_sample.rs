@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
-/// People kept. A share estimated from so many has a standard error of at most half a percentage point.
+/// The size of the sample. A share estimated from it has a standard error of at most half a percentage point.
 pub const SAMPLE_SIZE: usize = 10_000;
 
 /// A uniform sample of contexts.

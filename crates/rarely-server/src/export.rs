@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
+use rarely_error::{Explain, Remedy};
 use rarely_live::RecordField;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{Event, Observed};
@@ -54,6 +55,16 @@ enum ExportError {
     /// Stops the walk at the last event; not a failure.
     #[error("done")]
     Done,
+}
+
+impl Explain for ExportError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Replay(error) => error.remedy(),
+            Self::Store(error) => error.remedy(),
+            Self::Write(_) | Self::Done => None,
+        }
+    }
 }
 
 fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkWriter) -> Result<(), ExportError> {

@@ -116,9 +116,9 @@ pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParse
     clap::value_parser!(u64).range(least..=most)
 }
 
-/// What the algorithms are told.
+/// The assumptions of the algorithms.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What the algorithms are told")]
+#[command(next_help_heading = "Assumptions")]
 pub(crate) struct AssumptionOptions {
     /// Valid confidence sets, or those that the paper's authors ran
     #[arg(long, value_enum, default_value_t = ProfileName::Rigorous)]

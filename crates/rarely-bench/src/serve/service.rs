@@ -58,7 +58,7 @@ impl Service {
         answer
     }
 
-    /// A policy with so many features, and no review while it is measured but those that come of themselves.
+    /// A policy with this many features, and only its automatic reviews while it is measured.
     pub(crate) fn register(&self, features: usize) {
         let mut document = format!(
             "policy = \"load-{features}\"\noptions = [\"one\", \"other\"]\noutcome = {{ column = \"y\", range = [0.0, 1.0] }}\n"

@@ -5,6 +5,7 @@ mod cone;
 mod confidence;
 mod confirm;
 mod conformance;
+mod embed_core;
 mod error;
 mod gain;
 mod gradient;

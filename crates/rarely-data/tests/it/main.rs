@@ -19,4 +19,3 @@ mod log_table;
 mod sketch;
 mod support;
 mod table;
-mod table_laws;

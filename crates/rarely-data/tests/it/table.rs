@@ -1,5 +1,7 @@
 //! Tables with a header: what is accepted, and what each mistake is called.
 
+mod laws;
+
 use rarely_data::table;
 
 use crate::support::{file, message};

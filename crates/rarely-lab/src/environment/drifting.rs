@@ -7,7 +7,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "drifting",
-    summary: "misspecified: the parameters turn into other ones, a quarter of the way round in 10,000/strength rounds",
+    summary: "misspecified: the parameters change over time, by a quarter turn in 10,000/strength rounds",
     build: |shape, noise, strength| Box::new(Drifting { shape, noise, strength }),
 };
 

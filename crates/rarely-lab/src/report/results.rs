@@ -4,13 +4,14 @@ pub mod text;
 pub(crate) mod words;
 
 use crate::frontier::FrontierPoint;
+use crate::report::style::style_of;
 use crate::sweep::{SweepAxis, SweepCell};
 use crate::{ContestantResult, ExperimentDescription, Interval95, Summary, results as tables};
 use rarely_core::Algorithm;
 use rarely_output::{OutputDirectory, OutputError};
 
 use rarely_plot::{Aspect, Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
-use rarely_plot::{Colour, Style, style_of};
+use rarely_plot::{Colour, Style};
 
 /// Writes the files of one experiment: its tables, its description, and its figure.
 ///

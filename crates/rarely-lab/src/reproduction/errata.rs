@@ -160,3 +160,26 @@ const ERRATA: [ErratumEntry; 21] = [
         demonstration: none,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{ERRATA, ErratumOrigin};
+
+    /// docs/mathematics.md §11 numbers the same mistakes, first the paper's and then the program's.
+    #[test]
+    fn the_specification_has_the_same_numbers() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mathematics.md");
+        let text = std::fs::read_to_string(path).expect("docs/mathematics.md");
+        let (_, section) = text.split_once("\n## 11. Errata\n").expect("section 11");
+        let section = section.split("\n#").next().expect("an end");
+        let (paper, program) = section.split_once("*In the authors' program*").expect("two parts");
+        let numbers = |part: &str| -> Vec<usize> {
+            part.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect()
+        };
+        let ours = |origin: ErratumOrigin| -> Vec<usize> {
+            ERRATA.iter().zip(1..).filter(|(entry, _)| entry.origin == origin).map(|(_, number)| number).collect()
+        };
+        assert_eq!(numbers(paper), ours(ErratumOrigin::Paper));
+        assert_eq!(numbers(program), ours(ErratumOrigin::Program));
+    }
+}

@@ -118,7 +118,7 @@ fn a_long_run_is_stopped_in_its_middle() {
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
-/// The house default against LinUCB, as docs/mathematics.md §8 saw it at full size; here a smoke test of the whole loop.
+/// Our default against LinUCB, as docs/mathematics.md §8 saw it at full size; here a smoke test of the whole loop.
 #[test]
 fn the_house_default_learns_with_few_changes() {
     let outcome = run_all(&[Algorithm::Rarely], 2, &RunContext::quiet()).remove(0);

@@ -1,7 +1,7 @@
 //! The tests of rarely-lab, in one binary: fixed seeds, and every tolerance derived in a comment.
 
 mod claims;
-mod coverage;
+mod confidence_sets;
 mod environment;
 mod experiment;
 mod feasibility;
@@ -10,6 +10,7 @@ mod judgement;
 mod metrics;
 mod reference;
 mod report_planar;
+mod report_style;
 mod results;
 mod sweep;
 mod theorem_one;

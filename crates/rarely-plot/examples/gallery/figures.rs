@@ -1,7 +1,9 @@
 //! Figures of invented numbers: one of each kind, and the awkward cases.
 
 use rarely_core::{Algorithm, Rng};
-use rarely_plot::{Anchor, Axis, Bar, Colour, Figure, Legend, Mark, Panel, Point, Scale, Style, style_of, value_text};
+use rarely_plot::{
+    Anchor, Axis, Bar, Colour, Figure, Legend, Mark, Panel, Point, Scale, Style, style_of_arm, value_text,
+};
 
 /// Every figure with its name.
 pub(crate) fn invented() -> Vec<(&'static str, Figure)> {
@@ -23,6 +25,13 @@ pub(crate) fn invented() -> Vec<(&'static str, Figure)> {
 
 fn names() -> Vec<&'static str> {
     Algorithm::TABLE.iter().map(|row| row.name).collect()
+}
+
+/// No two names look the same.
+fn look(name: &str) -> Style {
+    let at = names().iter().position(|known| *known == name).unwrap_or_default();
+    let colour = style_of_arm(at).colour;
+    [Style::solid, Style::dashed, Style::dotted][at / 7 % 3](colour)
 }
 
 /// A curve that falls like a per-step regret.
@@ -63,7 +72,7 @@ const COMPARED: [&str; 8] = [
 
 fn regret_lines(compared: &[&str]) -> Vec<Mark> {
     let line =
-        |(at, name): (usize, &&str)| Mark::banded(*name, style_of(name), &falling(0.02 + 0.007 * at as f64, at as u64));
+        |(at, name): (usize, &&str)| Mark::banded(*name, look(name), &falling(0.02 + 0.007 * at as f64, at as u64));
     compared.iter().enumerate().map(line).collect()
 }
 
@@ -76,7 +85,7 @@ fn line_ends() -> Figure {
         .iter()
         .enumerate()
         .map(|(at, name)| {
-            Mark::banded(*name, style_of(name), &changes([2.0, 9000.0, 12.0, 14.0, 60.0, 65.0, 9500.0, 240.0][at]))
+            Mark::banded(*name, look(name), &changes([2.0, 9000.0, 12.0, 14.0, 60.0, 65.0, 9500.0, 240.0][at]))
         })
         .collect();
     let panels = vec![
@@ -96,14 +105,14 @@ fn line_ends() -> Figure {
 fn paper_three() -> Figure {
     let bars = |values: [f64; 8]| {
         let bar = |(name, value): (&&str, f64)| {
-            Bar::new(*name, style_of(name), value).between((value - 4.0).max(0.0), (value + 5.0).min(100.0))
+            Bar::new(*name, look(name), value).between((value - 4.0).max(0.0), (value + 5.0).min(100.0))
         };
         vec![Mark::Bars { bars: COMPARED.iter().zip(values).map(bar).collect() }]
     };
     let changed: Vec<Mark> = COMPARED
         .iter()
         .enumerate()
-        .map(|(at, name)| Mark::banded(*name, style_of(name), &changes(3.0 + 30.0 * at as f64)))
+        .map(|(at, name)| Mark::banded(*name, look(name), &changes(3.0 + 30.0 * at as f64)))
         .collect();
     let panels = vec![
         panel("a) Regret per round", Axis::log("round"), Axis::log("regret per round"), regret_lines(&COMPARED)),
@@ -169,7 +178,7 @@ fn lying_bars() -> Figure {
         .enumerate()
         .map(|(at, name)| {
             let value = 0.0074 * (1.0 + at as f64).powf(1.3);
-            Bar::new(*name, style_of(name), value).between(0.9 * value, 1.13 * value)
+            Bar::new(*name, look(name), value).between(0.9 * value, 1.13 * value)
         })
         .collect();
     let categories = names.iter().map(|&name| name.into()).collect();
@@ -205,7 +214,7 @@ fn scatter() -> Figure {
                 .x_between(0.8 * changes, 1.3 * changes)
                 .labelled(*name);
             let point = if at % 4 == 3 { point.outlined() } else { point };
-            Mark::Points { name: (*name).into(), style: style_of(name), points: vec![point] }
+            Mark::Points { name: (*name).into(), style: look(name), points: vec![point] }
         })
         .collect();
     let frontier = Mark::Step {
@@ -236,12 +245,7 @@ fn log_axes() -> Figure {
                     (low * (high / low).powf(share), low * (high / low).powf(share * share))
                 })
                 .collect();
-            panel(
-                title,
-                Axis::log("x"),
-                Axis::log("y"),
-                vec![Mark::line("series", style_of("rs-conservative"), points)],
-            )
+            panel(title, Axis::log("x"), Axis::log("y"), vec![Mark::line("series", Style::solid(Colour::BLUE), points)])
         })
         .collect();
     Figure { title: "Logarithmic axes".into(), columns: 3, panels, legend: Legend::Below, note: None }
@@ -254,10 +258,10 @@ fn marks() -> Figure {
             style: Style::solid(Colour::GREEN).faint(0.2),
             outline: vec![(1.0, -2.0), (4.0, -3.0), (6.0, 1.0), (3.0, 4.0)],
         },
-        Mark::line("a line", style_of("linucb"), vec![(0.0, 0.0), (2.0, 3.0), (5.0, 1.0), (8.0, 5.0)]),
+        Mark::line("a line", Style::solid(Colour::ORANGE), vec![(0.0, 0.0), (2.0, 3.0), (5.0, 1.0), (8.0, 5.0)]),
         Mark::Step {
             name: "stairs".into(),
-            style: style_of("thompson"),
+            style: Style::dotted(Colour::INDIGO),
             points: vec![(0.0, -3.0), (3.0, -1.0), (8.0, 4.6)],
         },
         Mark::vertical("start", Style::dashed(Colour::BLACK).wide(1.2), 2.9),
@@ -285,19 +289,20 @@ fn marks() -> Figure {
 
 fn awkward() -> Figure {
     let nan = f64::NAN;
-    let line = |points: Vec<(f64, f64)>| vec![Mark::line("series", style_of("rarely"), points)];
+    let line = |points: Vec<(f64, f64)>| vec![Mark::line("series", Style::solid(Colour::VERMILION).wide(3.2), points)];
     let gaps = vec![(0.0, 1.0), (1.0, nan), (2.0, 3.0), (3.0, 2.0), (4.0, f64::INFINITY), (5.0, 4.0), (6.0, 3.0)];
     let zeros = (0..50).map(|t| (f64::from(t), if t < 20 { 0.0 } else { f64::from(t) - 19.0 })).collect();
     let huge = vec![(0.0, -1e300), (1.0, 1e300), (2.0, 1e-300)];
     let bars = vec![Mark::Bars {
         bars: vec![
-            Bar::new("known", style_of("rarely"), 3.0).between(nan, 4.0),
-            Bar::new("unknown", style_of("greedy"), nan),
-            Bar::new("an option with a long name", style_of("linucb"), 0.0),
+            Bar::new("known", Style::solid(Colour::VERMILION).wide(3.2), 3.0).between(nan, 4.0),
+            Bar::new("unknown", Style::default(), nan),
+            Bar::new("an option with a long name", Style::solid(Colour::ORANGE), 0.0),
         ],
     }];
     let wide = Axis { scale: Scale::Linear, range: Some((0.0, 1.0)), ..Axis::linear("clipped") };
-    let clipped = vec![Mark::banded("series", style_of("rs-greedy"), &[(-1.0, -5.0, -9.0, 2.0), (2.0, 6.0, 3.0, 9.0)])];
+    let clipped =
+        vec![Mark::banded("series", Style::dashed(Colour::BLUE), &[(-1.0, -5.0, -9.0, 2.0), (2.0, 6.0, 3.0, 9.0)])];
     let panels = vec![
         panel("nothing", Axis::linear("x"), Axis::linear("y"), Vec::new()),
         panel("only NaN", Axis::linear("x"), Axis::log("y"), line(vec![(nan, nan), (1.0, nan)])),
@@ -309,7 +314,7 @@ fn awkward() -> Figure {
         panel("clipped", wide.clone(), wide, clipped),
         panel("constant", Axis::linear("x"), Axis::log("y"), line(vec![(1.0, 0.3), (9.0, 0.3)])),
     ];
-    let note = format!("A value that is none is written {}.", value_text(nan));
+    let note = format!("A missing value is written {}.", value_text(nan));
     Figure { title: "Awkward data <&> \"quotes\"".into(), columns: 3, panels, legend: Legend::Below, note: Some(note) }
 }
 
@@ -318,25 +323,24 @@ fn palette() -> Figure {
     let marks = names()
         .iter()
         .enumerate()
-        .map(|(at, name)| Mark::line(*name, style_of(name), vec![(0.0, count - at as f64), (1.0, count - at as f64)]))
+        .map(|(at, name)| Mark::line(*name, look(name), vec![(0.0, count - at as f64), (1.0, count - at as f64)]))
         .collect();
     let panels = vec![panel("", Axis::hidden(), Axis::hidden(), marks)];
-    Figure { title: "The look of each algorithm".into(), panels, ..Figure::default() }
+    Figure { title: "The look of each series".into(), panels, ..Figure::default() }
 }
 
 /// Bars that lie, on an axis with fixed ends, under panels with lines.
 fn mixed() -> Figure {
     let bars = |values: [f64; 8]| {
-        let bar =
-            |(name, value): (&&str, f64)| Bar::new(*name, style_of(name), value).between(value - 4.0, value + 5.0);
+        let bar = |(name, value): (&&str, f64)| Bar::new(*name, look(name), value).between(value - 4.0, value + 5.0);
         vec![Mark::Bars { bars: COMPARED.iter().zip(values).map(bar).collect() }]
     };
     let names = || Axis::names("", COMPARED.map(String::from).into());
     let percent = |label: &str| Axis::linear(label).between(0.0, 100.0);
     let upright = Axis { range: Some((0.0, 100.0)), ..Axis::linear("%") };
     let panels = vec![
-        panel("a) Regret a step", Axis::log("round"), Axis::log("regret a step"), regret_lines(&COMPARED)),
-        panel("b) Regret of few", Axis::log("round"), Axis::log("regret a step"), regret_lines(&COMPARED[..3])),
+        panel("a) Regret per step", Axis::log("round"), Axis::log("regret per step"), regret_lines(&COMPARED)),
+        panel("b) Regret of few", Axis::log("round"), Axis::log("regret per step"), regret_lines(&COMPARED[..3])),
         panel("c) Lying", percent("% of rounds"), names(), bars([1.5, 2.25, 4.0, 3.1, 0.0, 7.7, 98.0, 33.3])),
         panel("d) Upright", Axis::default(), upright, bars([100.0, 52.0, 88.0, 93.5, 61.0, 64.0, 50.2, 51.0])),
     ];

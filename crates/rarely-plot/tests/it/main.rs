@@ -1,7 +1,11 @@
-//! Every figure of the gallery is well formed, legible and the same each time.
+//! The tests of rarely-plot, in one binary: each file is named after the module that it tests.
 
-mod drawing;
-mod laws;
+mod figure;
+mod labels;
+mod legend;
+mod number;
+mod png;
+mod scale;
 
 #[path = "../../examples/gallery/figures.rs"]
 mod figures;

@@ -31,7 +31,7 @@ pub(crate) struct TomlDocument {
     /// What is known of a case when the option is chosen.
     #[serde(default)]
     pub(crate) features: Vec<TomlFeature>,
-    /// The assumptions that turn data into evidence; whoever signs the document signs them too.
+    /// The assumptions that turn data into evidence; a signature of the document covers them too.
     #[serde(default)]
     pub(crate) evidence: TomlEvidence,
     /// When the rule may change.

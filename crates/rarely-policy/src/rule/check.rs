@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 use rarely_core::MAX_PARAMETER;
+use rarely_error::scientific;
 
 use crate::document::PolicyDocument;
 use crate::document::locate::{Path, PathStep, keys};
@@ -36,7 +37,8 @@ impl WrittenRule {
         let parameters = self.parameters(document);
         match parameters.values().iter().find(|value| !(value.abs() <= MAX_PARAMETER)) {
             Some(value) => {
-                let problem = format!("the rule has a parameter of {value:e}, beyond the limit {MAX_PARAMETER:e}");
+                let (value, limit) = (scientific(*value, 6), scientific(MAX_PARAMETER, 6));
+                let problem = format!("the rule has a parameter of {value}, beyond the limit of {limit}");
                 Err(DocumentFault::new(
                     keys(&["rule"]),
                     problem,

@@ -12,13 +12,14 @@ __all__ = [
     "DataError",
     "DocumentError",
     "Error",
+    "ExperimentError",
+    "FigureError",
     "MergeError",
     "ObserveError",
     "RestoreError",
     "ReviewError",
     "ServiceError",
     "SettingsError",
-    "TaskError",
 ]
 
 
@@ -67,8 +68,12 @@ class ReviewError(Error, ValueError):
     """A log cannot be used for a review: it has no case, or none that fits the policy."""
 
 
-class TaskError(Error, ValueError):
+class ExperimentError(Error, ValueError):
     """The arguments of a simulation are wrong."""
+
+
+class FigureError(Error, ValueError):
+    """A picture cannot be drawn at this scale."""
 
 
 class ServiceError(Error):

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 
 from . import _rarely
 from ._rarely import Figure
-from .errors import TaskError
+from .errors import ExperimentError
 from .progress import Progress, Watcher
 from .tables import Table
 
@@ -185,4 +185,4 @@ def _check(**numbers: tuple[Optional[int], int, int]) -> None:
     """Checks that whole numbers are in their ranges, which are those of the command line."""
     for name, (value, low, high) in numbers.items():
         if value is not None and not low <= value <= high:
-            raise TaskError(f"{name} = {value} is outside {low} to {high}")
+            raise ExperimentError(f"{name} = {value} is outside {low} to {high}")

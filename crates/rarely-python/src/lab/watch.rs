@@ -32,7 +32,8 @@ impl Watched<'_> {
         work: impl FnOnce(&RunContext<'_>) -> Result<T, ExperimentError> + Send,
     ) -> PyResult<T> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
-        let pool = pool.map_err(|error| error::TASK.says(py, format!("the threads cannot be started: {error}")))?;
+        let pool =
+            pool.map_err(|error| error::EXPERIMENT.says(py, format!("the threads cannot be started: {error}")))?;
         let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
         let (finished, finish) = mpsc::channel();
         // A receiver cannot be lent to the code that runs without the interpreter; a lock can.
@@ -57,11 +58,11 @@ impl Watched<'_> {
                     (_, Some(error)) => return Err(error),
                     (Ok(result), None) => {
                         self.tell(py, done)?;
-                        return result.map_err(|error| error::TASK.explain(py, &error));
+                        return result.map_err(|error| error::EXPERIMENT.explain(py, &error));
                     }
                     (Err(RecvTimeoutError::Disconnected), None) => {
                         return Err(
-                            error::TASK.says(py, "a thread of the simulation panicked: this is a bug in rarely")
+                            error::EXPERIMENT.says(py, "a thread of the simulation panicked: this is a bug in rarely")
                         );
                     }
                 }

@@ -3,7 +3,7 @@
 use rarely_plot::{PageCell, Tone};
 use rarely_review::Check;
 use rarely_review::findings::numbers::count;
-use rarely_review::findings::{AssumptionFinding, CheckFinding};
+use rarely_review::findings::{ASSUMPTIONS_MEANING, AssumptionFinding, CheckFinding};
 
 use super::{Report, together};
 
@@ -52,8 +52,8 @@ impl Report<'_> {
     pub(super) fn estimates(&mut self) {
         let (estimates, outcome) = (&self.findings.estimates, &self.findings.outcome);
         self.page.heading("What each option is estimated to do").paragraph(&format!(
-            "The estimated mean {outcome} of an option is its constant plus what each feature adds. A feature with a unit adds so much per unit; a \
-             level adds so much compared with the first level."
+            "The estimated mean {outcome} of an option is its constant plus what each feature adds. A feature with a unit adds this much per unit; a \
+             level adds this much compared with the first level."
         ));
         let header = ["", "unit"].into_iter().chain(estimates.iter().map(|estimate| estimate.option.as_str()));
         let text = |text: &str| PageCell::Text(text.to_owned());
@@ -69,10 +69,7 @@ impl Report<'_> {
     }
 
     pub(super) fn assumptions(&mut self) {
-        self.page.heading("What was assumed").paragraph(
-            "Everything above follows from the log and from these statements in the policy document. If one of them is wrong, the answer may be \
-             wrong too.",
-        );
+        self.page.heading("What was assumed").paragraph(ASSUMPTIONS_MEANING);
         let row = |assumption: &AssumptionFinding| {
             [assumption.name.to_owned(), assumption.value.clone(), assumption.explanation()]
                 .map(PageCell::Text)

@@ -5,6 +5,10 @@ use serde::Serialize;
 
 use super::numbers::setting;
 
+/// What the assumptions mean for everything else that a review says.
+pub const ASSUMPTIONS_MEANING: &str = "Everything here follows from the log and from these statements in the policy document. If one \
+                                       of them is wrong, the answer may be wrong too.";
+
 /// A statement of the policy document on which a review rests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AssumptionFinding {

@@ -8,6 +8,9 @@ use super::numbers::{interval_with_unit, percent};
 use super::units::gain_unit;
 use crate::proposed_change::CertifiedBy;
 
+/// What the digest of a certificate is called.
+pub const DIGEST_TITLE: &str = "Digest of the statistics";
+
 /// The certificate of a change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertificateFinding {

@@ -83,6 +83,12 @@ impl GapsFinding {
     }
 }
 
+/// A title for some places where an option was never or hardly ever tried.
+pub fn thin_title(places: usize) -> String {
+    let noun = if places == 1 { "place" } else { "places" };
+    format!("{} {noun} where an option was never or hardly ever tried", count(places as u64))
+}
+
 fn thin_sentence(option: &str, thin: &[ThinSupport]) -> Option<String> {
     let places: Vec<String> = thin
         .iter()

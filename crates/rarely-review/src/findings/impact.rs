@@ -19,7 +19,7 @@ pub struct ImpactFinding {
     pub sentence: String,
     /// How the columns of the bands are to be read.
     pub meaning: String,
-    /// The bands in which somebody changes.
+    /// The bands in which people change option.
     pub bands: Vec<BandFinding>,
     /// The other bands.
     pub unchanged_bands: usize,
@@ -58,16 +58,15 @@ impl ImpactFinding {
             changed,
             sentence: format!("{} of {} people get another option.", count(changed), count(people)),
             meaning: format!(
-                "The gain of a band is the average over all its people, changed or not, in {}, with its interval. Untried: the \
-                 new option was hardly ever given to people like them, so that its effect is extrapolated.",
-                gain_unit(document)
+                "{} Untried: the new option was hardly ever given to people like them, so that its effect is extrapolated.",
+                gain_meaning(document)
             ),
             bands: bands.map(|band| BandFinding::new(document, band)).collect(),
             unchanged_bands,
             unchanged_sentence: match unchanged_bands {
                 0 => None,
-                1 => Some("In one other band nobody changes.".to_owned()),
-                _ => Some(format!("In {unchanged_bands} other bands nobody changes.")),
+                1 => Some("In one other band, no option changes.".to_owned()),
+                _ => Some(format!("In {unchanged_bands} other bands, no option changes.")),
             },
         }
     }
@@ -90,6 +89,17 @@ impl BandFinding {
             untried_share: share(band.untried, band.changed),
         }
     }
+}
+
+/// How the gain of a band is to be read.
+pub fn gain_meaning(document: &PolicyDocument) -> String {
+    let unit = gain_unit(document);
+    format!("The gain of a band is the average over all its people, changed or not, in {unit}, with its interval.")
+}
+
+/// Which people the bands of a logged proposal count.
+pub fn recent_people(people: u64) -> String {
+    format!("Of the last {} people with an outcome, by every feature.", count(people))
 }
 
 fn share(part: usize, whole: usize) -> String {

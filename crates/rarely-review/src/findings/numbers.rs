@@ -8,7 +8,7 @@ const LEAST_P_VALUE: f64 = 0.0001;
 /// Numbers from here on are written in groups of three digits; years and most cuts are below it.
 const GROUPED_FROM: f64 = 10_000.0;
 
-/// A number with so many significant digits: `−0.00217`, `136.4`, `12,346`.
+/// A number with this many significant digits: `−0.00217`, `136.4`, `12,346`.
 ///
 /// ```
 /// use rarely_review::findings::numbers::number;
@@ -43,7 +43,7 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
-/// A share as `12.3 %`. A share that is neither nothing nor all does not look so.
+/// A share as `12.3 %`. A share above 0 is never shown as 0 %, and one below 1 never as 100 %.
 ///
 /// ```
 /// use rarely_review::findings::numbers::percent;

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rarely_core::Rng;
+use rarely_error::Explain as _;
 use rarely_review::{Moments, MomentsMismatch};
 use serde_json::Value;
 
@@ -109,7 +110,9 @@ fn different_sums_do_not_merge() {
     let error = moments.merge(&Moments::new(3, &[1])).expect_err("other squares");
     let expected = MomentsMismatch { expected: 3, expected_squares: vec![1, 2], found: 3, found_squares: vec![1] };
     assert_eq!(error, expected);
-    assert!(error.to_string().contains("[1, 2]"), "{error}");
+    assert!(error.to_string().ends_with("the squares of [1, 2]"), "{error}");
+    let remedy = error.remedy().map(|remedy| remedy.to_string());
+    assert_eq!(remedy.as_deref(), Some("merge only states that were made with the same features"));
     assert!(moments.merge(&Moments::new(2, &[])).is_err());
 }
 

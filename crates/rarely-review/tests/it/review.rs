@@ -189,7 +189,7 @@ fn threshold_intervals_cover_the_truth_in_all_four_shapes() {
     assert!(missed <= allowed(logs), "{missed} of {logs} missed");
 }
 
-/// The same test as MATH.md §5 prints it, from the rows themselves with explicit 2×2 inverses: nothing of the engine's path is
+/// The same test as docs/mathematics.md §5 prints it, from the rows themselves with explicit 2×2 inverses: nothing of the engine's path is
 /// used. The rounded rule must be plausible, and one digit less must not be.
 #[test]
 fn rounded_rules_pass_the_printed_test() {

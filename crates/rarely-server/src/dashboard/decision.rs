@@ -15,7 +15,7 @@ use rarely_store::LogEntry;
 
 use super::backwards::Backwards;
 use super::event_text::reason_text;
-use super::format::{percent, time, value};
+use super::format::{measured, percent, time};
 use super::layout::{PageLayout, TableCell, list, rule, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
@@ -238,7 +238,7 @@ impl DecisionPage<'_> {
                     @for (at, report) in reports.iter().enumerate() {
                         li {
                             (time(report.entry.time_ms)) ", " strong { (report.entry.actor) }
-                            (if at == 0 { " reported " } else { " corrected it to " }) (column) " " strong { (value(report.outcome)) }
+                            (if at == 0 { " reported " } else { " corrected it to " }) (column) " " strong { (measured(report.outcome)) }
                             " (event " (report.entry.number) ")."
                             @if let Some(reason) = &report.reason { " Reason: " (reason) }
                         }

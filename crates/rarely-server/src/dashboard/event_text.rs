@@ -5,7 +5,7 @@ use rarely_core::Reason;
 use rarely_live::Event;
 use rarely_live::event::{Observed, Signature};
 
-use super::format::{percent, plural, value};
+use super::format::{measured, percent, plural};
 use super::{address, page_error};
 
 /// An event of a policy as a sentence.
@@ -21,13 +21,13 @@ pub(super) fn event_text(policy: &str, event: &Event) -> Markup {
                 "Version " (decided.version) " gave " strong { (decided.option) } ": " (reason_text(decided.reason))
                 " (probability " (percent(decided.propensity)) ")."
             },
-            Event::Observed(Observed { decision: Some(number), outcome, .. }) => { "Outcome " (value(*outcome)) " of " (decision(*number)) "." },
+            Event::Observed(Observed { decision: Some(number), outcome, .. }) => { "Outcome " (measured(*outcome)) " of " (decision(*number)) "." },
             Event::Observed(Observed { elsewhere, outcome, .. }) => {
-                "Outcome " (value(*outcome)) " of a decision made elsewhere"
+                "Outcome " (measured(*outcome)) " of a decision made elsewhere"
                 @if let Some(elsewhere) = elsewhere { ": " strong { (elsewhere.option) } } "."
             },
             Event::Corrected(corrected) => {
-                "The outcome of " (decision(corrected.decision)) " was corrected from " (value(corrected.from)) " to " (value(corrected.outcome)) "."
+                "The outcome of " (decision(corrected.decision)) " was corrected from " (measured(corrected.from)) " to " (measured(corrected.outcome)) "."
                 @if let Some(reason) = &corrected.reason { " Reason: " (reason) }
             },
             Event::Reviewed(reviewed) => {
@@ -48,7 +48,7 @@ pub(super) fn event_text(policy: &str, event: &Event) -> Markup {
             },
             Event::Approved(signed) => { "Approved " (proposal(signed.proposal)) "." (signature_text(&signed.signature)) },
             Event::Rejected(signed) => { "Rejected " (proposal(signed.proposal)) "." (signature_text(&signed.signature)) },
-            Event::Expired(expired) => { "Nobody signed " (proposal(expired.proposal)) " in time, so it expired." },
+            Event::Expired(expired) => { "The " (proposal(expired.proposal)) " expired without a signature." },
             Event::RolledBack(rolled) => { "The rule of version " (rolled.to) " came into force again." (signature_text(&rolled.signature)) },
             Event::Stopped(signature) => { "The policy was stopped." (signature_text(signature)) },
             Event::Resumed(signature) => { "The policy was resumed." (signature_text(signature)) },

@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 use rarely_output::utc;
+use rarely_review::findings::numbers;
+pub(super) use rarely_review::findings::numbers::{count, measured};
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-/// A narrow no-break space.
-const THIN: char = '\u{202f}';
 
 /// A time in UTC: `2026-11-16 09:12`, with seconds in the tooltip.
 pub(super) fn time(time_ms: u64) -> Markup {
@@ -42,33 +42,9 @@ pub(super) fn plural(number: u64, name: &str) -> String {
     format!("{}\u{a0}{name}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A count, in groups of three: `12 345`.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(THIN);
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A measured value with three significant digits.
-pub(super) fn value(value: f64) -> String {
-    rarely_plot::value_text(value).replace(',', &THIN.to_string())
-}
-
-/// A share: `12.3 %`. Small shares are not rounded to 0, nor large ones to 100.
+/// A share as findings write it, in one piece: `12.3 %`.
 pub(super) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    let text = match percent {
-        percent if percent > 0.0 && percent < 0.05 => "< 0.1".to_owned(),
-        percent if percent < 100.0 && percent > 99.95 => "> 99.9".to_owned(),
-        percent => format!("{percent:.1}").trim_end_matches(".0").to_owned(),
-    };
-    format!("{text} %").replace(' ', "\u{a0}")
+    numbers::percent(share).replace(' ', "\u{a0}")
 }
 
 /// A share of a whole; a dash if the whole is 0.
@@ -102,12 +78,8 @@ mod tests {
 
     #[test]
     fn numbers() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(plural(1, "outcome"), "1\u{a0}outcome");
-        assert_eq!(value(12_345.6), "12\u{202f}346");
-        assert_eq!(percent(0.0), "0\u{a0}%");
-        assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(plural(1_234_567, "outcome"), "1,234,567\u{a0}outcomes");
         assert_eq!(percent(0.000_01), "<\u{a0}0.1\u{a0}%");
         assert_eq!(percent(0.123_4), "12.3\u{a0}%");
         assert_eq!(share(0, 0), "–");

@@ -14,6 +14,7 @@ use maud::{Markup, html};
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, PolicyState as Standing, Role};
 use rarely_policy::{Approval, duration};
+use rarely_review::findings::thin_title;
 use rarely_review::{Findings, ThinSupport, Verdict};
 use serde::Deserialize;
 
@@ -240,7 +241,7 @@ impl PolicyPage<'_> {
                 TableCell::OneLine(html! { (recent.reason_text()) }),
                 TableCell::number(percent(recent.decided.propensity)),
                 TableCell::number(count(recent.decided.version)),
-                TableCell::number(recent.outcome.map_or_else(|| "–".to_owned(), super::format::value)),
+                TableCell::number(recent.outcome.map_or_else(|| "–".to_owned(), super::format::measured)),
             ]
         });
         html! {
@@ -390,11 +391,11 @@ fn thin(places: &[ThinSupport]) -> Markup {
             TableCell::number(count(thin.tried)),
         ]
     });
-    let caption = "Places where an option was never or hardly ever tried";
-    let shown = table(caption, &["option", "people", "#cases", "#with this option"], rows);
+    let title = thin_title(places.len());
+    let shown = table(&title, &["option", "people", "#cases", "#with this option"], rows);
     html! {
         @if places.len() > SHOWN_PLACES {
-            details #thin { summary { (places.len()) " places where an option was never or hardly ever tried" } (shown) }
+            details #thin { summary { (title) } (shown) }
         } @else { (shown) }
     }
 }

@@ -11,7 +11,10 @@ use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
 use rarely_live::{LivePolicy, Objection, ProposalRecord, Role};
 use rarely_policy::{PolicyDocument, difference};
-use rarely_review::findings::{AgainstFinding, CertificateFinding, ExactFinding, gain_unit, numbers};
+use rarely_review::findings::{
+    ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, gain_meaning, numbers,
+    recent_people,
+};
 
 use super::format::{age, count, plural, time};
 use super::layout::{PageLayout, TableCell, list, picture, rule, table};
@@ -136,7 +139,6 @@ impl ProposalPage<'_> {
     }
 
     fn who(&self, case: &ProposalRationale) -> Markup {
-        let unit = gain_unit(self.document());
         let rows = case.who.iter().map(|band: &AffectedBand| {
             let [estimate, lower, upper] = band.gain;
             let gain = numbers::interval(Interval { estimate, lower, upper });
@@ -150,10 +152,7 @@ impl ProposalPage<'_> {
         });
         html! {
             h2 #who { "Who changes" }
-            p {
-                "Of the last " (count(case.certificate.sample as u64)) " people with an outcome, by every feature. The gain is the average over all \
-                 people of a row, changed or not, in " (unit) ", with its interval."
-            }
+            p { (recent_people(case.certificate.sample as u64)) " " (gain_meaning(self.document())) }
             (table("Who changes", &["people", "#how many", "#change", "from, to", "#gain per case"], rows))
         }
     }
@@ -168,9 +167,9 @@ impl ProposalPage<'_> {
         });
         html! {
             h2 #assumptions { "What was assumed" }
-            p { "If one of these statements of the policy document is wrong, so may be the evidence." }
+            p { (ASSUMPTIONS_MEANING) }
             (table("What was assumed", &["assumption", "value", "what it means"], rows))
-            p { "Fingerprint of the statistics (everything up to event " (self.proposed.basis) "):" }
+            p { (DIGEST_TITLE) " (everything up to event " (self.proposed.basis) "):" }
             pre { code { (self.proposed.digest) } }
         }
     }

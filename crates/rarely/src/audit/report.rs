@@ -219,7 +219,7 @@ fn versions(page: &mut Page, live: &LivePolicy) {
             .collect();
         let signed = match (&version.origin, signers.is_empty()) {
             (VersionOrigin::Registration, _) => format!("registered by {}", live.state().registration.author),
-            (_, true) => "nobody; the plan allows it".to_owned(),
+            (_, true) => "no signature required by the plan".to_owned(),
             _ => signers.join("; "),
         };
         vec![

@@ -138,8 +138,72 @@ fn the_core_has_no_side_effects() {
     }
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+/// Private types that may have the name of a public one.
+const PRIVATE: [&str; 1] = ["Tally"];
+
+/// A public name means one thing in the workspace, and no private type repeats it.
+#[test]
+fn a_public_name_means_one_thing() {
+    let mut places: BTreeMap<String, Vec<(bool, PathBuf)>> = BTreeMap::new();
+    for path in library_files() {
+        for line in read(&path).lines() {
+            if let Some((public, name)) = defined(line) {
+                places.entry(name.to_owned()).or_default().push((public, path.clone()));
+            }
+        }
+    }
+    for (name, places) in places {
+        let public = places.iter().filter(|(public, _)| *public).count();
+        assert!(public <= 1, "{name} is public more than once: {places:?}");
+        let others = if PRIVATE.contains(&name.as_str()) { 0 } else { places.len() - public };
+        assert!(public == 0 || others == 0, "{name} is public in one place and private in another: {places:?}");
+    }
+}
+
+/// Whether a line defines a public type or trait, and its name.
+fn defined(line: &str) -> Option<(bool, &str)> {
+    let mut words = line.split_whitespace();
+    let mut word = words.next()?;
+    let public = word == "pub";
+    if word.starts_with("pub") {
+        word = words.next()?;
+    }
+    let name = words.next().filter(|_| ["struct", "enum", "trait"].contains(&word))?;
+    name.split(|letter: char| !letter.is_alphanumeric()).next().map(|name| (public, name))
+}
+
+/// Every error says what its reader can do about it, or that nothing can be done.
+#[test]
+fn every_error_explains_itself() {
+    let sources: Vec<String> = library_files().iter().map(|path| read(path)).collect();
+    let mut found = 0;
+    for source in &sources {
+        let derives = source.split("#[derive(").skip(1).filter_map(|rest| rest.split_once(")]"));
+        for (derived, rest) in derives {
+            if !derived.split(", ").any(|name| name == "Error" || name == "thiserror::Error") {
+                continue;
+            }
+            let words = rest.split_whitespace().skip_while(|word| !["enum", "struct"].contains(word));
+            let name: String = words.skip(1).take(1).flat_map(str::chars).take_while(|c| c.is_alphanumeric()).collect();
+            let explained = format!("impl Explain for {name} ");
+            assert!(sources.iter().any(|source| source.contains(&explained)), "{name} has no remedy");
+            found += 1;
+        }
+    }
+    assert!(found >= 30, "{found} errors");
+}
+
+/// The source files of all crates, without their tests and examples.
+fn library_files() -> Vec<PathBuf> {
+    manifests().keys().flat_map(|name| rust_files(&root().join("crates").join(name).join("src"))).collect()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries
         .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use insta_cmd::get_cargo_bin;
+use rarely_core::{Context, Rng, Settings};
 use rarely_data::ExampleLog;
 
 fn root() -> PathBuf {
@@ -42,6 +43,66 @@ fn the_readme_shows_what_the_examples_give() {
         shown += 1;
     }
     assert_eq!(shown, 2);
+}
+
+/// The table of algorithms in the README has the first columns of what `rarely simulate` prints.
+#[test]
+fn the_readme_shows_what_a_simulation_gives() {
+    let readme = read("README.md");
+    let shown: Vec<Vec<&str>> = block_with(&readme, "regret per step").lines().map(cells).collect();
+    let names: Vec<&str> = shown[1..].iter().map(|row| row[0]).collect();
+    let output = Command::new(get_cargo_bin("rarely"))
+        .args(["simulate", "--algorithms", &names.join(",")])
+        .env("COLUMNS", "300")
+        .output()
+        .expect("it starts");
+    let given = String::from_utf8(output.stdout).expect("text");
+    let table = given.lines().skip_while(|line| !line.trim_start().starts_with("algorithm"));
+    let given: Vec<Vec<&str>> = table.map(cells).filter(|row| !row.is_empty()).collect();
+    assert_eq!(shown.len(), given.len());
+    for (shown, given) in shown.iter().zip(&given) {
+        assert_eq!(shown[..], given[..shown.len()]);
+    }
+}
+
+/// The program in the README is the first example of the core's documentation, which the documentation tests run; this is what it
+/// prints.
+#[test]
+fn the_readme_shows_what_its_program_prints() -> Result<(), Box<dyn std::error::Error>> {
+    let (readme, library) = (read("README.md"), read("crates/rarely-core/src/lib.rs"));
+    let (_, program) = readme.split_once("```rust\n").expect("a program");
+    for line in program.split("```").next().expect("an end").lines() {
+        let code = line.split("   //").next().unwrap_or_default().trim();
+        assert!(library.lines().any(|line| line.trim_start_matches("//!").trim() == code), "{code}");
+    }
+
+    let mut printed = String::new();
+    let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
+    let mut rng = Rng::new(1, 0);
+    for _ in 0..1000 {
+        let patient = [1.0, rng.uniform()];
+        let context = Context::new(&patient)?;
+        let decision = policy.decide(context, &mut rng)?;
+        let treated = decision.arm.index() == 1;
+        let outcome = if treated { patient[1] } else { 0.4 } + 0.1 * rng.normal();
+        if let Some(evidence) = policy.observe(context, &decision, outcome)?.evidence() {
+            printed += &evidence.to_string();
+        }
+    }
+    let shown = block_with(&readme, "change 1 after").lines().collect::<Vec<_>>().join(" ");
+    assert_eq!(shown, printed.replace("between -", "between −"));
+    Ok(())
+}
+
+/// The quoted output that has these words.
+fn block_with<'a>(text: &'a str, words: &str) -> &'a str {
+    let blocks = text.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.into_iter().find(|block| block.contains(words)).unwrap_or_else(|| panic!("no output with {words:?}"))
+}
+
+/// Cells of a table are at least two blanks apart.
+fn cells(row: &str) -> Vec<&str> {
+    row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }
 
 /// The pictures that the README shows are those that the review draws.

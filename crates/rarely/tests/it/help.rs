@@ -58,16 +58,16 @@ fn the_version_is_that_of_the_crate() {
     assert_eq!(said, format!("rarely {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// Options on how to run are not under the heading of what the algorithms are told.
+/// Options on how to run are not under the heading of the assumptions.
 #[test]
 fn the_seed_is_not_among_the_assumptions() {
     for command in ["simulate", "ihdp", "sweep"] {
         let said = data(&Place::new().done(&format!("{command} -h")));
-        let (before, told) = said.split_once("What the algorithms are told:").expect("the heading");
-        let told = told.split("\n\n").next().unwrap_or_default();
+        let (before, assumed) = said.split_once("Assumptions:").expect("the heading");
+        let assumed = assumed.split("\n\n").next().unwrap_or_default();
         for option in ["--seed", "--threads", "--out", "--format"] {
-            assert!(!told.contains(option), "{command}: {option} is under the wrong heading");
+            assert!(!assumed.contains(option), "{command}: {option} is under the wrong heading");
         }
-        assert!(before.contains("--runs") && told.contains("--penalty"), "{said}");
+        assert!(before.contains("--runs") && assumed.contains("--penalty"), "{said}");
     }
 }

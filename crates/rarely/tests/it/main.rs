@@ -11,7 +11,6 @@ mod ihdp;
 mod ihdp_files;
 mod options;
 mod output;
-mod outputs;
 mod policy;
 mod program;
 mod progress;

@@ -1,5 +1,7 @@
 //! Closed pipes and full disks.
 
+mod directory;
+
 use std::fs::OpenOptions;
 use std::process::{Output, Stdio};
 

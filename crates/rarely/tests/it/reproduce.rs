@@ -58,7 +58,7 @@ fn the_whole_reproduction_at_its_smallest() {
     let output = place.done("reproduce --runs 1 --rounds 200 --threads 2 --out out");
     let document: Value = serde_json::from_str(&place.text("out/claims.json")).expect("JSON");
     let page = place.text("out/report.html");
-    let sides: [(&str, &dyn Fn()); 9] = [
+    let sides: [(&str, &dyn Fn()); 10] = [
         ("files", &|| files(&place)),
         ("claims", &|| claims(&document)),
         ("page", &|| self_contained(&page)),
@@ -68,6 +68,7 @@ fn the_whole_reproduction_at_its_smallest() {
         ("children", &|| which_children(&page, &document)),
         ("answer", &|| answer(&data(&output), &document)),
         ("extent", &|| extent(&talk(&output), &page)),
+        ("README", &|| readme(&document)),
     ];
     let failed: Vec<&str> = sides
         .into_iter()
@@ -265,6 +266,26 @@ fn answer(printed: &str, document: &Value) {
         count("not settled"),
     );
     assert!(printed.contains(&sum), "{sum} is not in\n{printed}");
+}
+
+/// The claims that the README quotes are among those of the program. Their verdicts come from a larger run.
+fn readme(document: &Value) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = std::fs::read_to_string(path).expect("README.md");
+    let (_, block) = text.split_once("```text\n verdict ").expect("the claims of the README");
+    let rows = block.lines().skip(1).take_while(|line| !line.starts_with(" …") && !line.starts_with("```"));
+    let claims = document["claims"].as_array().expect("claims");
+    let mut quoted = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        let start = cells[2].trim_end_matches(" …");
+        let known = claims.iter().any(|claim| {
+            claim["figure"] == cells[1] && claim["text"].as_str().is_some_and(|text| text.starts_with(start))
+        });
+        assert!(known, "the README quotes an unknown claim: {row}");
+        quoted += 1;
+    }
+    assert_eq!(quoted, 3);
 }
 
 #[test]

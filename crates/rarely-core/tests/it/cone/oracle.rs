@@ -55,7 +55,7 @@ fn the_exact_update_is_never_worse_than_a_conic_solver() {
     assert!(shortfalls[0] > -1e-7, "the projected gradient is never better: {}", shortfalls[0]);
 }
 
-/// The first interval of MATH.md §6 alone would miss this: a wide cone, a policy that leans away from its axis by more than
+/// The first interval of docs/mathematics.md §6 alone would miss this: a wide cone, a policy that leans away from its axis by more than
 /// 90° but not from its edge. One plane of differences, so that the answer can be seen: the best of a million directions.
 #[test]
 fn a_policy_that_leans_away_from_the_axis_still_turns_to_the_nearest_edge() {

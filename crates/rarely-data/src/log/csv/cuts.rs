@@ -8,14 +8,14 @@ const BLOCK: usize = 64;
 /// Where the fields of a line start and end.
 #[derive(Default)]
 pub(super) struct Cuts {
-    /// Where each field starts and, after the last, where another one would. What stands behind that is left from other lines.
+    /// The start of each field, and one past the end of the last. Entries after that are left over from longer lines.
     starts: Vec<u32>,
     fields: usize,
 }
 
 impl Cuts {
-    /// Cuts the line that a text starts with, of so many bytes, at its separators. Says whether it is surely nothing but ASCII.
-    /// Nothing, if the text does not go on a little behind the line.
+    /// Cuts the first line of a text, which has `length` bytes, at its separators. Returns whether it is known to be ASCII, or `None`
+    /// if the text ends too soon after the line.
     #[inline(never)]
     pub(super) fn cut(&mut self, text: &[u8], length: usize, separator: u8) -> Option<bool> {
         let blocks = text.get(..length.next_multiple_of(BLOCK))?.as_chunks().0;
@@ -54,8 +54,8 @@ fn start_after(at: usize) -> u32 {
     at as u32 + 1
 }
 
-/// Marks what follows the separators among the first so many bytes, as far as there is room. Gives their number and whether all
-/// bytes, also those behind, are ASCII.
+/// Stores the position after each separator in the first `length` bytes, as far as there is room. Returns the number of separators,
+/// and whether all bytes of the blocks are ASCII.
 #[inline]
 fn mark(blocks: &[[u8; BLOCK]], length: usize, separator: u8, starts: &mut [u32]) -> (usize, bool) {
     let wanted = u8x16::splat(separator);

@@ -11,8 +11,8 @@ use super::quoted::line_end;
 use super::slots::{FieldSlot, offset};
 use crate::number;
 
-/// Reads the row that a text starts with: the fields of the wanted columns, of so many columns in all. Gives the bytes that the row
-/// takes, if it is regular.
+/// Reads the fields of the wanted columns from the first row of a text, which must have `columns` fields. Returns the length of the
+/// row in bytes, if it is regular.
 #[inline(never)]
 pub(super) fn read(
     text: &[u8],

@@ -11,8 +11,9 @@ use rarely_core::Parameters;
 use super::captions::Captions;
 use crate::report::planar::{ConeState, ThresholdState, cone_picture, threshold_picture};
 use crate::report::results::{four_panels, frontier, grid, sweep as sweep_figure, two_panels};
+use crate::report::style::style_of;
 use rarely_plot::{Aspect, Axis, Figure, Legend, Mark, Panel};
-use rarely_plot::{Colour, Style, style_of};
+use rarely_plot::{Colour, Style};
 
 /// A figure with its file name and what it shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +95,7 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
 const GRIDS: [(&str, &str, &str); 3] = [
     ("grid-published", "grid", "The k × d grid, as published"),
     ("grid-rigorous", "grid-rigorous", "The k × d grid, valid sets"),
-    ("grid-house", "house", "The house default against LinUCB, valid sets"),
+    ("grid-house", "house", "Our default against LinUCB, valid sets"),
 ];
 const CHILDREN: [(&str, &str, &str); 5] = [
     ("figure-4-authors", "ihdp/authors", "Figure 4, as the authors ran it"),

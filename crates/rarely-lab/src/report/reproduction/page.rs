@@ -18,7 +18,7 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
     page.paragraph(&format!(
         "What the paper of Lansdell, Triantafillou and Kording (2019, arXiv 1905.13121) shows and claims, run again by rarely {} with \
          seed {}: {}. Every number here follows from the seed. “Published” is what the authors' program does; “rigorous” \
-         has valid confidence sets, exact updates and the house penalty λ = 0.01.",
+         has valid confidence sets, exact updates and our penalty λ = 0.01.",
         env!("CARGO_PKG_VERSION"),
         trials.size.seed,
         trials.size.extent(),
@@ -93,7 +93,7 @@ fn results(page: &mut Page, results: &[ContestantResult]) {
 }
 
 fn house(page: &mut Page, reproduced: &Reproduced) {
-    page.subheading("The house default against LinUCB");
+    page.subheading("Our default against LinUCB");
     let rows = house_cells(&reproduced.trials).into_iter().filter_map(|(arms, dimension, results)| {
         let find = |name: &str| results.iter().find(|result| result.name() == name);
         let (own, theirs) = (find("rarely")?, find("linucb")?);
