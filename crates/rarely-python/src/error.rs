@@ -85,3 +85,4 @@ pub(crate) static DOCUMENT: Family = Family::named("DocumentError");
 pub(crate) static DATA: Family = Family::named("DataError");
 pub(crate) static REVIEW: Family = Family::named("ReviewError");
 pub(crate) static TASK: Family = Family::named("TaskError");
+pub(crate) static CONFIRM: Family = Family::named("ConfirmError");

@@ -1,6 +1,7 @@
 //! The native half of the Python package `rarely`; the typed half is in `python/rarely`.
 
 mod array;
+mod confirm;
 mod document;
 mod error;
 mod evidence;
@@ -18,6 +19,8 @@ mod _rarely {
     use rarely_core::Algorithm;
     use rarely_lab::environment::REGISTRY;
 
+    #[pymodule_export]
+    use crate::confirm::{PyConfirmed, confirm};
     #[pymodule_export]
     use crate::document::PyDocument;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
+- :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
@@ -16,6 +17,7 @@ from ._rarely import (
     Boundary,
     Certificate,
     Change,
+    Confirmed,
     Document,
     Figure,
     Gain,
@@ -24,6 +26,7 @@ from ._rarely import (
     Proposal,
     Review,
     __version__,
+    confirm,
     review,
 )
 from .client import Client
@@ -38,6 +41,7 @@ __all__ = [
     "Certificate",
     "Change",
     "Client",
+    "Confirmed",
     "Document",
     "Error",
     "Figure",
@@ -50,6 +54,7 @@ __all__ = [
     "Simulation",
     "Table",
     "__version__",
+    "confirm",
     "errors",
     "reproduce",
     "review",
