@@ -62,6 +62,14 @@ impl<'py> GivenContexts<'py> {
         (array.is_c_contiguous() && array.as_slice().is_ok()).then_some(Self::Many(array))
     }
 
+    /// Numbers in a row.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Self::One(line) => line.values().len(),
+            Self::Many(array) => array.shape()[1],
+        }
+    }
+
     /// The rows as a block. A single row is a block of one.
     pub(crate) fn block(&self, py: Python<'_>, dimension: usize) -> PyResult<Contexts<'_>> {
         let rows = self.rows(py, dimension)?;
@@ -70,9 +78,10 @@ impl<'py> GivenContexts<'py> {
 
     /// The same, unchecked: to be checked part by part.
     pub(crate) fn rows(&self, py: Python<'_>, dimension: usize) -> PyResult<ContextRows<'_>> {
-        let (values, width) = match self {
-            Self::One(line) => (line.values(), line.values().len()),
-            Self::Many(array) => (array.as_slice().unwrap_or(&[]), array.shape()[1]),
+        let width = self.width();
+        let values = match self {
+            Self::One(line) => line.values(),
+            Self::Many(array) => array.as_slice().unwrap_or(&[]),
         };
         let mismatch = ContextError::DimensionMismatch { expected: dimension, found: width };
         if width != dimension {
@@ -97,6 +106,11 @@ pub(crate) struct RowRange<'a> {
 }
 
 impl<'a> ContextRows<'a> {
+    /// The numbers, row by row.
+    pub(crate) fn values(self) -> &'a [f64] {
+        self.values
+    }
+
     pub(crate) fn len(self) -> usize {
         self.values.len() / self.dimension
     }
@@ -140,6 +154,12 @@ pub(crate) fn one<'a>(py: Python<'_>, line: &'a NumberLine<'_, f64>) -> PyResult
 pub(crate) fn arms<'py>(given: &Bound<'py, PyAny>) -> PyResult<NumberLine<'py, i64>> {
     static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     line(given, &CONVERT, "arms")
+}
+
+/// A line of whole numbers that name clusters.
+pub(crate) fn clusters<'py>(given: &Bound<'py, PyAny>) -> PyResult<NumberLine<'py, i64>> {
+    static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    line(given, &CONVERT, "clusters")
 }
 
 /// A line of numbers, for rewards.

@@ -86,3 +86,4 @@ pub(crate) static DATA: Family = Family::named("DataError");
 pub(crate) static REVIEW: Family = Family::named("ReviewError");
 pub(crate) static EXPERIMENT: Family = Family::named("ExperimentError");
 pub(crate) static FIGURE: Family = Family::named("FigureError");
+pub(crate) static CONFIRM: Family = Family::named("ConfirmError");

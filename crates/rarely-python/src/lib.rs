@@ -1,6 +1,7 @@
 //! The native half of the Python package `rarely`; the typed half is in `python/rarely`.
 
 mod array;
+mod confirm;
 mod datasets;
 mod document;
 mod error;
@@ -19,6 +20,8 @@ mod _rarely {
     use rarely_core::Algorithm;
     use rarely_lab::environment::REGISTRY;
 
+    #[pymodule_export]
+    use crate::confirm::{PyConfirmed, confirm};
     #[pymodule_export]
     use crate::datasets::ihdp;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
+- :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
@@ -17,6 +18,7 @@ from ._rarely import (
     Boundary,
     Certificate,
     Change,
+    Confirmed,
     Document,
     Figure,
     Gain,
@@ -25,6 +27,7 @@ from ._rarely import (
     Proposal,
     Review,
     __version__,
+    confirm,
     review,
 )
 from .client import Client
@@ -39,6 +42,7 @@ __all__ = [
     "Certificate",
     "Change",
     "Client",
+    "Confirmed",
     "Document",
     "Error",
     "Figure",
@@ -51,6 +55,7 @@ __all__ = [
     "Simulation",
     "Table",
     "__version__",
+    "confirm",
     "datasets",
     "errors",
     "reproduce",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .errors import ContextError, ObserveError
 
-__all__ = ["arms", "contexts", "rewards"]
+__all__ = ["arms", "clusters", "contexts", "rewards"]
 
 #: Kinds of numpy dtypes that hold real numbers: booleans, integers, unsigned integers, floats.
 _NUMBERS = "biuf"
@@ -41,6 +41,16 @@ def arms(given: Any) -> npt.NDArray[np.int64]:
         if abs(array[row]) >= 2**53:
             raise ObserveError(f"row {row}: arm {array[row]} does not exist")
     return np.require(array, np.int64, ["C", "A"])
+
+
+def clusters(given: Any) -> npt.NDArray[np.int64]:
+    """A one-dimensional array of names, of any kind, as numbers."""
+    if hasattr(given, "to_numpy"):
+        given = given.to_numpy()
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise ObserveError(f"clusters have the shape {array.shape}", help="give one name for each row")
+    return np.require(np.unique(array, return_inverse=True)[1], np.int64, ["C", "A"])
 
 
 def rewards(given: Any) -> npt.NDArray[np.float64]:

@@ -15,6 +15,8 @@ _Mask: TypeAlias = npt.NDArray[np.bool_]
 
 __all__ = [
     "ihdp",
+    "Confirmed",
+    "confirm",
     "Document",
     "Boundary",
     "Certificate",
@@ -214,6 +216,54 @@ class Boundary:
     @property
     def angle_degrees(self) -> float: ...
     def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Confirmed:
+    """The gain of a declared change, with what its interval rests on."""
+
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def lower(self) -> float: ...
+    @property
+    def upper(self) -> float: ...
+    @property
+    def standard(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def timing(self) -> str: ...
+    @property
+    def standard_error(self) -> float | None: ...
+    @property
+    def degrees(self) -> float | None: ...
+    @property
+    def cases(self) -> int: ...
+    @property
+    def changed_share(self) -> float: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+def confirm(
+    X: Any,
+    arms: Any,
+    rewards: Any,
+    before: Any,
+    after: Any,
+    *,
+    error_probability: float = 0.001,
+    looks: Sequence[int] | None = None,
+    candidates: int = 1,
+    timing: Literal["planned", "anytime"] = "planned",
+    expected_cases: int | None = None,
+    clusters: Any = None,
+    propensities: Any = None,
+    predictions: Any = None,
+    minimum_propensity: float | None = None,
+    outcome_range: tuple[float, float] | None = None,
+    method: Literal["least-squares", "bounded", "scores", "empirical-bernstein"] | None = None,
+    overlap: Literal["refuse", "restrict"] = "refuse",
+) -> Confirmed:
+    """The gain of playing `after` instead of `before` at these rows, with an interval that need not pay for all coefficients."""
 
 # Simulations; `rarely.lab` has the public functions.
 

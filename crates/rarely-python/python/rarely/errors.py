@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 __all__ = [
+    "ConfirmError",
     "ContextError",
     "DataError",
     "DocumentError",
@@ -66,6 +67,10 @@ class DataError(Error, ValueError):
 
 class ReviewError(Error, ValueError):
     """A log cannot be used for a review: it has no case, or none that fits the policy."""
+
+
+class ConfirmError(Error, ValueError):
+    """A gain cannot be confirmed: too few rows, rare outcomes, a look that was not planned, missing propensities."""
 
 
 class ExperimentError(Error, ValueError):
