@@ -12,8 +12,8 @@ use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
 use rarely_live::{LivePolicy, Objection, ProposalRecord, Role};
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::findings::{
-    ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, gain_meaning,
-    numbers, recent_people,
+    ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, gain_meaning, numbers,
+    recent_people,
 };
 
 use super::format::{age, count, plural, time};
