@@ -238,7 +238,7 @@ fn every_mistake_in_an_archive_is_located() {
         );
         check(
             Recipe { spoiled: ("yf", 7, 3e13), order, ..GOOD },
-            "set.npz, array yf[2, 1]: found 3e13, beyond the limit of 1e12\nhelp: express the column in a larger unit, or correct the value",
+            "set.npz, array yf[2, 1]: found 3×10¹³, beyond the limit of 10¹²\nhelp: express the column in a larger unit, or correct the value",
         );
     }
 }

@@ -65,9 +65,9 @@ fn bad_headers_are_errors() {
             ),
         );
     }
-    let ending = "which names nothing\nhelp: give every context variable a name, and every outcome: or mean: an arm";
-    check("age,,outcome:a,outcome:b\n", &format!("people.csv, line 1, column 2: found the name \"\", {ending}"));
-    check("age,outcome:,outcome:b\n", &format!("people.csv, line 1, column 2: found the name \"outcome:\", {ending}"));
+    let ending = "which is incomplete\nhelp: give every context variable a name, and every outcome: or mean: an arm";
+    check("age,,outcome:a,outcome:b\n", &format!("people.csv, line 1, column 2: found the column name \"\", {ending}"));
+    check("age,outcome:,outcome:b\n", &format!("people.csv, line 1, column 2: found the column name \"outcome:\", {ending}"));
     check(
         "outcome:a,outcome:b\n1,2\n",
         "people.csv, line 1: there is no context variable, only outcomes and means\nhelp: add at least one column that describes the person",
@@ -106,7 +106,7 @@ fn bad_rows_are_errors() {
     );
     check(
         format!("{header}1e10,2,3\n"),
-        "people.csv, line 2, column 1 (age): found 1e10, beyond the limit of 1e9\nhelp: express the column in a larger unit, or correct the value",
+        "people.csv, line 2, column 1 (age): found 10¹⁰, beyond the limit of 10⁹\nhelp: express the column in a larger unit, or correct the value",
     );
 }
 

@@ -76,7 +76,7 @@ fn an_outcome_without_a_range_has_the_core_s_limit() {
     let told = explained(&encoder.outcome(FieldValue::Text("2e12")).unwrap_err());
     assert_eq!(
         told,
-        "wellbeing is 2e12, beyond the limit of 1e12\n  help: correct the value, or express the column in a larger unit"
+        "wellbeing is 2×10¹², beyond the limit of 10¹²\n  help: correct the value, or express the column in a larger unit"
     );
 }
 
