@@ -122,6 +122,20 @@ impl Confidence {
         SharpSet::new(self, statistics)
     }
 
+    /// The sharp set where the noise is Gaussian with one unknown variance: a tenth of the error probability goes to a bound on it, from
+    /// the errors of predicting each outcome from those before it ([`Statistics::marked_and_predicting`]); the declared noise is not
+    /// used. `None` before the first mark, when nothing is known of the noise. Outcomes that are merely bounded need half their range
+    /// as noise instead.
+    ///
+    /// # Panics
+    /// If the statistics have another penalty.
+    pub fn sharp_with_unknown_noise(&self, statistics: &Statistics) -> Option<SharpSet> {
+        assert_eq!(statistics.arm(0).penalty(), self.penalty.get(), "the radius and the sums have one penalty");
+        let delta = self.error_probability.get();
+        let variance = statistics.marks()?.variance_bound(0.1 * delta)?;
+        Some(SharpSet::with_variance(self, statistics, variance, -libm::log(0.9 * delta)))
+    }
+
     fn joint_radius(&self, statistics: &Statistics) -> f64 {
         let evidence = 2.0 * self.error_probability.log_inverse() + statistics.log_growth();
         match self.profile {

@@ -4,6 +4,7 @@
 //! rounds in all, each a copy of the sums.
 
 use crate::arm::{Shape, is_sound};
+use crate::quantile::chi_squared_quantile;
 use crate::ridge::Ridge;
 use crate::symmetric;
 
@@ -153,6 +154,18 @@ impl Marks {
         self.marks.truncate(1);
         self.due = u64::MAX;
         self.prequential = None;
+    }
+
+    /// `σ²_up = min_{j≥1} E_j/χ²⁻¹_{n_j}(β_j)`, `β_j = β/(j(j+1))`: exceeded by `σ²` with probability at most `β`, if the noise is
+    /// Gaussian with one variance. Errors of prediction stochastically dominate the noise, whatever chose the arms. `None` before
+    /// the first mark, or where errors are not kept.
+    pub(crate) fn variance_bound(&self, probability: f64) -> Option<f64> {
+        let bound = |mark: &Mark| {
+            let Prequential { squares, count } = mark.prequential.filter(|errors| errors.count > 0)?;
+            let j = f64::from(mark.number);
+            Some(squares / chi_squared_quantile(count as f64, probability / (j * (j + 1.0))))
+        };
+        self.marks.iter().skip(1).filter_map(bound).reduce(f64::min)
     }
 
     /// Whether outcomes came in time order.

@@ -28,7 +28,7 @@ pub(crate) fn f_upper(numerator: f64, denominator: f64, tail: f64) -> f64 {
     // P(F > x) = I_z(a,b) at z = a/(a + bx), and ln(z/(1−z)) falls as fast as ln x rises.
     let beta = |ln_x: f64| {
         let odds = b * libm::exp(ln_x) / a;
-        Beta::new(a, b, 1.0 / (1.0 + odds), if odds > 1e300 { 1.0 } else { odds / (1.0 + odds) })
+        IncompleteBeta::new(a, b, 1.0 / (1.0 + odds), if odds > 1e300 { 1.0 } else { odds / (1.0 + odds) })
     };
     let ln_x = if tail <= 0.5 {
         solve(tail, 0.0, -1.0, |ln_x| (beta(ln_x).below(), beta(ln_x).kernel))
@@ -39,7 +39,6 @@ pub(crate) fn f_upper(numerator: f64, denominator: f64, tail: f64) -> f64 {
 }
 
 /// The `x` with `P(χ² ≤ x) = probability`.
-#[allow(dead_code)] // For the sharp sets where the noise is not known.
 pub(crate) fn chi_squared_quantile(degrees: f64, probability: f64) -> f64 {
     assert!(degrees > 0.0, "degrees of freedom are positive");
     let a = 0.5 * degrees;
@@ -96,7 +95,7 @@ fn solve(target: f64, start: f64, sign: f64, tail: impl Fn(f64) -> (f64, f64)) -
 }
 
 /// The incomplete beta function at `z` and `1 − z`, both given so that neither is rounded off.
-struct Beta {
+struct IncompleteBeta {
     a: f64,
     b: f64,
     z: f64,
@@ -105,7 +104,7 @@ struct Beta {
     kernel: f64,
 }
 
-impl Beta {
+impl IncompleteBeta {
     fn new(a: f64, b: f64, z: f64, rest: f64) -> Self {
         let sum = a + b;
         let exponent = stirling_error(sum)

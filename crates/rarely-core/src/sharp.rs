@@ -208,6 +208,17 @@ impl ArmView {
 impl SharpSet {
     /// The set of some statistics. Without marks, because the outcomes have no time order, it is mark 0's.
     pub(crate) fn new(confidence: &Confidence, statistics: &Statistics) -> Self {
+        let variance = confidence.noise.get() * confidence.noise.get();
+        Self::with_variance(confidence, statistics, variance, confidence.error_probability.log_inverse())
+    }
+
+    /// The same for a given `σ²` and `ln(1/δ)`.
+    pub(crate) fn with_variance(
+        confidence: &Confidence,
+        statistics: &Statistics,
+        variance: f64,
+        log_inverse: f64,
+    ) -> Self {
         let shape = statistics.shape();
         let pairs = (shape.arms() * (shape.arms() - 1) / 2) as f64;
         let start;
@@ -229,13 +240,7 @@ impl SharpSet {
             // It follows from mark 0's event and the bound, so that it spends nothing.
             views.extend(marks.iter().take(1).map(|mark| view(mark, bias * bias, ArmView::norm_bounded)));
         }
-        Self {
-            shape,
-            variance: confidence.noise.get() * confidence.noise.get(),
-            log_pairs: confidence.error_probability.log_inverse() + libm::log(pairs),
-            estimates: statistics.estimates(),
-            views,
-        }
+        Self { shape, variance, log_pairs: log_inverse + libm::log(pairs), estimates: statistics.estimates(), views }
     }
 
     /// The shape.

@@ -19,8 +19,8 @@ use crate::frontier;
 use crate::world_source::WorldSource;
 
 pub use claims::{
-    Claim, ClaimVerdict, Condition, Found, Judgement, MOST_RUNS, Measurement, Reading, ReadingVerdict, Unjudged, claim,
-    claims,
+    Claim, ClaimVerdict, Condition, Judgement, MOST_RUNS, MeasuredValue, Measurement, Reading, ReadingVerdict,
+    Unjudged, claim, claims,
 };
 pub use errata::{Erratum, ErratumOrigin, errata};
 pub use feasibility::{Feasibility, feasibility};

@@ -153,7 +153,7 @@ fn outcomes() {
         }
         let huge = Context::new(&[1e9, 1e9]).expect("allowed");
         if policy.learner().is_some() {
-            let error = says(policy.observe(huge, &known, 1.0), &["arm 1", "e20", "1e12", "raise the penalty"]);
+            let error = says(policy.observe(huge, &known, 1.0), &["arm 1", "10²⁰", "10¹²", "raise the penalty"]);
             assert!(matches!(error, ObserveError::IllConditioned { arm: 1, .. }));
         }
         assert_eq!(policy.snapshot(), before, "{algorithm}: an error changed the state");
@@ -191,7 +191,7 @@ fn batches() {
         let values = [1.0, 0.5, 1e9, 0.2];
         let result = policy.observe_many(Contexts::new(&values, 2).expect("rows"), &known[..2], &[1.0; 2]);
         if policy.learner().is_some() {
-            says(result, &["row 1", "1e12"]);
+            says(result, &["row 1", "10¹²"]);
             assert_eq!(policy.snapshot(), before, "{algorithm}: a bad batch changed the state");
         }
     }
@@ -264,7 +264,7 @@ fn statistics_that_do_not_add() {
     let mut full = new(0.5, shape);
     full.observe(Context::new(&[6e5, 0.0]).expect("allowed"), Arm::new(1), 1.0).expect("7.2e11 is below the limit");
     let before = full.clone();
-    let error = says(full.clone().merge(&before), &["arm 1", "1.44e12", "1e12"]);
+    let error = says(full.clone().merge(&before), &["arm 1", "1.44×10¹²", "10¹²"]);
     assert!(matches!(error, MergeError::IllConditioned { arm: 1, .. }));
     assert_eq!(statistics, new(0.5, shape), "nothing was added");
     assert_eq!(says(full.merge(&before), &[]), error);

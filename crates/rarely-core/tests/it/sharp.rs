@@ -276,3 +276,46 @@ fn sharp_sets_need_a_fraction_of_the_data() {
         assert!(mean <= most, "({arms}, {dimension}): {mean}");
     }
 }
+
+/// Failures with unknown Gaussian noise, at δ = 10 % in 2,000 runs: no more than with declared noise is allowed, and the bound on the
+/// noise is not absurd.
+#[test]
+fn the_noise_need_not_be_known() {
+    const RUNS: u64 = 2000;
+    const ROUNDS: u64 = 300;
+    let shape = Shape::new(2, 2).unwrap();
+    // The declared noise is wrong by a factor of a thousand, and not used.
+    let confidence = assumptions(1e-3, 0.1);
+    let (mut failures, mut ratios) = (0, Vec::new());
+    for run in 0..RUNS {
+        let mut rng = Rng::new(79, run);
+        let truth = sample::parameters(shape, &mut rng);
+        let mut statistics = Statistics::new(0.01, &Parameters::zeros(shape)).marked_and_predicting();
+        let mut failed = false;
+        for round in 1..=ROUNDS {
+            let context = [1.0, rng.uniform()];
+            let arm = choose(Chooser::Thompson, &statistics, &truth, &context, &mut rng);
+            let reward = sample::dot(&context, truth.arm(arm)) + rng.normal();
+            statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), reward).unwrap();
+            let set = confidence.sharp_with_unknown_noise(&statistics);
+            assert_eq!(set.is_some(), round >= 16, "the first mark is at 4kd = 16");
+            failed |= round % 10 == 0 && set.is_some_and(|set| !set.contains(&truth));
+        }
+        failures += u32::from(failed);
+        let width = |set: SharpSet| {
+            let interval = set.difference_interval(&[1.0, 0.5], 0, 1);
+            interval.upper - interval.lower
+        };
+        let known = width(assumptions(1.0, 0.1).sharp(&statistics));
+        let unknown = width(confidence.sharp_with_unknown_noise(&statistics).unwrap());
+        if known.is_finite() && unknown.is_finite() {
+            ratios.push(unknown / known);
+        }
+    }
+    let share = f64::from(failures) / RUNS as f64;
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    println!("unknown noise: {:.2} % failures at 10 %, intervals {median:.2} times as wide", 100.0 * share);
+    assert!(share <= 0.1 + 3.0 * (0.09 / RUNS as f64).sqrt(), "{share}");
+    assert!(median < 2.0, "{median}");
+}

@@ -104,11 +104,11 @@ fn every_mistake_in_a_file_is_located() {
     );
     check(
         |rows| rows[2][4] = "-2e12".into(),
-        "ihdp_npci_1.csv, line 3, column 5 (mu1): found -2e12, beyond the limit of 1e12\nhelp: express the column in a larger unit, or correct the value",
+        "ihdp_npci_1.csv, line 3, column 5 (mu1): found −2×10¹², beyond the limit of 10¹²\nhelp: express the column in a larger unit, or correct the value",
     );
     check(
         |rows| rows[2][9] = "2e9".into(),
-        "ihdp_npci_1.csv, line 3, column 10 (x5): found 2e9, beyond the limit of 1e9\nhelp: express the column in a larger unit, or correct the value",
+        "ihdp_npci_1.csv, line 3, column 10 (x5): found 2×10⁹, beyond the limit of 10⁹\nhelp: express the column in a larger unit, or correct the value",
     );
 }
 

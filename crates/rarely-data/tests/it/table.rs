@@ -67,7 +67,10 @@ fn bad_headers_are_errors() {
     }
     let ending = "which is incomplete\nhelp: give every context variable a name, and every outcome: or mean: an arm";
     check("age,,outcome:a,outcome:b\n", &format!("people.csv, line 1, column 2: found the column name \"\", {ending}"));
-    check("age,outcome:,outcome:b\n", &format!("people.csv, line 1, column 2: found the column name \"outcome:\", {ending}"));
+    check(
+        "age,outcome:,outcome:b\n",
+        &format!("people.csv, line 1, column 2: found the column name \"outcome:\", {ending}"),
+    );
     check(
         "outcome:a,outcome:b\n1,2\n",
         "people.csv, line 1: there is no context variable, only outcomes and means\nhelp: add at least one column that describes the person",

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::ReproductionEvidence;
 use crate::metrics::Interval95;
 
-pub use judgement::{ClaimVerdict, Condition, Found, Judgement, MOST_RUNS};
+pub use judgement::{ClaimVerdict, Condition, Judgement, MOST_RUNS, MeasuredValue};
 
 /// Under which reading of the paper something was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -163,13 +163,13 @@ pub struct Unjudged {
     /// What was measured.
     pub what: String,
     /// The number.
-    pub found: Found,
+    pub found: MeasuredValue,
     /// The condition.
     pub condition: Condition,
 }
 
 impl Unjudged {
-    fn new(profile: Reading, what: impl Into<String>, found: Found, condition: Condition) -> Self {
+    fn new(profile: Reading, what: impl Into<String>, found: MeasuredValue, condition: Condition) -> Self {
         Self { profile, what: what.into(), found, condition }
     }
 

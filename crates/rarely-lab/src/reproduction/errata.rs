@@ -86,7 +86,7 @@ const ERRATA: [ErratumEntry; 21] = [
     },
     ErratumEntry {
         origin: ErratumOrigin::Paper,
-        text: "Theorem 3's four conditions do not suffice: if the old boundary is plausible with its two arms exchanged, the boundary can sweep over the true one on its way and regret can rise. A fifth condition repairs it. (Found here.)",
+        text: "Theorem 3's four conditions do not suffice: if the old boundary is plausible with its two arms exchanged, the boundary can sweep over the true one on its way and regret can rise. A fifth condition repairs it. (MeasuredValue here.)",
         demonstration: |shown| Ok(shown.theorem_three()),
     },
     ErratumEntry {
@@ -151,12 +151,12 @@ const ERRATA: [ErratumEntry; 21] = [
     },
     ErratumEntry {
         origin: ErratumOrigin::Program,
-        text: "The program's gradient also lacks its divisor ‖θ̃‖_J, so that step sizes depend on the scale of the policy. (Found here.)",
+        text: "The program's gradient also lacks its divisor ‖θ̃‖_J, so that step sizes depend on the scale of the policy. (MeasuredValue here.)",
         demonstration: none,
     },
     ErratumEntry {
         origin: ErratumOrigin::Program,
-        text: "The program's CLUCB does not learn from the rounds in which it plays the baseline. (Found here.)",
+        text: "The program's CLUCB does not learn from the rounds in which it plays the baseline. (MeasuredValue here.)",
         demonstration: none,
     },
 ];

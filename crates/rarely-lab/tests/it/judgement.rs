@@ -1,14 +1,14 @@
 //! Holds, does not hold, or not settled: the judging function, on numbers worked out by hand.
 
-use rarely_lab::reproduction::{ClaimVerdict, Condition, Found, Judgement, Reading, Unjudged, claim};
+use rarely_lab::reproduction::{ClaimVerdict, Condition, Judgement, MeasuredValue, Reading, Unjudged, claim};
 use rarely_lab::{Estimate, Interval95};
 
 use ClaimVerdict::{DoesNotHold, Holds, NotSettled};
 use Condition::{Above, AtLeast, AtMost, Never, Sometimes, Within};
 
-fn mean(effect: f64, standard_error: f64, runs: u64) -> Found {
+fn mean(effect: f64, standard_error: f64, runs: u64) -> MeasuredValue {
     let interval = Estimate { mean: effect, standard_error }.interval(usize::try_from(runs).expect("few"));
-    Found::Mean { interval, runs }
+    MeasuredValue::Mean { interval, runs }
 }
 
 /// With 100 runs Student's t is 1.984, with 10 it is 2.262. A deviation of s and an effect e at n runs need
@@ -62,13 +62,13 @@ fn one_of_many_measurements_refutes_only_if_it_is_far_off() {
 
 #[test]
 fn what_is_counted_or_has_no_error() {
-    let count = |cases| Found::Count { cases, among: 1_000, runs: 10 };
+    let count = |cases| MeasuredValue::Count { cases, among: 1_000, runs: 10 };
     assert_eq!(count(0).judge(Never, 1).verdict, Holds);
     assert_eq!(count(1).judge(Never, 1).verdict, DoesNotHold);
     assert_eq!(count(1).judge(Sometimes, 1).verdict, Holds);
     assert_eq!(count(0).judge(Sometimes, 1).verdict, NotSettled, "not seen is not refuted");
-    assert_eq!(Found::Exact(1.05).judge(AtMost(1.0), 5).verdict, DoesNotHold);
-    assert_eq!(Found::Exact(0.95).judge(AtMost(1.0), 5).verdict, Holds);
+    assert_eq!(MeasuredValue::Exact(1.05).judge(AtMost(1.0), 5).verdict, DoesNotHold);
+    assert_eq!(MeasuredValue::Exact(0.95).judge(AtMost(1.0), 5).verdict, Holds);
     // Wilson's upper end of 0 of 1,000: z²/(n + z²) = 0.3827 %.
     let Interval95 { low, high, .. } = count(0).interval().expect("an interval");
     assert!(low == 0.0 && (high - 0.3827).abs() < 1e-3, "{low} to {high}");

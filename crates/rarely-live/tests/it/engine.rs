@@ -74,7 +74,7 @@ fn exploring_decisions_are_repeated_by_the_audit() {
 #[test]
 fn a_pilot_counts_decisions_without_outcomes() {
     let mut bench = Bench::new();
-    let handle = bench.register("approval = \"signature\"", "pilot:5");
+    let handle = bench.register("approval = \"one\"", "pilot:5");
     bench.people_without_outcomes(&handle, 100);
     let counts = handle.live.lock().state().counts.clone();
     // Ten decisions, and those that were requested before they were counted.

@@ -39,12 +39,6 @@ fn parquet_has_the_same_cells() {
 }
 
 #[test]
-fn two_columns_of_one_name_make_no_parquet() {
-    let table = ColumnTable::default().counts("a", [1]).counts("a", [2]);
-    assert!(table.to_parquet().is_err());
-}
-
-#[test]
 #[should_panic(expected = "b has as many rows as the others")]
 fn columns_have_one_length() {
     let _ = ColumnTable::default().counts("a", [1, 2]).counts("b", [1]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rarely_error::Explain as _;
-use rarely_output::{ColumnTable, OutputDirectory, OutputError};
+use rarely_output::{OutputDirectory, OutputError};
 use tempfile::TempDir;
 
 fn create() -> (TempDir, OutputDirectory) {
@@ -66,8 +66,6 @@ fn contents_that_could_not_be_made_write_nothing() {
     let files: Result<Vec<(String, Vec<u8>)>, String> = Err("no picture".to_owned());
     let error = directory.write_all("figure", files).expect_err("there is nothing to write");
     assert!(matches!(&error, OutputError::Contents { name, .. } if name == "figure"), "{error:?}");
-    let twice = ColumnTable::default().counts("a", [1]).counts("a", [2]);
-    assert!(matches!(directory.write_parquet("a.parquet", &twice), Err(OutputError::Contents { .. })));
     assert_eq!(names(directory.path()), [""; 0]);
 }
 

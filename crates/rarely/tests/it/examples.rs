@@ -77,7 +77,7 @@ fn the_readme_shows_what_its_program_prints() -> Result<(), Box<dyn std::error::
     }
 
     let mut printed = String::new();
-    let mut policy = Settings::new(2, 2)?.noise(0.1)?.norm_bound(2.0)?.build()?;
+    let mut policy = Settings::new(2, 2)?.noise(0.1)?.build()?;
     let mut rng = Rng::new(1, 0);
     for _ in 0..1000 {
         let patient = [1.0, rng.uniform()];

@@ -67,7 +67,7 @@ fn every_environment_and_every_algorithm_runs() {
         let arguments = format!("simulate --environment {environment} --runs 1 --rounds 40 --format json");
         let output = place.done(&arguments);
         let answer: Value = serde_json::from_str(&data(&output)).expect("JSON");
-        assert_eq!(answer["algorithms"].as_array().map(Vec::len), Some(18), "{environment}");
+        assert_eq!(answer["algorithms"].as_array().map(Vec::len), Some(19), "{environment}");
     }
 }
 

@@ -154,7 +154,7 @@ impl Condition {
 
 /// A number that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
+pub enum MeasuredValue {
     /// It follows from the construction: it has no error.
     Exact(f64),
     /// A mean over runs, or a function of means.
@@ -175,7 +175,7 @@ pub enum Found {
     },
 }
 
-impl Found {
+impl MeasuredValue {
     /// The number; of a count, the percentage.
     pub fn value(self) -> f64 {
         match self {

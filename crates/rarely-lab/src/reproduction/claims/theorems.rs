@@ -2,7 +2,7 @@
 
 use rarely_core::{Algorithm, TheoremThree};
 
-use super::{Claim, Condition, Found, Reading, Unjudged, claim};
+use super::{Claim, Condition, MeasuredValue, Reading, Unjudged, claim};
 use crate::reproduction::{
     Feasibility, LINEAR_REGRET, LINEAR_REGRET_GAP, ReproductionEvidence, TheoremThreeGap, TrialResults,
 };
@@ -17,7 +17,7 @@ pub(super) fn theorems(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
 }
 
 fn exact(what: impl Into<String>, value: f64, condition: Condition) -> Unjudged {
-    Unjudged::new(Reading::Exact, what, Found::Exact(value), condition)
+    Unjudged::new(Reading::Exact, what, MeasuredValue::Exact(value), condition)
 }
 
 fn theorem_one(evidence: &ReproductionEvidence<'_>) -> Claim {
@@ -74,7 +74,7 @@ fn corollary_one(evidence: &ReproductionEvidence<'_>) -> Claim {
 
 fn feasible(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
     let counted = |found: &Feasibility, cases: u64, what: &str| {
-        let count = Found::Count { cases, among: found.rounds, runs: found.runs };
+        let count = MeasuredValue::Count { cases, among: found.rounds, runs: found.runs };
         let what = format!("% of {} rounds in which {} {what}", found.rounds, found.algorithm);
         Unjudged::new(Reading::Exact, what, count, Condition::Never)
     };
@@ -139,7 +139,7 @@ fn theorem_three(evidence: &ReproductionEvidence<'_>) -> Vec<Claim> {
             let changes: Vec<_> = result.certain_changes().filter(meets).collect();
             let cases = changes.iter().filter(|change| change.harms()).count() as u64;
             let what = format!("% of {} changes {words} that raise regret ({how})", changes.len());
-            let found = Found::Count { cases, among: changes.len() as u64, runs: result.runs.len() as u64 };
+            let found = MeasuredValue::Count { cases, among: changes.len() as u64, runs: result.runs.len() as u64 };
             Some(Unjudged::new(Reading::Exact, what, found, Condition::Never))
         };
         runs.into_iter().filter_map(count).collect()
@@ -202,7 +202,7 @@ fn linear_regret(trials: &TrialResults) -> Claim {
         let what = format!(
             "% of {runs} runs in which {per_arm} plays only the worse arm in the second half of {rounds} rounds"
         );
-        Unjudged::new(Reading::Exact, what, Found::Count { cases, among: runs, runs }, Condition::Sometimes)
+        Unjudged::new(Reading::Exact, what, MeasuredValue::Count { cases, among: runs, runs }, Condition::Sometimes)
     });
     let note = stuck(joint).map(|(cases, runs, _)| {
         format!(

@@ -1,6 +1,6 @@
 //! The results of a trial, as the claims ask about them.
 
-use super::{Condition, Found, Reading, Unjudged};
+use super::{Condition, MeasuredValue, Reading, Unjudged};
 use crate::contestant_result::ContestantResult;
 use crate::metrics::{Estimate, Interval95};
 use crate::reproduction::TrialResults;
@@ -24,12 +24,12 @@ impl<'a> TrialView<'a> {
         self.results.iter().find(|result| result.name() == name)
     }
 
-    pub(super) fn is(&self, what: impl Into<String>, found: Option<Found>, is: Condition) -> Option<Unjudged> {
+    pub(super) fn is(&self, what: impl Into<String>, found: Option<MeasuredValue>, is: Condition) -> Option<Unjudged> {
         found.map(|found| Unjudged::new(self.profile, what, found, is))
     }
 
     /// The mean over the runs of a paired difference.
-    pub(super) fn difference(&self, one: &str, other: &str, values: Values) -> Option<Found> {
+    pub(super) fn difference(&self, one: &str, other: &str, values: Values) -> Option<MeasuredValue> {
         let (one, other) = (values(self.find(one)?), values(self.find(other)?));
         Some(mean(Estimate::of_differences(&one, &other), one.len()))
     }
@@ -45,28 +45,30 @@ impl<'a> TrialView<'a> {
     }
 
     /// The mean of one over that of another.
-    pub(super) fn ratio(&self, one: &str, other: &str, values: Values) -> Option<Found> {
+    pub(super) fn ratio(&self, one: &str, other: &str, values: Values) -> Option<MeasuredValue> {
         Some(ratio(&values(self.find(one)?), &values(self.find(other)?)))
     }
 
-    pub(super) fn changes(&self, name: &str) -> Option<Found> {
+    pub(super) fn changes(&self, name: &str) -> Option<MeasuredValue> {
         let counts = self.find(name)?.change_counts();
         Some(mean(Estimate::of(&counts), counts.len()))
     }
 
-    pub(super) fn improving(&self, name: &str) -> Option<Found> {
+    pub(super) fn improving(&self, name: &str) -> Option<MeasuredValue> {
         let result = self.find(name)?;
-        Some(Found::Mean { interval: result.summary().improving_percent?, runs: result.runs.len() as u64 })
+        Some(MeasuredValue::Mean { interval: result.summary().improving_percent?, runs: result.runs.len() as u64 })
     }
 
     /// The difference of two shares of improving changes; its interval from the two intervals, as if they were independent.
     pub(super) fn improving_above(&self, one: &str, other: &str) -> Option<Unjudged> {
         let (a, b) = (self.improving(one)?, self.improving(other)?);
-        let (Found::Mean { interval: a, runs }, Found::Mean { interval: b, .. }) = (a, b) else { return None };
+        let (MeasuredValue::Mean { interval: a, runs }, MeasuredValue::Mean { interval: b, .. }) = (a, b) else {
+            return None;
+        };
         let mean = a.mean - b.mean;
         let low = mean - (a.mean - a.low).hypot(b.high - b.mean);
         let high = mean + (a.high - a.mean).hypot(b.mean - b.low);
-        let found = Found::Mean { interval: Interval95 { mean, low, high }, runs };
+        let found = MeasuredValue::Mean { interval: Interval95 { mean, low, high }, runs };
         self.is(format!("% improving of {one} minus that of {other}"), Some(found), Condition::Above(0.0))
     }
 
@@ -91,11 +93,11 @@ pub(super) fn gather(
 }
 
 /// A mean over runs.
-pub(super) fn mean(estimate: Estimate, runs: usize) -> Found {
-    Found::Mean { interval: estimate.interval(runs), runs: runs as u64 }
+pub(super) fn mean(estimate: Estimate, runs: usize) -> MeasuredValue {
+    MeasuredValue::Mean { interval: estimate.interval(runs), runs: runs as u64 }
 }
 
 /// The ratio of two means over the same worlds.
-pub(super) fn ratio(one: &[f64], other: &[f64]) -> Found {
-    Found::Mean { interval: Interval95::of_ratio(one, other), runs: one.len().min(other.len()) as u64 }
+pub(super) fn ratio(one: &[f64], other: &[f64]) -> MeasuredValue {
+    MeasuredValue::Mean { interval: Interval95::of_ratio(one, other), runs: one.len().min(other.len()) as u64 }
 }
