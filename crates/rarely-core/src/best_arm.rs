@@ -79,7 +79,9 @@ pub(crate) fn best_probabilities(normals: &mut [Normal], out: &mut [f64]) {
         integrate(normals, floor, out);
     }
     let total: f64 = out.iter().sum();
-    out.iter_mut().for_each(|probability| *probability /= total);
+    for probability in out {
+        *probability /= total;
+    }
 }
 
 fn means(normals: &[Normal]) -> impl Iterator<Item = f64> {
@@ -144,6 +146,7 @@ mod tests {
         out
     }
 
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     /// The integral by the trapezoidal rule on a grid so fine that only truncation could matter.
     fn by_brute_force(normals: &[(f64, f64)]) -> Vec<f64> {
         let narrowest = normals.iter().fold(f64::INFINITY, |least: f64, normal| least.min(normal.1));

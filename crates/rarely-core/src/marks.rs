@@ -12,7 +12,8 @@ use crate::symmetric;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Marks {
-    marks: Vec<Mark>,
+    #[cfg_attr(feature = "serde", serde(rename = "marks"))]
+    taken: Vec<Mark>,
     /// The number of the next mark …
     number: u32,
     /// … and its planned round. It falls on the first round at or after it that is seen.
@@ -85,7 +86,7 @@ impl Marks {
     /// The mark at the start, from regressions that have observed nothing.
     pub(crate) fn new(shape: Shape, ridges: &[Ridge]) -> Self {
         debug_assert!(ridges.iter().all(|ridge| ridge.count() == 0), "mark 0 is the start");
-        Self { marks: vec![Mark::of(0, 0, ridges, None)], number: 1, due: planned(shape, 1), prequential: None }
+        Self { taken: vec![Mark::of(0, 0, ridges, None)], number: 1, due: planned(shape, 1), prequential: None }
     }
 
     /// Keeps errors of prediction from now on.
@@ -98,7 +99,7 @@ impl Marks {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mark> {
-        self.marks.iter()
+        self.taken.iter()
     }
 
     /// The planned round of the next mark.
@@ -127,14 +128,14 @@ impl Marks {
     /// Remembers the sums at a round at which a mark is due. Marks that became due together are one.
     #[cold]
     pub(crate) fn remember(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge]) {
-        self.marks.push(Mark::of(self.number, rounds, ridges, self.prequential));
+        self.taken.push(Mark::of(self.number, rounds, ridges, self.prequential));
         self.skip_to(shape, rounds);
     }
 
     /// The same for the sums at a mark of a later log; `more` are that log's errors of prediction by then.
     pub(crate) fn remember_at(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge], more: Option<Prequential>) {
         let prequential = self.prequential.zip(more).map(|(mine, more)| mine.plus(more));
-        self.marks.push(Mark::of(self.number, rounds, ridges, prequential));
+        self.taken.push(Mark::of(self.number, rounds, ridges, prequential));
         self.skip_to(shape, rounds);
     }
 
@@ -151,7 +152,7 @@ impl Marks {
 
     /// Forgets all marks but the start: sums without time order came in. No later mark is made either.
     pub(crate) fn forget(&mut self) {
-        self.marks.truncate(1);
+        self.taken.truncate(1);
         self.due = u64::MAX;
         self.prequential = None;
     }
@@ -165,7 +166,7 @@ impl Marks {
             let j = f64::from(mark.number);
             Some(squares / chi_squared_quantile(count as f64, probability / (j * (j + 1.0))))
         };
-        self.marks.iter().skip(1).filter_map(bound).reduce(f64::min)
+        self.taken.iter().skip(1).filter_map(bound).reduce(f64::min)
     }
 
     /// Whether outcomes came in time order.
@@ -191,10 +192,10 @@ impl Marks {
                 && sound_errors(mark.prequential, mark.round)
                 && mark.arms.iter().all(sound_arm)
         };
-        let rising = self.marks.windows(2).all(|pair| pair[0].round < pair[1].round && pair[0].number < pair[1].number);
-        self.marks.first().is_some_and(|start| start.number == 0 && start.round == 0)
+        let rising = self.taken.windows(2).all(|pair| pair[0].round < pair[1].round && pair[0].number < pair[1].number);
+        self.taken.first().is_some_and(|start| start.number == 0 && start.round == 0)
             && rising
-            && self.marks.iter().all(sound)
+            && self.taken.iter().all(sound)
             && sound_errors(self.prequential, rounds)
     }
 }

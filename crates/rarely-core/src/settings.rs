@@ -324,7 +324,7 @@ impl Settings {
         // Sharp sets do without a bound, and the algorithms that hold a rule use nothing else.
         let needs_bound = sets != Sets::Sharp || !self.algorithm.is_switching();
         let norm_bound = self.confidence.norm_bound.or(needs_bound.then_some(DEFAULT_NORM_BOUND));
-        Confidence { sets, norm_bound, ..self.confidence }
+        Confidence { norm_bound, sets, ..self.confidence }
     }
 
     /// The numbers that only some algorithms use.

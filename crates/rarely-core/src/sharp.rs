@@ -222,12 +222,11 @@ impl SharpSet {
         let shape = statistics.shape();
         let pairs = (shape.arms() * (shape.arms() - 1) / 2) as f64;
         let start;
-        let marks = match statistics.marks() {
-            Some(marks) => marks,
-            None => {
-                start = Marks::new(shape, &statistics.nothing_observed());
-                &start
-            }
+        let marks = if let Some(marks) = statistics.marks() {
+            marks
+        } else {
+            start = Marks::new(shape, &statistics.nothing_observed());
+            &start
         };
         let view = |mark: &Mark, bias_squared: f64, arm: fn(&Ridge, &ArmMark) -> ArmView| MarkView {
             round: mark.round,

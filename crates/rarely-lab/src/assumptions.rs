@@ -79,7 +79,7 @@ fn exploration_text<S: Serializer>(explore: &Option<Exploration>, serializer: S)
     explore.map(|explore| explore.to_string()).serialize(serializer)
 }
 
-#[expect(clippy::ref_option, reason = "the form that serde asks for")]
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn sets_text<S: Serializer>(sets: &Option<Sets>, serializer: S) -> Result<S::Ok, S::Error> {
     sets.map(Sets::name).serialize(serializer)
 }

@@ -85,10 +85,8 @@ pub(crate) fn reproduce(
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Reproduction<'_>> {
-    let children = py.detach(|| match data.is_empty() {
-        true => ihdp::realisations(FIGURE_FOUR_REALISATIONS),
-        false => ihdp::read(&data),
-    });
+    let children =
+        py.detach(|| if data.is_empty() { ihdp::realisations(FIGURE_FOUR_REALISATIONS) } else { ihdp::read(&data) });
     let children = children.map_err(|error| error::DATA.explain(py, &error))?;
     let command = call(&data, full, runs, rounds, seed);
     let size = ReproductionSize { full, at_most: runs.unwrap_or(u64::MAX), rounds, seed };

@@ -46,17 +46,11 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The command that gives the same report, with the data that were found. Threads and directory do not change it.
     fn command(&self, data: &[PathBuf]) -> String {
-        let mut command = format!("rarely reproduce --seed {} --rounds {}", self.seed, self.rounds);
-        if self.full {
-            command += " --full";
-        }
-        if self.runs < MOST_RUNS {
-            command += &format!(" --runs {}", self.runs);
-        }
-        for path in data {
-            command += &format!(" --data {}", quoted(&path.to_string_lossy()));
-        }
-        command
+        let mut words = vec![format!("rarely reproduce --seed {} --rounds {}", self.seed, self.rounds)];
+        words.extend(self.full.then(|| "--full".to_owned()));
+        words.extend((self.runs < MOST_RUNS).then(|| format!("--runs {}", self.runs)));
+        words.extend(data.iter().map(|path| format!("--data {}", quoted(&path.to_string_lossy()))));
+        words.join(" ")
     }
 }
 

@@ -126,7 +126,7 @@ fn every_test_vector() {
 
 /// Sharp sets (mathematics §12): centres, log ratios, penalties and radii to 1e-9, intervals to 1e-8.
 fn check_sharp(case: &Value, at: usize) {
-    let (confidence, statistics, _) = learned(case, |statistics| statistics.marked());
+    let (confidence, statistics, _) = learned(case, Statistics::marked);
     let shape = statistics.shape();
     let expected = &case["expected"];
     for (found, expected) in statistics.estimates().values().iter().zip(numbers(&expected["estimates"])) {

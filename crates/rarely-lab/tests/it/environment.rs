@@ -101,7 +101,7 @@ fn users_see_what_breaks() {
 #[test]
 fn unknown_names_and_bad_numbers_are_refused() {
     let message = |name: &str, noise: f64| {
-        let error = named(name, shape(), noise, 1.0).err().expect("refused");
+        let error = named(name, shape(), noise, 1.0).expect_err("refused");
         error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}\nhelp: {remedy}"))
     };
     let unknown = message("cubic", 0.1);

@@ -162,6 +162,7 @@ fn reported_decisions_end_a_pilot() {
 /// The frequencies of arms are their propensities, and a cap of 0 is no exploration.
 #[test]
 fn arms_are_drawn_with_their_propensities() {
+    const DRAWS: u32 = 1_000_000;
     let mut world = PaperWorld::new(4, 2, 1.0, 5);
     let settings = world.settings(Algorithm::Rarely, 1000, 5);
     let mut policy = settings.build().unwrap();
@@ -169,7 +170,6 @@ fn arms_are_drawn_with_their_propensities() {
     let context = world.context();
     let (mut counts, mut propensities) = ([0_u32; 4], [None; 4]);
     let mut rng = Rng::new(6, 0);
-    const DRAWS: u32 = 1_000_000;
     for _ in 0..DRAWS {
         let decision = policy.decide(Context::new(&context).unwrap(), &mut rng).unwrap();
         counts[decision.arm.index()] += 1;
