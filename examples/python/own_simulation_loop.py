@@ -35,6 +35,7 @@ def threshold(rule: np.ndarray) -> float:
 # %% [markdown]
 # What is declared: outcomes vary by at most 0.1 around their mean, and all coefficients together are no longer than 2. What is
 # in force at first: option 1 for those above 0.7. A few people get an option by lot, where the data do not rule it out.
+# Joint sets, because the paper's Theorem 3, below, is about one ellipsoid.
 
 # %%
 declared = {
@@ -42,6 +43,7 @@ declared = {
     "norm_bound": 2.0,
     "deployed": [[0.7, 0.0], [0.0, 1.0]],
     "explore": "pilot:6+equipoise:0.05",
+    "sets": "joint",
     "seed": 1,
 }
 greedy = rarely.Policy(2, 2, "boundary-greedy", **declared)

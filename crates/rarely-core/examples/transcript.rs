@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::io::{self, BufRead as _, Write as _};
 
-use rarely_core::{Arm, Change, Context, Decision, Rng, Sets, Settings, Share};
+use rarely_core::{Arm, Change, Context, Decision, Rng, Settings, Share};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,12 +25,16 @@ fn settings(given: &Value) -> Result<Settings, Box<dyn Error>> {
     let count = |name: &str| given[name].as_u64().and_then(|count| usize::try_from(count).ok()).ok_or("a count");
     let number = |name: &str, default: f64| given[name].as_f64().unwrap_or(default);
     let mut settings = Settings::new(count("arms")?, count("dimension")?)?
-        .algorithm(given["algorithm"].as_str().unwrap_or("boundary-conservative").parse()?)
+        .algorithm(given["algorithm"].as_str().unwrap_or("rarely").parse()?)
         .noise(number("noise", 1.0))?
-        .norm_bound(number("norm_bound", 10.0))?
         .error_probability(number("error_probability", 0.001))?
-        .penalty(number("penalty", 0.01))?
-        .sets(if given["sets"] == "per-arm" { Sets::PerArm } else { Sets::Joint });
+        .penalty(number("penalty", 0.01))?;
+    if let Some(bound) = given["norm_bound"].as_f64() {
+        settings = settings.norm_bound(bound)?;
+    }
+    if let Some(sets) = given["sets"].as_str() {
+        settings = settings.sets(sets.parse()?);
+    }
     let tolerance = Share::new(number("tolerance", 0.01))?;
     let share = Share::new(number("excluded_share", 0.01))?;
     settings = settings.tune(|tuning| (tuning.tolerance, tuning.excluded_share) = (tolerance, share));
@@ -41,8 +45,7 @@ fn settings(given: &Value) -> Result<Settings, Box<dyn Error>> {
         settings = settings.deployed(numbers(&given["deployed"]))?;
     }
     if let Some(explore) = given["explore"].as_str() {
-        let explore: rarely_core::Exploration = explore.parse()?;
-        settings = settings.explore(explore.pilot, explore.equipoise.get())?;
+        settings = settings.exploration(explore.parse()?);
     }
     if given["baseline_mean"].is_array() {
         settings = settings.baseline(Arm::new(count("baseline")?), &numbers(&given["baseline_mean"]))?;

@@ -13,7 +13,7 @@ use crate::symmetric;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Marks {
     #[cfg_attr(feature = "serde", serde(rename = "marks"))]
-    taken: Vec<Mark>,
+    taken: Vec<MarkedSums>,
     /// The number of the next mark …
     number: u32,
     /// … and its planned round. It falls on the first round at or after it that is seen.
@@ -33,7 +33,7 @@ pub(crate) struct Prequential {
 /// What was known at one mark.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Mark {
+pub(crate) struct MarkedSums {
     /// `j`: 0 for the start.
     pub(crate) number: u32,
     /// Outcomes of all arms by then.
@@ -57,7 +57,7 @@ pub(crate) struct ArmMark {
     pub(crate) log_growth: f64,
 }
 
-impl Mark {
+impl MarkedSums {
     /// `w_j`: the share of the error probability that this mark may spend. They add up to 1.
     pub(crate) fn weight(&self) -> f64 {
         let j = f64::from(self.number);
@@ -86,7 +86,7 @@ impl Marks {
     /// The mark at the start, from regressions that have observed nothing.
     pub(crate) fn new(shape: Shape, ridges: &[Ridge]) -> Self {
         debug_assert!(ridges.iter().all(|ridge| ridge.count() == 0), "mark 0 is the start");
-        Self { taken: vec![Mark::of(0, 0, ridges, None)], number: 1, due: planned(shape, 1), prequential: None }
+        Self { taken: vec![MarkedSums::of(0, 0, ridges, None)], number: 1, due: planned(shape, 1), prequential: None }
     }
 
     /// Keeps errors of prediction from now on.
@@ -98,7 +98,7 @@ impl Marks {
         self.prequential.is_some()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Mark> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &MarkedSums> {
         self.taken.iter()
     }
 
@@ -128,14 +128,14 @@ impl Marks {
     /// Remembers the sums at a round at which a mark is due. Marks that became due together are one.
     #[cold]
     pub(crate) fn remember(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge]) {
-        self.taken.push(Mark::of(self.number, rounds, ridges, self.prequential));
+        self.taken.push(MarkedSums::of(self.number, rounds, ridges, self.prequential));
         self.skip_to(shape, rounds);
     }
 
     /// The same for the sums at a mark of a later log; `more` are that log's errors of prediction by then.
     pub(crate) fn remember_at(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge], more: Option<Prequential>) {
         let prequential = self.prequential.zip(more).map(|(mine, more)| mine.plus(more));
-        self.taken.push(Mark::of(self.number, rounds, ridges, prequential));
+        self.taken.push(MarkedSums::of(self.number, rounds, ridges, prequential));
         self.skip_to(shape, rounds);
     }
 
@@ -161,7 +161,7 @@ impl Marks {
     /// Gaussian with one variance. Errors of prediction stochastically dominate the noise, whatever chose the arms. `None` before
     /// the first mark, or where errors are not kept.
     pub(crate) fn variance_bound(&self, probability: f64) -> Option<f64> {
-        let bound = |mark: &Mark| {
+        let bound = |mark: &MarkedSums| {
             let Prequential { squares, count } = mark.prequential.filter(|errors| errors.count > 0)?;
             let j = f64::from(mark.number);
             Some(squares / chi_squared_quantile(count as f64, probability / (j * (j + 1.0))))
@@ -184,7 +184,7 @@ impl Marks {
                 && numbers.into_iter().all(|value| is_sound(*value))
                 && (0.0..=1e9).contains(&arm.log_growth)
         };
-        let sound = |mark: &Mark| {
+        let sound = |mark: &MarkedSums| {
             mark.round <= rounds
                 && mark.arms.iter().all(|arm| arm.count <= rounds)
                 && mark.arms.len() == shape.arms()

@@ -19,7 +19,7 @@ pub(crate) use gain::PairTally;
 
 use crate::arm::{Parameters, Shape, is_sound};
 use crate::confidence::{Confidence, SLACK};
-use crate::marks::{ArmMark, Mark, Marks};
+use crate::marks::{ArmMark, MarkedSums, Marks};
 use crate::ridge::Ridge;
 use crate::statistics::Statistics;
 use crate::symmetric::{self, add_scaled, dot};
@@ -187,7 +187,7 @@ impl ArmView {
         Some(Solved { factor, centre: moved, penalty })
     }
 
-    /// Mark 0 with `V̄` for `W` and `θ̂` for `θ_W`.
+    /// MarkedSums 0 with `V̄` for `W` and `θ̂` for `θ_W`.
     fn norm_bounded(ridge: &Ridge, mark: &ArmMark) -> Self {
         let d = ridge.dimension();
         let mut factor: Vec<f64> = ridge.information().collect();
@@ -228,7 +228,7 @@ impl SharpSet {
             start = Marks::new(shape, &statistics.nothing_observed());
             &start
         };
-        let view = |mark: &Mark, bias_squared: f64, arm: fn(&Ridge, &ArmMark) -> ArmView| MarkView {
+        let view = |mark: &MarkedSums, bias_squared: f64, arm: fn(&Ridge, &ArmMark) -> ArmView| MarkView {
             round: mark.round,
             weight: mark.weight(),
             bias_squared,

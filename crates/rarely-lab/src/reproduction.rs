@@ -19,7 +19,7 @@ use crate::frontier;
 use crate::world_source::WorldSource;
 
 pub use claims::{
-    Claim, ClaimVerdict, Condition, Judgement, MOST_RUNS, MeasuredValue, Measurement, Reading, ReadingVerdict,
+    Claim, ClaimJudgement, ClaimVerdict, Condition, MOST_RUNS, MeasuredValue, Measurement, Reading, ReadingVerdict,
     Unjudged, claim, claims,
 };
 pub use errata::{Erratum, ErratumOrigin, errata};

@@ -13,7 +13,7 @@ pub struct Decider {
     /// The last event taken into account.
     pub basis: u64,
     seed: u64,
-    method: Method,
+    method: DecisionMethod,
 }
 
 /// What a decider is made from.
@@ -28,7 +28,7 @@ pub(crate) struct DecisionBasis {
 }
 
 #[derive(Debug)]
-enum Method {
+enum DecisionMethod {
     /// The rule alone.
     Rule(rarely_core::Rule),
     /// The rule, with exploration among the options that the data do not rule out.
@@ -55,7 +55,7 @@ impl Decider {
     /// The document's rule alone.
     pub(crate) fn of_rule(document: &PolicyDocument, (version, basis): (u64, u64)) -> Self {
         let rule = rarely_core::Rule::new(document.rule().parameters(document));
-        Self { version, basis, seed: 0, method: Method::Rule(rule) }
+        Self { version, basis, seed: 0, method: DecisionMethod::Rule(rule) }
     }
 
     /// Makes the decision with this event number.
@@ -65,11 +65,11 @@ impl Decider {
     pub fn decide(&self, context: &[f64], number: u64) -> Decision {
         let context = Context::new(context).expect("a record within its ranges");
         match &self.method {
-            Method::Rule(rule) => {
+            DecisionMethod::Rule(rule) => {
                 let arm: Arm = rule.choose(context).expect("a context of this document");
                 Decision { arm, reason: Reason::Policy, propensity: 1.0 }
             }
-            Method::Exploring(policy) => {
+            DecisionMethod::Exploring(policy) => {
                 policy.decide(context, &mut Rng::new(self.seed, number)).expect("a context of this document")
             }
         }
@@ -77,16 +77,16 @@ impl Decider {
 
     /// Whether some decisions are randomised.
     pub fn explores(&self) -> bool {
-        matches!(self.method, Method::Exploring(_))
+        matches!(self.method, DecisionMethod::Exploring(_))
     }
 }
 
 /// The core policy that follows the rule and explores; `None` if the sums are too large for the penalty.
-fn exploring(document: &PolicyDocument, learned: &Learned, decided: u64) -> Option<Method> {
+fn exploring(document: &PolicyDocument, learned: &Learned, decided: u64) -> Option<DecisionMethod> {
     let statistics = learned.tally().statistics(document).ok()?;
     // The algorithm does not affect decisions, but a greedy one would start from its estimate instead of the rule.
     let settings = document.settings().ok()?.algorithm(Algorithm::Scheduled);
     let mut policy = settings.learned(statistics).build().ok()?;
     policy.set_decisions(decided);
-    Some(Method::Exploring(policy))
+    Some(DecisionMethod::Exploring(policy))
 }

@@ -110,7 +110,7 @@ pub(crate) fn confirm(
     if candidates == 0 {
         return Err(needs(py, "a candidate", "give the number of candidates that are confirmed on these rows"));
     }
-    let settings = Settings {
+    let settings = ConfirmSettings {
         delta: ErrorProbability::new(error_probability).map_err(|error| refused(py, &error))?,
         candidates,
         looks,
@@ -187,7 +187,7 @@ impl Rows<'_> {
 }
 
 /// The keyword arguments.
-struct Settings {
+struct ConfirmSettings {
     delta: ErrorProbability,
     candidates: u32,
     looks: Option<Vec<u64>>,
@@ -198,7 +198,7 @@ struct Settings {
     restrict: bool,
 }
 
-impl Settings {
+impl ConfirmSettings {
     fn budget(&self) -> ErrorBudget {
         ErrorBudget::new(self.delta).candidates(self.candidates)
     }

@@ -208,7 +208,7 @@ impl PyPolicy {
     /// arrays; with ``reasons=True`` the reasons come third.
     ///
     /// >>> import rarely
-    /// >>> rarely.Policy(2, 1).decide([1.0])
+    /// >>> rarely.Policy(2, 1, "greedy").decide([1.0])
     /// (0, 1.0)
     #[pyo3(signature = (X, *, reasons = false))]
     fn decide<'py>(&self, X: &Bound<'py, PyAny>, reasons: bool) -> PyResult<Bound<'py, PyTuple>> {

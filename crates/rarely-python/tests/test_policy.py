@@ -49,9 +49,54 @@ def test_propensities_are_frequencies() -> None:
 
 
 def test_reasons() -> None:
-    policy = rarely.Policy(2, 1, "rarely")
+    policy = rarely.Policy(2, 1, "boundary-greedy", explore="pilot:6")
     assert policy.decide([1.0], reasons=True)[2] == "pilot"
     assert policy.decide([[1.0], [1.0]], reasons=True)[2] == ["pilot", "pilot"]
+
+
+def test_a_pilot_counts_decisions_without_outcomes() -> None:
+    """A block of 2,000 rows once got one arm for all of them, with propensity 1."""
+    policy = rarely.Policy(2, 1, "boundary-greedy", explore="pilot:10", deployed=[[0.0], [1.0]])
+    arms, propensities, reasons = policy.decide(np.ones((2000, 1)), reasons=True)
+    assert reasons[:20] == ["pilot"] * 20 and set(reasons[20:]) == {"policy"}
+    assert set(arms[:20]) == {0, 1} and (propensities[:20] == 0.5).all()
+    assert (arms[20:] == 1).all() and (propensities[20:] == 1).all()
+    assert policy.decide([1.0], reasons=True)[2] == "policy", "the block counts"
+
+
+def test_sharp_sets_are_sharper_and_need_no_norm_bound() -> None:
+    X, plays, rewards = log(2000)
+    joint, sharp = (
+        rarely.Policy(3, 3, "certified", minimum_gain=1e12, noise=0.1, norm_bound=5.0, sets=sets)
+        for sets in ("joint", "sharp")
+    )
+    free = rarely.Policy(3, 3, "certified", minimum_gain=1e12, noise=0.1)
+    widths = []
+    for policy in (joint, sharp, free):
+        policy.observe(X, plays, rewards)
+        gain = policy.gain(policy.estimates_, X)
+        widths.append(gain.upper - gain.lower)
+    assert widths[1] < widths[0] and widths[2] < widths[0]
+
+
+def test_the_default_holds_a_rule_and_renews_its_randomisation() -> None:
+    policy = rarely.Policy(2, 2, noise=0.1)
+    world = np.random.default_rng(3)
+    for _ in range(1000):
+        x = np.array([1.0, world.random()])
+        arm, propensity = policy.decide(x)
+        assert 0 < propensity <= 1
+        policy.observe(x, arm, (x[1] if arm == 1 else 0.4) + 0.1 * world.normal())
+    assert policy.algorithm == "rarely" and 1 <= len(policy.versions) <= 3
+    assert policy.renewals_ > len(policy.versions)
+    assert all(change.certificate is not None and change.certificate.gain.lower > 0 for change in policy.versions)
+    assert "stuck" not in repr(policy)
+
+
+def test_a_stuck_policy_says_so() -> None:
+    policy = rarely.Policy(2, 1, "boundary-greedy", noise=1.0, deployed=[[1.0], [0.0]])
+    policy.observe(np.ones((2000, 1)), np.zeros(2000, dtype=int), np.zeros(2000))
+    assert "stuck: arm 1" in repr(policy)
 
 
 # Learning

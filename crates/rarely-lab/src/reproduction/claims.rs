@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::ReproductionEvidence;
 use crate::metrics::Interval95;
 
-pub use judgement::{ClaimVerdict, Condition, Judgement, MOST_RUNS, MeasuredValue};
+pub use judgement::{ClaimJudgement, ClaimVerdict, Condition, MOST_RUNS, MeasuredValue};
 
 /// Under which reading of the paper something was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,7 +77,7 @@ pub struct Measurement {
     pub clear: bool,
     /// What follows for the claim.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub judgement: ClaimJudgement,
 }
 
 /// What one reading says about a claim.
@@ -89,7 +89,7 @@ pub struct ReadingVerdict {
     pub runs: Option<u64>,
     /// The verdict.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub judgement: ClaimJudgement,
 }
 
 /// One claim.
@@ -109,7 +109,7 @@ pub struct Claim {
     pub readings: Vec<ReadingVerdict>,
     /// The verdict by which it is counted: with valid sets, or exactly, if it was measured so.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub judgement: ClaimJudgement,
     /// Whether more runs may settle it.
     pub close: bool,
     /// The fewest runs behind any of its measurements, where there are any.
@@ -211,10 +211,10 @@ pub fn claim(
         let own = || measured.iter().filter(move |found| found.profile == profile);
         own().next()?;
         let runs = own().filter_map(|found| found.runs).min();
-        Some(ReadingVerdict { profile, runs, judgement: Judgement::of_all(own().map(|found| found.judgement)) })
+        Some(ReadingVerdict { profile, runs, judgement: ClaimJudgement::of_all(own().map(|found| found.judgement)) })
     };
     let readings: Vec<ReadingVerdict> = Reading::ALL.into_iter().filter_map(of).collect();
-    let nothing = Judgement { verdict: ClaimVerdict::NotSettled, runs_needed: None };
+    let nothing = ClaimJudgement { verdict: ClaimVerdict::NotSettled, runs_needed: None };
     let judgement = readings.last().map_or(nothing, |reading| reading.judgement);
     Claim {
         id,

@@ -1,6 +1,6 @@
 //! Holds, does not hold, or not settled: the judging function, on numbers worked out by hand.
 
-use rarely_lab::reproduction::{ClaimVerdict, Condition, Judgement, MeasuredValue, Reading, Unjudged, claim};
+use rarely_lab::reproduction::{ClaimJudgement, ClaimVerdict, Condition, MeasuredValue, Reading, Unjudged, claim};
 use rarely_lab::{Estimate, Interval95};
 
 use ClaimVerdict::{DoesNotHold, Holds, NotSettled};
@@ -45,7 +45,7 @@ fn a_mean_with_its_error() {
     ];
     for (effect, error, runs, condition, comparisons, verdict, needed) in table {
         let found = mean(effect, error, runs).judge(condition, comparisons);
-        let expected = Judgement { verdict, runs_needed: needed };
+        let expected = ClaimJudgement { verdict, runs_needed: needed };
         assert_eq!(found, expected, "{effect} ± {error} of {runs} runs, {condition:?}");
     }
 }
@@ -76,8 +76,8 @@ fn what_is_counted_or_has_no_error() {
 
 #[test]
 fn several_measurements_together() {
-    let settled = Judgement::settled;
-    let open = |runs_needed| Judgement { verdict: NotSettled, runs_needed };
+    let settled = ClaimJudgement::settled;
+    let open = |runs_needed| ClaimJudgement { verdict: NotSettled, runs_needed };
     let table = [
         (vec![settled(Holds), settled(Holds)], settled(Holds)),
         (vec![settled(Holds), settled(DoesNotHold)], settled(DoesNotHold)),
@@ -86,7 +86,7 @@ fn several_measurements_together() {
         (vec![open(Some(90)), open(None)], open(None)),
     ];
     for (all, expected) in table {
-        assert_eq!(Judgement::of_all(all.clone()), expected, "{all:?}");
+        assert_eq!(ClaimJudgement::of_all(all.clone()), expected, "{all:?}");
     }
     assert_eq!(open(Some(400)).words(), "not settled (about 400 runs)");
     assert_eq!(open(None).words(), "not settled");

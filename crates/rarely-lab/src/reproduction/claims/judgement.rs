@@ -35,7 +35,7 @@ impl Serialize for ClaimVerdict {
 
 /// A verdict and, where it is not settled, the number of runs that would settle it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Judgement {
+pub struct ClaimJudgement {
     /// The verdict.
     pub verdict: ClaimVerdict,
     /// Runs that settle it with a probability of 80 % if the effect is as measured. `None` if it is settled, and where no
@@ -49,7 +49,7 @@ pub const MOST_RUNS: u64 = 1_000_000;
 /// The normal quantile of 80 %.
 const POWER: f64 = 0.841_621_233_572_914_3;
 
-impl Judgement {
+impl ClaimJudgement {
     /// A verdict that is settled.
     pub const fn settled(verdict: ClaimVerdict) -> Self {
         Self { verdict, runs_needed: None }
@@ -211,32 +211,32 @@ impl MeasuredValue {
     ///
     /// `Never` and `Sometimes` are settled by one case. Without a case, `Never` holds as far as was looked, and `Sometimes` is not
     /// settled.
-    pub fn judge(self, condition: Condition, comparisons: usize) -> Judgement {
+    pub fn judge(self, condition: Condition, comparisons: usize) -> ClaimJudgement {
         match (condition, self) {
-            (Condition::Sometimes, Self::Count { cases: 0, .. }) => Judgement::not_settled(None),
-            (_, Self::Exact(_) | Self::Count { .. }) if condition.holds(self.value()) => Judgement::HOLDS,
-            (_, Self::Exact(_) | Self::Count { .. }) => Judgement::DOES_NOT_HOLD,
+            (Condition::Sometimes, Self::Count { cases: 0, .. }) => ClaimJudgement::not_settled(None),
+            (_, Self::Exact(_) | Self::Count { .. }) if condition.holds(self.value()) => ClaimJudgement::HOLDS,
+            (_, Self::Exact(_) | Self::Count { .. }) => ClaimJudgement::DOES_NOT_HOLD,
             (_, Self::Mean { interval, runs }) => judge_mean(interval, runs, condition, widening(comparisons)),
         }
     }
 }
 
-fn judge_mean(interval: Interval95, runs: u64, condition: Condition, wider: f64) -> Judgement {
+fn judge_mean(interval: Interval95, runs: u64, condition: Condition, wider: f64) -> ClaimJudgement {
     let Interval95 { mean, low, high } = interval;
     if runs < 2 || !mean.is_finite() {
-        return Judgement::not_settled(None);
+        return ClaimJudgement::not_settled(None);
     }
     let meets = condition.holds(mean);
     if meets && condition.holds(low) && condition.holds(high) {
-        return Judgement::HOLDS;
+        return ClaimJudgement::HOLDS;
     }
     if condition.fails_between(mean - wider * (mean - low), mean + wider * (high - mean)) {
-        return Judgement::DOES_NOT_HOLD;
+        return ClaimJudgement::DOES_NOT_HOLD;
     }
     let limit = condition.limit(mean);
     let half_width = if limit < mean { mean - low } else { high - mean };
     let distance = (mean - limit).abs();
-    Judgement::not_settled(runs_needed(distance, half_width, runs, if meets { 1.0 } else { wider }))
+    ClaimJudgement::not_settled(runs_needed(distance, half_width, runs, if meets { 1.0 } else { wider }))
 }
 
 /// The runs after which an interval, as wide as now at the same deviation of a run and `wider` than 95 %, leaves out a limit at this
