@@ -24,7 +24,7 @@ environments = coba.Environments.from_linear_synthetic(
 
 def seldom(noise: float) -> CobaLearner[rarely.Policy]:
     explore = "pilot:6+equipoise:0.02"
-    policy = rarely.Policy(4, 5, "boundary-greedy", noise=noise, norm_bound=2.0, explore=explore)
+    policy = rarely.Policy(4, 5, "boundary-greedy", noise=noise, norm_bound=2.0, explore=explore, sets="joint")
     return CobaLearner(policy, intercept=True)
 
 

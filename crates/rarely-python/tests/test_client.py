@@ -212,7 +212,7 @@ def test_an_unknown_policy_says_where_the_known_ones_are(client: Client) -> None
     error = refused(client.decide, "nobody/knows it", {"systolic": 150})
     assert error.status == 404
     assert "nobody%2Fknows%20it" in str(error)
-    assert "GET /v1/policies" in said(error)
+    assert "list of policies" in said(error)
 
 
 def test_values_that_json_cannot_hold_are_not_sent(client: Client) -> None:

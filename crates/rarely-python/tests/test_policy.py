@@ -309,7 +309,7 @@ def test_scikit_learn() -> None:
         ({"sets": "each"}, "joint"),
         ({"deployed": [1.0]}, "9 are needed"),
         ({"algorithm": "clucb"}, "baseline"),
-        ({"algorithm": "linucb", "explore": "pilot:3"}, "pilot"),
+        ({"algorithm": "linucb", "explore": "pilot:3"}, "exploration"),
         ({"tolerance": 2.0}, "tolerance"),
         ({"population": [[1.0, 2.0]]}, "population"),
     ],
@@ -323,7 +323,7 @@ def test_settings(arguments: dict[str, Any], message: str) -> None:
 def test_what_to_do_is_a_note() -> None:
     with pytest.raises(errors.SettingsError) as caught:
         rarely.Policy(2, 2, sets="each")
-    assert said(caught.value) == 'sets = "each" is not known\nhelp: use "joint" or "per-arm"'
+    assert said(caught.value) == 'unknown confidence sets "each"\nhelp: choose joint, per-arm or sharp'
     assert said(pickle.loads(pickle.dumps(caught.value))) == said(caught.value)
 
 

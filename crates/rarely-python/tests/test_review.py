@@ -276,7 +276,7 @@ def test_pictures_can_be_saved(tmp_path: Path) -> None:
 def test_a_notebook_shows_it(name: str) -> None:
     found = rarely.review(policy(name), log(name))
     html = found._repr_html_()
-    root = ElementTree.fromstring(html)
+    root = ElementTree.fromstring(html.replace("<br>", "<br/>"))
     assert root.tag == "div"
     assert found.verdict in "".join(root.itertext())
     for element in root.iter():
@@ -291,7 +291,7 @@ def test_words_in_a_notebook_are_escaped() -> None:
     given = pa.array(["<no>" if word == "no" else word for word in small()["given"].to_pylist()])
     html = rarely.review(text, table(given=given))._repr_html_()
     assert "&lt;small&gt; &amp; co" in html and "<no>" not in html
-    ElementTree.fromstring(html)
+    ElementTree.fromstring(html.replace("<br>", "<br/>"))
 
 
 def test_it_does_not_hold_the_interpreter() -> None:
