@@ -13,7 +13,7 @@ use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 /// let assumptions = Assumptions { penalty: Some(0.1), ..Assumptions::default() };
 /// let contestants = assumptions.contestants(&[Algorithm::Rarely, Algorithm::LinUcb], 0.5);
 /// assert_eq!(contestants[1].declared.noise, Some(0.5));
-/// assert_eq!(serde_json::to_value(told)?["penalty"], 0.1);
+/// assert_eq!(serde_json::to_value(assumptions)?["penalty"], 0.1);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
