@@ -1,4 +1,4 @@
-//! Figures as SVG: well formed, the same each time, and without a number that is none.
+//! Figures as SVG: well formed, the same each time, and without NaN.
 
 use rarely_core::Rng;
 use rarely_plot::conformance::check;

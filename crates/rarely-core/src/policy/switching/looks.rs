@@ -5,6 +5,7 @@ use crate::block;
 use crate::change::{Cause, Change};
 use crate::cone::normalise;
 use crate::confidence::{Interval, SLACK, Sets};
+use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
 use crate::policy::switching::Switching;
@@ -15,12 +16,6 @@ use crate::update::Update;
 
 /// Halvings of the way from the rule to the estimate.
 const HALVINGS: usize = 40;
-
-/// The gain of the workspace's point over the rule, on the population.
-struct Prospect {
-    interval: Interval,
-    changed_share: f64,
-}
 
 impl Switching {
     /// Renews the randomisation if it is time, and tests the rule if it is to be tested; `asked` tests it in any case.
@@ -48,13 +43,12 @@ impl Switching {
     fn answer_question(&mut self, deviations: Option<f64>, minimum: f64, schedule: Schedule) -> Change {
         let sharp = || self.learner.sharp();
         let sharp = (deviations.is_none() && self.learner.confidence().sets == Sets::Sharp).then(sharp);
-        let prospect = self.prospect(Update::Estimate, sharp.as_ref());
-        if prospect.changed_share == 0.0 {
+        let gain = self.estimated_gain(sharp.as_ref()).filter(|gain| gain.changed_share > 0.0);
+        let Some(Gain { interval: Interval { estimate: gain, lower, .. }, .. }) = gain else {
             // The estimate decides like the rule. It is not adopted: agreement on a sample is not agreement elsewhere.
             self.watch.reschedule(Schedule { in_question: false, ..schedule });
             return Change::Kept;
-        }
-        let Interval { estimate: gain, lower, .. } = prospect.interval;
+        };
         match deviations {
             None if lower > minimum => self.switch(Cause::Gain { lower, minimum }),
             Some(required) => {
@@ -77,22 +71,17 @@ impl Switching {
         self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
     }
 
-    /// Puts an update's candidate into the workspace; its gain by sharp sets, or else by the others.
-    fn prospect(&mut self, update: Update, sharp: Option<&SharpSet>) -> Prospect {
+    /// Puts the estimate into the workspace; its gain by sharp sets, or else by the others, unless it is the policy in force.
+    fn estimated_gain(&mut self, sharp: Option<&SharpSet>) -> Option<Gain> {
         let Some(sharp) = sharp else {
-            let gain = self.proposed_gain(update);
-            let nothing = Interval { estimate: 0.0, lower: 0.0, upper: 0.0 };
-            return gain.map_or(Prospect { interval: nothing, changed_share: 0.0 }, |gain| Prospect {
-                interval: gain.interval,
-                changed_share: gain.changed_share,
-            });
+            return self.proposed_gain(Update::Estimate);
         };
-        update.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
-        self.sharp_prospect(sharp)
+        self.propose_sharply(Update::Estimate, sharp);
+        Some(self.sharp_gain(sharp))
     }
 
     /// The gain of what the workspace holds, by pairs.
-    fn sharp_prospect(&mut self, sharp: &SharpSet) -> Prospect {
+    fn sharp_gain(&mut self, sharp: &SharpSet) -> Gain {
         let shape = self.rule.parameters().shape();
         let mut tally = PairTally::new(shape.arms(), shape.dimension());
         let (rows, d) = (self.population.values(), shape.dimension());
@@ -105,8 +94,7 @@ impl Switching {
                 row += 1;
             }
         });
-        let (gain, _) = sharp.gain_of(&tally);
-        Prospect { interval: gain.interval, changed_share: gain.changed_share }
+        sharp.gain_of(&tally).0
     }
 
     /// The other triggers, under sharp sets.
@@ -117,7 +105,7 @@ impl Switching {
             _ => match self.sharp_cause(trigger, &sharp) {
                 Some(cause) => {
                     self.propose_sharply(self.plan.update, &sharp);
-                    if self.sharp_prospect(&sharp).changed_share > 0.0 { self.switch(cause) } else { Change::Kept }
+                    if self.sharp_gain(&sharp).changed_share > 0.0 { self.switch(cause) } else { Change::Kept }
                 }
                 None => Change::Kept,
             },
@@ -162,12 +150,12 @@ impl Switching {
     /// `certified`: of the estimate and the nearest plausible rule on the way to it, the one with the larger certain gain.
     fn change_if_certain(&mut self, minimum: f64, sharp: &SharpSet) -> Change {
         self.propose_sharply(Update::Estimate, sharp);
-        let greedy = self.sharp_prospect(sharp).interval;
+        let greedy = self.sharp_gain(sharp).interval;
         if !(greedy.estimate > minimum) {
             return Change::Kept;
         }
         self.propose_sharply(self.plan.update, sharp);
-        let cautious = self.sharp_prospect(sharp).interval.lower;
+        let cautious = self.sharp_gain(sharp).interval.lower;
         let lower = cautious.max(greedy.lower);
         if !(lower > minimum) {
             return Change::Kept;

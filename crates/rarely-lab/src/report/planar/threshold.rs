@@ -35,7 +35,7 @@ const TALLEST: f64 = 3.0;
 /// The paper's Figure 1b from real state: each arm's estimated mean with its confidence band, the cutoffs of the
 /// policy in force, of the one before and of the truth, and in grey the cutoffs that the data allow.
 ///
-/// Without two context variables, or with a range that is none, the figure says "no data".
+/// Without two context variables, or with an empty range, the figure says "no data".
 pub fn threshold_picture(state: &ThresholdState<'_>) -> Figure {
     let (low, high) = state.range;
     let planar = state.set.statistics().shape().dimension() == 2 && state.deployed.shape().dimension() == 2;
