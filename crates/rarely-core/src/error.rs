@@ -95,6 +95,12 @@ pub enum SettingsError {
         /// The name given.
         name: String,
     },
+    /// A declaration about delays that does not exist.
+    #[error("unknown delay \"{name}\"")]
+    UnknownDelay {
+        /// The name given.
+        name: String,
+    },
     /// Text that does not name a way to explore.
     #[error("`{found}` is not a way to explore")]
     Exploration {
@@ -325,6 +331,7 @@ impl Explain for SettingsError {
             Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
             Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
             Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp")),
+            Self::UnknownDelay { .. } => Some(Remedy::new("choose any or independent")),
             Self::Exploration { .. } => {
                 Some(Remedy::new("write none, posterior:0.5, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
             }

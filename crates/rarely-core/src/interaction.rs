@@ -87,10 +87,26 @@ pub fn step(
     rng: &mut Rng,
     look: impl FnOnce(&dyn Policy, &Round, &Decision),
 ) -> Result<(Decision, Change), StepError> {
-    world.next(round);
+    let decision = meet(policy, world, round, rng, look)?;
     let context = Context::new(&round.context).map_err(DecideError::from)?;
-    let decision = policy.decide(context, rng)?;
-    look(policy, round, &decision);
     let change = policy.observe(context, &decision, round.rewards[decision.arm.index()])?;
     Ok((decision, change))
+}
+
+/// The first half of a round: the world's next context and the policy's decision. The outcome comes later.
+///
+/// # Errors
+/// [`StepError`] if the policy does not fit the world.
+#[inline]
+pub fn meet(
+    policy: &dyn Policy,
+    world: &mut (impl World + ?Sized),
+    round: &mut Round,
+    rng: &mut Rng,
+    look: impl FnOnce(&dyn Policy, &Round, &Decision),
+) -> Result<Decision, StepError> {
+    world.next(round);
+    let decision = policy.decide(Context::new(&round.context).map_err(DecideError::from)?, rng)?;
+    look(policy, round, &decision);
+    Ok(decision)
 }

@@ -49,7 +49,7 @@
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
 //! | `explore`, `randomisation`, `best_arm` | pilot, equipoise, the stuck diagnostic; posterior-weighted equipoise |
 //! | `algorithm`, `number`, `settings`, `policy` | the table of algorithms; checked numbers; what a policy is built from; the trait and its five kinds |
-//! | `interaction` | one round of a policy in a world |
+//! | `interaction`, `outcome_queue` | one round of a policy in a world; outcomes that come late |
 //! | `snapshot`, `error` | state as plain data; errors |
 //!
 //! Comments cite sections of docs/mathematics.md as "mathematics §n", and sources in REFERENCES.bib as `[key, place]`. NOTATION.md
@@ -78,6 +78,7 @@ mod least_squares;
 mod majority;
 mod marks;
 mod number;
+mod outcome_queue;
 mod planar;
 mod planned;
 mod plausible;
@@ -122,9 +123,10 @@ pub use error::{
 pub use explore::{Exploration, Stuck};
 pub use gain::{BoundaryMove, Certificate, Gain, GainPart};
 pub use gradient::{Solver, cosine, cosine_gradient};
-pub use interaction::{Round, StepError, World, step};
+pub use interaction::{Round, StepError, World, meet, step};
 pub use least_squares::{ArmFit, ArmSums, CaseLog, LeastSquares};
 pub use number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
+pub use outcome_queue::{Delay, OutcomeQueue, WaitingOutcomes};
 pub use planar::{Above, TheoremThree, Thresholds};
 pub use planned::{Look, LookPlan, PlannedNoise, PlannedSets};
 pub use policy::{Baseline, Learner, Policy};

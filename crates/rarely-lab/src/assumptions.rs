@@ -1,6 +1,6 @@
 //! What all contestants of an experiment assume, as plain data.
 
-use rarely_core::{Algorithm, Exploration, Profile, Sets};
+use rarely_core::{Algorithm, Delay, Exploration, Profile, Sets};
 use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
@@ -20,6 +20,10 @@ use crate::contestant::{Contestant, Declared, NormBound, Tuned};
 pub struct Assumptions {
     /// `σ`. Rigorous: the true one; published: 1.
     pub declared_noise: Option<f64>,
+    /// Whether outcomes that come late are learned in the order of their decisions or as they arrive. Left out of files where it is
+    /// not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Delay>,
     /// `δ`. 1/T.
     pub error_probability: Option<f64>,
     /// Exploration of algorithms that hold a policy, instead of each algorithm's own.
@@ -53,6 +57,7 @@ impl Assumptions {
             error_probability: self.error_probability,
             prior_mean: self.prior_mean,
             sets: self.sets,
+            delay: self.delay.unwrap_or_default(),
         };
         let contestant = |&algorithm: &Algorithm| Contestant {
             explore: self.explore,

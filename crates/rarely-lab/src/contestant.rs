@@ -1,7 +1,8 @@
 //! An algorithm with its settings, as plain data. A policy is built from it for each world.
 
 use rarely_core::{
-    Algorithm, Arm, Certificates, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share, Solver,
+    Algorithm, Arm, Certificates, Delay, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share,
+    Solver,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,13 @@ pub struct Declared {
     /// Joint, per-arm or sharp sets, instead of each algorithm's own. clucb has joint sets only.
     #[serde(default)]
     pub sets: Option<Sets>,
+    /// Whether outcomes that come late are learned in the order of their decisions or as they arrive.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub delay: Delay,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Numbers that only some algorithms use; `None` is the default.
@@ -99,7 +107,7 @@ impl Contestant {
         certificates: Certificates,
     ) -> Result<Box<dyn Policy>, SettingsError> {
         let shape = judge.shape();
-        let Declared { noise, norm_bound, penalty, error_probability, prior_mean, sets } = self.declared;
+        let Declared { noise, norm_bound, penalty, error_probability, prior_mean, sets, .. } = self.declared;
         let (arms, dimension) = (shape.arms(), shape.dimension());
         let rigorous = self.profile == Profile::Rigorous;
         let mut settings = match self.profile {

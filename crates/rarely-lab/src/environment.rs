@@ -4,6 +4,7 @@
 
 mod drifting;
 mod heavy_tailed;
+mod late;
 mod linear;
 mod logistic;
 mod quadratic;
@@ -64,7 +65,16 @@ pub trait SimulatedWorld: World + Send + Sync {
     fn drifts(&self) -> bool {
         false
     }
+
+    /// Rounds until the outcome of a decision is reported, given the arm's mean and its outcome; `None` if every outcome is in at
+    /// once.
+    fn delay(&self) -> Option<OutcomeDelay> {
+        None
+    }
 }
+
+/// Rounds until an outcome is reported: from its mean and its value.
+pub type OutcomeDelay = Box<dyn Fn(f64, f64) -> u64>;
 
 /// The best linear approximation of the mean rewards on a sample, by least squares; arm by arm.
 ///
@@ -96,8 +106,15 @@ pub struct RegisteredEnvironment {
 }
 
 /// Every environment that needs no file.
-pub const REGISTRY: [RegisteredEnvironment; 6] =
-    [linear::ENTRY, quadratic::ENTRY, logistic::ENTRY, heavy_tailed::ENTRY, understated::ENTRY, drifting::ENTRY];
+pub const REGISTRY: [RegisteredEnvironment; 7] = [
+    linear::ENTRY,
+    quadratic::ENTRY,
+    logistic::ENTRY,
+    heavy_tailed::ENTRY,
+    understated::ENTRY,
+    drifting::ENTRY,
+    late::ENTRY,
+];
 
 /// The environment with this name.
 ///

@@ -280,7 +280,8 @@ impl Prepared<'_> {
         let mut policy = self.build(contestant, &*world, judge)?;
         let mut rng = policy_stream(self.experiment.seed, run);
         let started = Instant::now();
-        let played = play(policy.as_mut(), &mut *world, judge, &checkpoints(self.rounds), &mut rng, stop);
+        let delay = contestant.declared.delay;
+        let played = play(policy.as_mut(), &mut *world, (judge, delay), &checkpoints(self.rounds), &mut rng, stop);
         let run_played = played.map_err(|source| match source {
             PlayError::Stopped => ExperimentError::Stopped,
             source => ExperimentError::Play { name: contestant.name.clone(), run, source },

@@ -1,16 +1,19 @@
 //! Plays the rounds of a run, and records what happens.
 
+mod late_reports;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rarely_core::{
-    Algorithm, Certificate, Change, DecideError, Decision, Evidence, Parameters, Policy, Profile, Reason, Rng, Round,
-    Sets, StepError, TheoremThree, step,
+    Algorithm, Arm, Certificate, Change, Context, DecideError, Decision, Delay, Evidence, Parameters, Policy, Profile,
+    Reason, Rng, Round, Sets, StepError, TheoremThree, meet,
 };
 use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::SimulatedWorld;
 use crate::judge::{Judge, largest};
+use late_reports::LateReports;
 
 /// What one policy did in one world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +37,9 @@ pub struct Run {
     /// Whether some arm was stuck at the end: plausible, and hardly ever played.
     #[serde(default)]
     pub stuck: bool,
+    /// Outcomes that were not learned by the end: not reported yet, or reported and waiting for those of earlier decisions.
+    #[serde(default)]
+    pub outcomes_waiting: u64,
 }
 
 /// One change, with its true gain.
@@ -136,14 +142,15 @@ impl Explain for PlayError {
     }
 }
 
-/// Lets a policy decide and learn in a world until the last checkpoint. `stop` is checked before each checkpoint's rounds.
+/// Lets a policy decide and learn in a world until the last checkpoint. Where outcomes come late they are learned in the order of
+/// decisions or as they arrive, as declared. `stop` is checked before each checkpoint's rounds.
 ///
 /// # Errors
 /// [`PlayError`] if the policy does not fit the world, or if it was stopped.
 pub fn play(
     policy: &mut dyn Policy,
     world: &mut dyn SimulatedWorld,
-    judge: &Judge,
+    (judge, delay): (&Judge, Delay),
     checkpoints: &[u64],
     rng: &mut Rng,
     stop: &AtomicBool,
@@ -151,8 +158,12 @@ pub fn play(
     let mut run = Run::default();
     let mut round = Round::new(judge.shape());
     let mut score = Score::default();
-    let mut coverage = Coverage::new(policy, world);
-    let mut in_force = if counts_changes(policy) { judge.decisions(policy)? } else { Vec::new() };
+    let mut student = Student {
+        coverage: Coverage::new(policy, world),
+        in_force: if counts_changes(policy) { judge.decisions(policy)? } else { Vec::new() },
+        judge,
+    };
+    let mut late = world.delay().map(|rounds| LateReports::new(rounds, delay));
     let mut number = 0;
     for &checkpoint in checkpoints {
         if stop.load(Ordering::Relaxed) {
@@ -160,25 +171,71 @@ pub fn play(
         }
         while number < checkpoint {
             number += 1;
-            let (decision, change) = step(policy, world, &mut round, rng, |policy, round, decision| {
+            let decision = meet(policy, world, &mut round, rng, |policy, round, decision| {
                 score.count(&round.means, decision, judge.best_fixed_arm(), &mut run);
                 run.rounds_off_rule += u64::from(is_off_rule(policy, round, decision));
             })?;
-            if let Change::Switched(evidence) = change {
-                let next = judge.decisions(policy)?;
-                let (gain, changed_share) = judge.gain(&in_force, &next, world);
-                run.changes.push(record(number, gain, changed_share, *evidence));
-                in_force = next;
-            }
             let arm = decision.arm.index();
-            coverage.follow(policy, world, round.rewards[arm] - round.means[arm]);
+            let outcome = PlayedOutcome { decision, mean: round.means[arm], reward: round.rewards[arm] };
+            let Some(late) = &mut late else {
+                student.learn(policy, world, number, &round.context, outcome, &mut run)?;
+                continue;
+            };
+            // A pilot counts decisions.
+            policy.set_decisions(number);
+            late.decided(number, &round.context, outcome);
+            while let Some((context, outcome)) = late.learnable(number) {
+                student.learn(policy, world, number, &context, outcome, &mut run)?;
+            }
         }
         run.regret.push(score.regret);
     }
-    run.rounds_outside = coverage.rounds_outside();
+    run.rounds_outside = student.coverage.rounds_outside();
     run.renewals = policy.renewals();
     run.stuck = !policy.stuck().is_empty();
+    run.outcomes_waiting = late.map_or(0, |late| late.waiting());
     Ok(run)
+}
+
+/// What came of one decision.
+#[derive(Debug, Clone, Copy)]
+struct PlayedOutcome {
+    decision: Decision,
+    mean: f64,
+    reward: f64,
+}
+
+/// What is recorded as a policy learns.
+struct Student<'a> {
+    coverage: Coverage,
+    /// The policy's decisions on the judge's sample, if it counts changes.
+    in_force: Vec<Arm>,
+    judge: &'a Judge,
+}
+
+impl Student<'_> {
+    /// Learns from one outcome in round `number`.
+    #[inline]
+    fn learn(
+        &mut self,
+        policy: &mut dyn Policy,
+        world: &dyn SimulatedWorld,
+        number: u64,
+        context: &[f64],
+        outcome: PlayedOutcome,
+        run: &mut Run,
+    ) -> Result<(), PlayError> {
+        let PlayedOutcome { decision, mean, reward } = outcome;
+        let context = Context::new(context).map_err(DecideError::from)?;
+        if let Change::Switched(evidence) = policy.observe(context, &decision, reward).map_err(StepError::from)? {
+            let next = self.judge.decisions(policy)?;
+            let (gain, changed_share) = self.judge.gain(&self.in_force, &next, world);
+            run.changes.push(record(number, gain, changed_share, *evidence));
+            self.in_force = next;
+        }
+        self.coverage.follow(policy, world, reward - mean);
+        Ok(())
+    }
 }
 
 /// Whether exploration played another arm than the rule's.

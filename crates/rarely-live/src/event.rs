@@ -57,6 +57,9 @@ pub struct Registered {
     pub document: String,
     /// The seed of randomised decisions; each is drawn from the seed and its own event number.
     pub seed: u64,
+    /// Whether outcomes are learned in the order of their decisions; otherwise as they arrive.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decision_order: bool,
 }
 
 /// A decision was made.

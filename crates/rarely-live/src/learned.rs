@@ -31,9 +31,9 @@ impl Learned {
         &self.tally
     }
 
-    /// Learns one outcome. Events must come in the order of their numbers.
-    pub(crate) fn observe(&mut self, event: u64, context: &[f64], arm: Arm, reward: f64) {
-        self.tally.add(event, context, arm, reward);
+    /// Learns one outcome. Row numbers must rise.
+    pub(crate) fn observe(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
+        self.tally.add(row, context, arm, reward);
         if self.recent.len() >= RECENT_CONTEXTS * context.len() {
             self.recent.drain(..context.len());
         }

@@ -8,7 +8,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`event`], `record` | the events, and the record of one case |
-//! | `learned`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
+//! | `learned`, `late_outcomes`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
 //! | `live_policy`, `plan`, `objection` | one policy: applies events; which acts are allowed, and why not |
 //! | `decider` | the rule in force, ready to decide |
 //! | `token` | access tokens and roles |
@@ -26,6 +26,7 @@ mod decider;
 pub mod engine;
 mod engine_state;
 pub mod event;
+mod late_outcomes;
 mod learned;
 mod live_policy;
 mod lookup_key;
@@ -43,6 +44,7 @@ pub use decider::Decider;
 pub use engine::Engine;
 pub use engine_state::{ENGINE_STATE_FORMAT, EngineSnapshot, EngineState, SharedPolicy};
 pub use event::Event;
+pub use late_outcomes::{HeldOutcome, LateOutcomes};
 pub use learned::Learned;
 pub use live_policy::{Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord};
 pub use objection::Objection;

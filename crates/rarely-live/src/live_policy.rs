@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decider::{Decider, DecisionBasis};
 use crate::event::{Corrected, Decided, Event, Observed, Proposed, Registered, Reviewed, Signature};
+use crate::late_outcomes::{CorrectedOutcome, HeldOutcome, LateOutcomes};
 use crate::learned::Learned;
 use crate::objection::Objection;
 use crate::record::RecordReader;
@@ -27,6 +28,8 @@ pub struct LivePolicy {
     document: PolicyDocument,
     reader: Arc<RecordReader>,
     state: PolicyState,
+    /// The last event after which something was learned.
+    learned_at: u64,
 }
 
 /// The part of a policy that a snapshot stores; the rest is derived.
@@ -43,6 +46,9 @@ pub struct PolicyState {
     pub stopped: bool,
     /// What was learned from outcomes.
     pub learned: Learned,
+    /// Outcomes that wait for those of earlier decisions; `None` if outcomes are learned as they arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateOutcomes>,
     /// Counts of decisions and outcomes.
     pub counts: Counts,
     /// Past reviews.
@@ -134,6 +140,7 @@ impl LivePolicy {
             proposals: Vec::new(),
             stopped: false,
             learned: Learned::new(&document),
+            late: registered.decision_order.then(|| LateOutcomes::new(document.control().outcome_window_ms)),
             counts: Counts {
                 decided: vec![0; options],
                 explored: 0,
@@ -145,7 +152,8 @@ impl LivePolicy {
             reviews: ReviewHistory::since(header.time_ms),
             last_event: header.number,
         };
-        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state })
+        let learned_at = header.number;
+        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state, learned_at })
     }
 
     /// The policy of a snapshot.
@@ -157,7 +165,8 @@ impl LivePolicy {
         let last = state.versions.last().ok_or_else(|| inconsistent("a policy without a version"))?;
         let document = document.with_rule(last.rule.clone()).map_err(inconsistent)?;
         state.learned = state.learned.revived(&document).map_err(inconsistent)?;
-        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state })
+        let learned_at = state.last_event;
+        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state, learned_at })
     }
 
     /// The document, with the rule in force.
@@ -197,6 +206,11 @@ impl LivePolicy {
         !self.state.stopped && self.state.counts.decided.iter().sum::<u64>() <= pilot && pilot > 0
     }
 
+    /// Whether something was learned with the last event.
+    pub(crate) fn has_just_learned(&self) -> bool {
+        self.learned_at == self.state.last_event
+    }
+
     /// Reads records for its document.
     pub fn reader(&self) -> &Arc<RecordReader> {
         &self.reader
@@ -223,7 +237,7 @@ impl LivePolicy {
         match event {
             Event::Decided(decided) => self.decided(header, decided)?,
             Event::Observed(observed) => self.observed(header, observed, about)?,
-            Event::Corrected(corrected) => self.corrected(corrected, about)?,
+            Event::Corrected(corrected) => self.corrected(header, corrected, about)?,
             Event::Reviewed(reviewed) => self.reviewed(header, reviewed)?,
             Event::Proposed(proposed) => self.proposed(header, proposed)?,
             Event::Refused(refused) => {
@@ -257,8 +271,18 @@ impl LivePolicy {
                 return Err(inconsistent(format!("an event of kind {:?} does not belong to a policy", other.kind())));
             }
         }
+        self.learn_late(header);
         self.state.last_event = header.number;
         Ok(())
+    }
+
+    /// Learns the outcomes that no longer wait. Decisions run out of time by the log's own clock, so that a replay agrees.
+    fn learn_late(&mut self, header: EventHeader<'_>) {
+        let PolicyState { learned, late: Some(late), .. } = &mut self.state else { return };
+        while let Some(held) = late.learnable(header.time_ms) {
+            learned.observe(learned.outcomes() + 1, &held.context, held.arm, held.reward);
+            self.learned_at = header.number;
+        }
     }
 
     fn decided(&mut self, header: EventHeader<'_>, decided: &Decided) -> Result<(), Objection> {
@@ -268,6 +292,9 @@ impl LivePolicy {
         counts.explored += u64::from(decided.reason != Reason::Policy);
         if let Some(unanswered) = &mut counts.unanswered {
             unanswered.decided(header.time_ms, arm.index());
+        }
+        if let Some(late) = &mut self.state.late {
+            late.decided(header);
         }
         Ok(())
     }
@@ -296,20 +323,44 @@ impl LivePolicy {
             }
             _ => counts.elsewhere[arm.index()] += 1,
         }
-        self.state.learned.observe(header.number, &context, arm, reward);
+        let PolicyState { learned, late, .. } = &mut self.state;
+        match (late, observed.decision) {
+            (Some(late), Some(decision)) => late.report(decision, header, HeldOutcome { context, arm, reward }),
+            // Decisions made elsewhere have no place in our order.
+            (Some(_), None) => {
+                learned.observe(learned.outcomes() + 1, &context, arm, reward);
+                self.learned_at = header.number;
+            }
+            (None, _) => {
+                learned.observe(header.number, &context, arm, reward);
+                self.learned_at = header.number;
+            }
+        }
         Ok(())
     }
 
-    fn corrected(&mut self, corrected: &Corrected, about: Option<&DecisionRef>) -> Result<(), Objection> {
+    fn corrected(
+        &mut self,
+        header: EventHeader<'_>,
+        corrected: &Corrected,
+        about: Option<&DecisionRef>,
+    ) -> Result<(), Objection> {
         let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
         let reader = &self.reader;
         let reward = |outcome| reader.reward(outcome).map_err(inconsistent);
         let (arm, context) =
             (self.arm(&about.decided.option)?, reader.context(&about.decided.record).map_err(inconsistent)?);
         let (from, to) = (reward(corrected.from)?, reward(corrected.outcome)?);
-        let earlier = corrected.first <= self.version().event;
-        self.state.learned.correct(&context, arm, (from, to), earlier);
         self.state.counts.corrections += 1;
+        let earlier = match &mut self.state.late {
+            None => corrected.first <= self.version().event,
+            Some(late) => match late.correct(corrected.decision, to) {
+                CorrectedOutcome::Learned { earlier } => earlier,
+                CorrectedOutcome::Waiting | CorrectedOutcome::NotLearned => return Ok(()),
+            },
+        };
+        self.state.learned.correct(&context, arm, (from, to), earlier);
+        self.learned_at = header.number;
         Ok(())
     }
 
@@ -421,6 +472,9 @@ impl LivePolicy {
         self.state.reviews.rejected_at = None;
         self.state.reviews.refused = None;
         self.state.learned.follow(&self.document);
+        if let Some(late) = &mut self.state.late {
+            late.follow(event);
+        }
         Ok(())
     }
 

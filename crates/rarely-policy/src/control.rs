@@ -5,6 +5,7 @@ mod bounds;
 use std::fmt;
 
 use indexmap::IndexMap;
+use rarely_core::Delay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub struct Control {
     pub proposal_expires_ms: u64,
     /// The time after which a decision without an outcome counts as unanswered.
     pub outcome_window_ms: Option<u64>,
+    /// Whether outcomes that come late are learned in the order of their decisions or as they arrive.
+    pub delay: Delay,
     /// The ranges within which numbers of the rule may move.
     pub bounds: Vec<RuleBound>,
 }
@@ -61,6 +64,18 @@ pub enum Approval {
     Two,
 }
 
+/// What is declared about the delay of outcomes.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "Delay")]
+enum TomlDelay {
+    /// It may depend on the outcome: outcomes are learned in the order of their decisions.
+    #[default]
+    Any,
+    /// It does not depend on the outcome, given the features and the option: outcomes are learned as they arrive.
+    Independent,
+}
+
 /// The plan agreed in advance.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -85,6 +100,9 @@ pub(crate) struct TomlControl {
     /// The time after which a decision without an outcome counts as unanswered: "6 weeks".
     #[schemars(regex(pattern = duration::PATTERN))]
     outcome_window: Option<String>,
+    /// Whether the delay of an outcome may depend on the outcome: "any" or "independent". Outcomes are learned in the order of their
+    /// decisions unless it is independent; a decision without an outcome holds up the later ones for the outcome window.
+    delay: TomlDelay,
     /// The range within which a number of the rule may move, by its name: "cut 1", or "cut" for every cut; "age", "smoker = yes" of a
     /// score; "treat: intercept" of a linear rule.
     #[schemars(with = "IndexMap<String, [f64; 2]>")]
@@ -101,6 +119,7 @@ impl Default for TomlControl {
             maximum_changes: None,
             proposal_expires: "30 days".to_owned(),
             outcome_window: None,
+            delay: TomlDelay::Any,
             bounds: IndexMap::new(),
         }
     }
@@ -135,6 +154,10 @@ impl TomlControl {
             maximum_changes: self.maximum_changes,
             proposal_expires_ms: time("proposal_expires", &self.proposal_expires)?,
             outcome_window_ms: optional("outcome_window", &self.outcome_window)?,
+            delay: match self.delay {
+                TomlDelay::Any => Delay::Any,
+                TomlDelay::Independent => Delay::Independent,
+            },
             bounds: bounds::check(&self.bounds)?,
         })
     }

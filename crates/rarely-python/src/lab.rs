@@ -193,6 +193,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
     };
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
     let sets = text("sets")?.map(|sets| sets.parse()).transpose();
+    let delay = text("delay")?.map(|delay| delay.parse()).transpose();
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
@@ -211,6 +212,7 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         prior_mean: number("prior_mean")?,
         error_probability: number("error_probability")?,
         sets: sets.map_err(|error| error::SETTINGS.explain(py, &error))?,
+        delay: delay.map_err(|error| error::SETTINGS.explain(py, &error))?,
         tolerance: number("tolerance")?,
     })
 }

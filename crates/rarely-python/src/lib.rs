@@ -9,6 +9,7 @@ mod evidence;
 mod figure;
 mod frame;
 mod lab;
+mod outcome_queue;
 mod policy;
 mod review;
 
@@ -32,6 +33,8 @@ mod _rarely {
     use crate::figure::PyFigure;
     #[pymodule_export]
     use crate::lab::{reproduce, simulate};
+    #[pymodule_export]
+    use crate::outcome_queue::PyOutcomeQueue;
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]

@@ -22,7 +22,7 @@ pub(crate) struct PolicyBrief {
     stopped: bool,
     /// The number of decisions.
     decisions: u64,
-    /// The number of outcomes, of decisions made here and elsewhere.
+    /// The number of outcomes learned, of decisions made here and elsewhere.
     outcomes: u64,
     /// Decisions without an outcome after the outcome window.
     unanswered: u64,
@@ -58,6 +58,9 @@ pub(crate) struct PolicyView {
     control: Json,
     /// Decisions and outcomes, by option.
     options: Vec<OptionCounts>,
+    /// Outcomes that are not learned yet. Absent if outcomes are learned as they arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<WaitingView>,
     /// The number of corrected outcomes.
     corrections: u64,
     /// The number of decisions made by exploration: by the pilot or at random.
@@ -110,6 +113,23 @@ pub(crate) struct OptionCounts {
     unanswered_share: Option<f64>,
     /// Outcomes of decisions made elsewhere.
     elsewhere: u64,
+}
+
+/// Outcomes that are not learned yet, because earlier decisions have none.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WaitingView {
+    /// Outcomes that are in and wait.
+    outcomes: u64,
+    /// The first decision without an outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_open_decision: Option<u64>,
+    /// Decisions that ran out of time before their outcome came.
+    timed_out: u64,
+    /// Outcomes that came after the outcome window: recorded, and not learned.
+    too_late: u64,
+    /// What waits and for what, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<String>,
 }
 
 /// The last review.
@@ -233,6 +253,7 @@ impl PolicyView {
             approval: document.control().approval.name().to_owned(),
             control: json(document.control()),
             options: option_counts(live, now_ms),
+            waiting: waiting(live),
             corrections: state.counts.corrections,
             explored: state.counts.explored,
             review,
@@ -282,6 +303,19 @@ impl ProposalView {
             evidence,
         }
     }
+}
+
+/// What waits for the outcomes of earlier decisions, if outcomes are learned in the order of decisions.
+fn waiting(live: &LivePolicy) -> Option<WaitingView> {
+    let late = live.state().late.as_ref()?;
+    let waiting = late.waiting();
+    Some(WaitingView {
+        outcomes: waiting.reported,
+        first_open_decision: waiting.first_open,
+        timed_out: waiting.timed_out,
+        too_late: late.too_late(),
+        explanation: late.sentence(live.document().control().outcome_window_ms),
+    })
 }
 
 /// Decisions and outcomes, by option.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use rarely_core::{Algorithm, Certificates, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets};
+use rarely_core::{Algorithm, Certificates, Delay, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets};
 use rarely_lab::{NormBound, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
@@ -130,6 +130,10 @@ pub(crate) struct AssumptionOptions {
     /// Confidence sets: joint, per-arm or sharp [default: sharp for our algorithms, joint for the others]
     #[arg(long, value_parser = parse::<Sets>)]
     sets: Option<Sets>,
+    /// Delay of outcomes that come late: any (learned in the order of decisions), or independent of the outcome (learned as they
+    /// arrive) [default: any]
+    #[arg(long, value_parser = parse::<Delay>)]
+    delay: Option<Delay>,
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
@@ -157,6 +161,7 @@ impl AssumptionOptions {
             profile: self.profile.into(),
             explore: self.explore,
             sets: self.sets,
+            delay: self.delay,
             penalty: self.penalty,
             declared_noise: self.declared_noise,
             norm_bound: self.norm_bound.map(|bound| bound.0),

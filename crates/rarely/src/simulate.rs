@@ -16,7 +16,7 @@ use crate::progress::RunSession;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// World: linear, quadratic, logistic, heavy-tailed, understated-noise, drifting (`rarely algorithms` lists them)
+    /// World: linear, quadratic, logistic, heavy-tailed, understated-noise, drifting, late-failures (`rarely algorithms` lists them)
     #[arg(long, default_value = "linear", conflicts_with = "table")]
     environment: String,
     /// CSV file of people whose outcome under every arm is known (columns `outcome:<arm>`, optionally `mean:<arm>`), instead of

@@ -10,6 +10,7 @@ mod error;
 mod gain;
 mod gradient;
 mod least_squares;
+mod outcome_queue;
 mod planar;
 mod planned;
 mod plausible;

@@ -9,7 +9,7 @@ use rarely_core::{
 use crate::conic;
 use crate::sample;
 
-fn assumptions(noise: f64, error_probability: f64) -> Confidence {
+pub(crate) fn assumptions(noise: f64, error_probability: f64) -> Confidence {
     Confidence {
         noise: Noise::new(noise).unwrap(),
         norm_bound: None,

@@ -1,6 +1,6 @@
 //! The confidence sets hold for adaptively chosen arms.
 
-use rarely_core::{Algorithm, Certificates, Profile, Round, Sets, Shape};
+use rarely_core::{Algorithm, Certificates, Delay, Profile, Round, Sets, Shape};
 use rarely_lab::{Contestant, Experiment, Linear, RunContext, WorldSource};
 
 const ROUNDS: u64 = 150;
@@ -65,8 +65,15 @@ fn looking_seldom_finds_what_looking_always_finds() {
         let build =
             || contestant.build(&*environment.world(3, run), &judge, 400, Certificates::Brief).expect("a policy");
         let (mut policy, mut again) = (build(), build());
-        let played = play(policy.as_mut(), &mut *world, &judge, &[400], &mut Rng::new(1, 1), RunContext::quiet().stop)
-            .expect("it plays");
+        let played = play(
+            policy.as_mut(),
+            &mut *world,
+            (&judge, Delay::Any),
+            &[400],
+            &mut Rng::new(1, 1),
+            RunContext::quiet().stop,
+        )
+        .expect("it plays");
 
         let mut world = environment.world(3, run);
         let truth = Parameters::new(shape, world.truth().expect("linear").to_vec()).expect("parameters");

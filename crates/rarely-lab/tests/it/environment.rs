@@ -1,9 +1,11 @@
 //! Every environment of the registry, and what breaks in the misspecified ones.
 
-use rarely_core::{Algorithm, Profile, Round, Shape};
+use std::sync::Arc;
+
+use rarely_core::{Algorithm, Delay, Profile, Round, Shape};
 use rarely_error::Explain as _;
-use rarely_lab::environment::{REGISTRY, linear_fit, named};
-use rarely_lab::{Contestant, ContestantResult, Experiment, Judge, RunContext, WorldSource};
+use rarely_lab::environment::{Environment, REGISTRY, linear_fit, named};
+use rarely_lab::{Contestant, ContestantResult, Declared, Experiment, Judge, RunContext, WorldSource};
 
 fn shape() -> Shape {
     Shape::new(3, 4).expect("a shape")
@@ -111,4 +113,28 @@ fn unknown_names_and_bad_numbers_are_refused() {
     );
     assert!(message("linear", f64::NAN).contains("noise is NaN"));
     assert!(message("linear", -1.0).contains("from 0 to"));
+}
+
+/// With failures reported late, sets that learn in the order of decisions hold as promised, and those that learn at arrival do not;
+/// what is not learned by the end is counted.
+#[test]
+fn late_failures_mislead_only_those_who_learn_at_arrival() {
+    let environment: Arc<dyn Environment> =
+        named("late-failures", Shape::new(2, 2).expect("a shape"), 1.0, 2.0).expect("an environment").into();
+    let contestants = [Delay::Any, Delay::Independent].map(|delay| Contestant {
+        declared: Declared { noise: Some(1.0), error_probability: Some(0.1), delay, ..Declared::default() },
+        ..Contestant::new(Algorithm::Rarely, Profile::Rigorous)
+    });
+    let experiment = Experiment {
+        rounds: Some(600),
+        judged_on: 200,
+        ..Experiment::new(WorldSource::Environment(environment), 200, 4)
+    };
+    let results = experiment.run(&contestants, &RunContext::quiet()).expect("it runs");
+    let held = results.iter().map(|result| result.summary().coverage.expect("linear")).collect::<Vec<_>>();
+    println!("sets held in {held:?} of 200 runs");
+    assert!(held[0] >= 0.9 - 3.0 * (0.09_f64 / 200.0).sqrt() && held[1] < 0.2, "{held:?}");
+    let waiting = |result: &ContestantResult| result.runs.iter().map(|run| run.outcomes_waiting).max();
+    // Half of the last 200 outcomes are failures; in the order of decisions nearly all of the 200 wait for them.
+    assert!(waiting(&results[0]) > Some(190) && waiting(&results[1]) < Some(140));
 }

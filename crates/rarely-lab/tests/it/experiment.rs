@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rarely_core::{Algorithm, Arm, Certificates, Profile, Round, Shape};
+use rarely_core::{Algorithm, Arm, Certificates, Delay, Profile, Round, Shape};
 use rarely_lab::{Contestant, ContestantResult, Experiment, ExperimentError, Judge, Linear, RunContext, play};
 use rarely_lab::{Environment as _, RunJournal, WorldSource};
 use rarely_output::OutputDirectory;
@@ -143,8 +143,15 @@ fn regret_by_the_loop_is_regret_of_the_recorded_policies() {
             let mut policy = contestant.build(&*world, &judge, 3_000, Certificates::Brief).expect("a policy");
             let checkpoints = [1, 100, 2_999, 3_000];
             let mut rng = rarely_core::Rng::new(5, 3);
-            let played = play(policy.as_mut(), &mut *world, &judge, &checkpoints, &mut rng, RunContext::quiet().stop)
-                .expect("it plays");
+            let played = play(
+                policy.as_mut(),
+                &mut *world,
+                (&judge, Delay::Any),
+                &checkpoints,
+                &mut rng,
+                RunContext::quiet().stop,
+            )
+            .expect("it plays");
 
             let mut again = environment.world(5, run);
             let mut in_force = again.initial().to_vec();

@@ -89,9 +89,14 @@ impl Applier {
     /// Publishes new policies and tokens, and notes which policies learned or changed.
     fn note(&mut self, entry: &LogEntry, event: &Event, touched: &mut BTreeMap<u64, Touch>) {
         match event {
-            Event::Decided(_) => {
-                if self.state.policy(entry.policy).is_some_and(|live| live.lock().is_piloting()) {
-                    touched.entry(entry.policy).or_default().piloting = true;
+            // A decision may end the pilot, and by its time it may end the waiting for earlier outcomes.
+            Event::Decided(_) | Event::Observed(_) | Event::Corrected(_) => {
+                let Some(live) = self.state.policy(entry.policy).map(|live| live.lock()) else { return };
+                let piloting = matches!(event, Event::Decided(_)) && live.is_piloting();
+                if piloting || live.has_just_learned() {
+                    let touch = touched.entry(entry.policy).or_default();
+                    touch.piloting |= piloting;
+                    touch.learned |= live.has_just_learned();
                 }
             }
             Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) => {}
@@ -106,7 +111,6 @@ impl Applier {
                     self.published.place(handle);
                 }
             }
-            Event::Observed(_) | Event::Corrected(_) => touched.entry(entry.policy).or_default().learned = true,
             _ => touched.entry(entry.policy).or_default().changed = true,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use rarely_core::Digest;
+use rarely_core::{Delay, Digest};
 use rarely_policy::{Approval, PolicyDocument};
 use rarely_store::PolicyRef;
 
@@ -27,7 +27,8 @@ impl Engine {
             let same = handle.live.lock().state().registration.text == text;
             return if same { Ok(handle) } else { Err(ChangeError::NameTaken(name.to_owned())) };
         }
-        let registered = Registered { document: text.to_owned(), seed };
+        let decision_order = document.control().delay == Delay::Any;
+        let registered = Registered { document: text.to_owned(), seed, decision_order };
         self.record(actor, PolicyRef::OwnNumber, Event::Registered(registered))?;
         self.policy(name).ok_or_else(|| EngineFault::ApplierEnded.into())
     }

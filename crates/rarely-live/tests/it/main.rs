@@ -4,5 +4,6 @@ mod audit;
 mod embed_engine;
 mod engine;
 mod engine_state;
+mod late_outcomes;
 mod plan;
 mod support;

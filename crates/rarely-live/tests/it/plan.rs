@@ -202,7 +202,8 @@ fn when_an_automatic_review_may_propose() {
 fn registered(plan: &str) -> LivePolicy {
     let text = document(&format!("{plan}\nproposal_expires = \"{EXPIRY} hours\""), "none");
     let header = EventHeader { number: 1, time_ms: 0, actor: "owner" };
-    LivePolicy::register(header, &Registered { document: text, seed: 7 }).unwrap_or_else(|error| panic!("{error}"))
+    LivePolicy::register(header, &Registered { document: text, seed: 7, decision_order: true })
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Applies the act, and checks that the question asked before it is written gives the same answer.

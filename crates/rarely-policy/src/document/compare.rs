@@ -142,6 +142,7 @@ impl PolicyDocument {
                 &duration::words(is.proposal_expires_ms),
             ),
             changed("outcome window", &time(was.outcome_window_ms), &time(is.outcome_window_ms)),
+            changed("delay", &was.delay.name().to_owned(), &is.delay.name().to_owned()),
         ];
         let names = is.bounds.iter().chain(was.bounds.iter().filter(|bound| is.bound(&bound.name).is_none()));
         let bounds = names.filter_map(|RuleBound { name, .. }| {

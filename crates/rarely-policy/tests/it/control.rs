@@ -1,6 +1,7 @@
 //! The plan that was agreed beforehand.
 
 use proptest::prelude::*;
+use rarely_core::Delay;
 use rarely_policy::{
     Approval, Control, Digits, DocumentError, PolicyDocument, RuleBound, WrittenRule, apply, duration, schema,
 };
@@ -17,6 +18,7 @@ minimum_days_between_changes = 30
 maximum_changes = 3
 proposal_expires = "2 weeks"
 outcome_window = "6 weeks"
+delay = "independent"
 bounds = { "cut 1" = [120, 160] }      # mmHg
 "#;
 
@@ -48,6 +50,7 @@ fn a_plan_is_read() {
         maximum_changes: Some(3),
         proposal_expires_ms: 14 * DAY,
         outcome_window_ms: Some(42 * DAY),
+        delay: Delay::Independent,
         bounds: vec![RuleBound { name: "cut 1".to_owned(), low: 120.0, high: 160.0 }],
     };
     assert_eq!(*planned(PLAN).control(), expected);
@@ -63,6 +66,7 @@ fn what_is_not_planned_has_a_default() {
         maximum_changes: None,
         proposal_expires_ms: 30 * DAY,
         outcome_window_ms: None,
+        delay: Delay::Any,
         bounds: Vec::new(),
     };
     assert_eq!(*example().control(), expected);

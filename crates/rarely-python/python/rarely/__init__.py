@@ -1,6 +1,7 @@
 """Decision policies that change seldom, and only on evidence.
 
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
+- :class:`OutcomeQueue` puts outcomes that come late into the order in which a policy may learn them.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
@@ -23,6 +24,7 @@ from ._rarely import (
     Figure,
     Gain,
     Interval,
+    OutcomeQueue,
     Policy,
     Proposal,
     Review,
@@ -48,6 +50,7 @@ __all__ = [
     "Figure",
     "Gain",
     "Interval",
+    "OutcomeQueue",
     "Policy",
     "Proposal",
     "Reproduction",

@@ -25,6 +25,7 @@ __all__ = [
     "Figure",
     "reproduce",
     "simulate",
+    "OutcomeQueue",
     "Policy",
     "Interval",
     "Proposal",
@@ -145,6 +146,27 @@ class Policy:
     @property
     def digest(self) -> str:
         """SHA-256 of what was learned."""
+
+@final
+class OutcomeQueue:
+    """Decisions whose outcomes come late. It gives them back in the order in which they may be learned."""
+
+    def __new__(cls, delay: Literal["any", "independent"] = "any", window: int | None = None) -> Self: ...
+    def decided(self, *, time: int | None = None) -> int:
+        """Notes a decision and returns its number, under which its outcome is reported."""
+    def report(self, number: int, outcome: Any, *, time: int | None = None) -> bool:
+        """Takes in what is needed to learn an outcome. Returns False if it will not be learned."""
+    def learnable(self, *, time: int | None = None) -> list[tuple[int, Any]]:
+        """The outcomes that may be learned now, oldest decision first, each with its number. They leave the queue."""
+    @property
+    def waiting(self) -> int:
+        """Outcomes that are in and wait for those of earlier decisions."""
+    @property
+    def first_open(self) -> int | None:
+        """The number of the first decision without an outcome, which the others wait for."""
+    @property
+    def timed_out(self) -> int:
+        """Decisions that ran out of time before their outcome came."""
 
 @final
 class Change:

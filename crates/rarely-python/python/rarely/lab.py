@@ -91,6 +91,8 @@ def simulate(
     algorithms: Union[str, Iterable[str]] = "all",
     profile: str = "rigorous",
     explore: Optional[str] = None,
+    sets: Optional[str] = None,
+    delay: Optional[str] = None,
     penalty: Optional[float] = None,
     declared_noise: Optional[float] = None,
     norm_bound: Union[float, str, None] = None,
@@ -107,7 +109,8 @@ def simulate(
 
     ``environment`` is one of ``rarely.ENVIRONMENTS``; it is ignored if there is a ``table``, a CSV file of people whose outcome
     under every arm is known. ``algorithms`` is ``"all"``, names joined by commas, or a list of names. An assumption that is ``None``
-    is the profile's: the true noise and norm are declared, δ is 1/rounds. With ``out`` all files are written to that directory,
+    is the profile's: the true noise and norm are declared, δ is 1/rounds. ``sets`` are ``"joint"``, ``"per-arm"`` or ``"sharp"``;
+    ``delay`` says how late outcomes are learned, ``"any"`` (in the order of decisions) or ``"independent"`` (as they arrive). With ``out`` all files are written to that directory,
     and a simulation that was stopped resumes from there. Results do not depend on the number of threads. Ctrl-C stops it.
 
     >>> import rarely
@@ -126,6 +129,8 @@ def simulate(
     told = {
         "profile": profile,
         "explore": explore,
+        "sets": sets,
+        "delay": delay,
         "penalty": penalty,
         "declared_noise": declared_noise,
         "norm_bound": norm_bound,

@@ -156,6 +156,8 @@ impl PolicyPage<'_> {
         let decided: u64 = counts.decided.iter().sum();
         let unanswered =
             counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(self.now_ms).iter().sum::<u64>());
+        let window = self.live.document().control().outcome_window_ms;
+        let waiting = self.state.late.as_ref().map_or(0, |late| late.waiting().reported);
         html! {
             h2 #rule { "The rule in force" }
             (rule(&version.rule.words(self.live.document())))
@@ -164,6 +166,7 @@ impl PolicyPage<'_> {
                 (fact("in force for", &html! { (age(version.time_ms, self.now_ms)) }))
                 (fact("decisions", &html! { (count(decided)) }))
                 (fact("outcomes", &html! { (count(self.state.learned.outcomes())) }))
+                @if waiting > 0 { (fact("outcomes that wait", &html! { (count(waiting)) })) }
                 (fact("unanswered", &html! {
                     @match unanswered { Some(number) => { (count(number)) }, None => span.small { "no time limit" } }
                 }))
@@ -171,6 +174,9 @@ impl PolicyPage<'_> {
                 @if let Some(evidence) = evidence {
                     (fact("given a ruled-out option", &html! { (percent(evidence.findings.standing.excluded.share)) }))
                 }
+            }
+            @if let Some(sentence) = self.state.late.as_ref().and_then(|late| late.sentence(window)) {
+                p.small.muted { (sentence) }
             }
         }
     }
@@ -221,7 +227,15 @@ impl PolicyPage<'_> {
             h2 #options { "Options" }
             (table("Decisions and outcomes by option", &head, rows))
             @if let Some(window) = self.live.document().control().outcome_window_ms {
-                p.small.muted { "Unanswered: no outcome within " (duration::words(window)) " of the decision. A late outcome still counts." }
+                p.small.muted { "Unanswered: no outcome within " (duration::words(window)) " of the decision. "
+                    @match &self.state.late {
+                        None => "A late outcome still counts.",
+                        Some(late) => {
+                            "An outcome that comes later is recorded and not learned from"
+                            @if late.too_late() > 0 { ": " (count(late.too_late())) " so far" } "."
+                        }
+                    }
+                }
             } @else {
                 p.small.muted { "The document has no outcome_window, so no decision counts as unanswered." }
             }

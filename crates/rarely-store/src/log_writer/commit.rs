@@ -83,9 +83,10 @@ impl<P> CommitThread<P> {
     fn deliver(&mut self, head: Head, batch: Batch<P>) {
         self.advance(head);
         let entries = batch.entries.into_iter().map(|keyed| keyed.entry);
+        // Before anybody acts on the entries: whoever sees an effect of an entry must find the entry.
+        self.publish.send_replace(head.number);
         (self.on_commit)(entries.zip(batch.payloads.into_iter().map(Some)).collect());
         let senders = self.queue.committed(head.number);
-        self.publish.send_replace(head.number);
         for sender in senders {
             // An error means that the receipt was dropped.
             let _ = sender.send(Ok(()));
@@ -103,8 +104,8 @@ impl<P> CommitThread<P> {
             let head = Head { number: last.number, hash: last.hash };
             self.last_time_ms = last.time_ms;
             self.advance(head);
-            (self.on_commit)(found.into_iter().map(|entry| (entry, None)).collect());
             self.publish.send_replace(head.number);
+            (self.on_commit)(found.into_iter().map(|entry| (entry, None)).collect());
         }
     }
 
