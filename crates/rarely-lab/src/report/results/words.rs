@@ -1,6 +1,6 @@
 //! Formats the numbers of a result.
 
-use crate::{Estimate, Interval95, Summary};
+use crate::{ContestantResult, Estimate, Interval95, Summary, runs_text};
 
 /// `0.0074 ± 0.0004`; without an error, if there was one run.
 pub(crate) fn plus_minus(estimate: Estimate, digits: usize, runs: usize) -> String {
@@ -16,8 +16,30 @@ pub(crate) fn percent(between: Interval95) -> String {
 }
 
 /// The number of changes, or `every round`.
-pub(crate) fn changes(row: &Summary, runs: usize) -> String {
+fn changes(row: &Summary, runs: usize) -> String {
     if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }
+}
+
+/// What changes and renewals must be read with: see [`held`].
+pub(crate) const HELD: [&str; 3] = ["changes", "renewals", "off the rule, %"];
+
+/// Changes of the rule, renewals of the randomisation around it, and the percentage of cases given another option than the
+/// rule's: always together, since a rule that few people get is a fiction (mathematics §15).
+pub(crate) fn held(row: &Summary, runs: usize) -> [String; 3] {
+    let none = || "–".to_owned();
+    let renewals = if row.renewals.mean > 0.0 { plus_minus(row.renewals, 1, runs) } else { none() };
+    [changes(row, runs), renewals, row.off_rule_percent.map_or_else(none, percent)]
+}
+
+/// Who ended stuck, in a sentence; nothing if nobody did.
+pub(crate) fn stuck(results: &[ContestantResult]) -> Option<String> {
+    let of = |result: &ContestantResult| {
+        let (stuck, runs) = (result.summary().stuck_runs, result.runs.len());
+        (stuck > 0).then(|| format!("{} in {stuck} of {}", result.name(), runs_text(runs as u64)))
+    };
+    let all: Vec<String> = results.iter().filter_map(of).collect();
+    let what = "Ended stuck, with an arm that is plausible and hardly ever played";
+    (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")))
 }
 
 /// The percentage of changes that improve, if there are any.
