@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 /// One change, with its true gain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRecord {
     /// The round.
     pub round: u64,

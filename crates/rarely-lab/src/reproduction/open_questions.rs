@@ -160,9 +160,9 @@ fn growth_trial(size: ReproductionSize, cell: (usize, usize, f64)) -> Trial {
         contestant
     });
     let experiment = Experiment {
-        rounds: Some(size.rounds),
+        rounds: Some(size.rounds.min(4_000)),
         judged_on: 200,
-        ..Experiment::new(source, size.runs(100, 20), size.seed)
+        ..Experiment::new(source, size.runs(100, 12), size.seed)
     };
     Trial { id: growth_id(cell), experiment, contestants: contestants.to_vec() }
 }

@@ -41,7 +41,7 @@ pub(super) fn section(page: &mut Page, study: &EvidenceStudy, figures: &[ReportF
         "Which intervals can be trusted, and how many cases do they need? One change of rule is declared before anything is seen: give arm 1 to \
          people from x = 0.4 on instead of from x = 0.8 (two arms, s = (1, x), x uniform on [0,1], noise of standard deviation 0.4). Every method puts an \
          interval around its gain at a stated error probability of {percent_of:.0} %, on the same {} runs of {} cases. Under the linear truth the change \
-         gains {} per case. Under the bent truth both arms' best lines are the same, yet the people between 0.4 and 0.8 lie below the line: the \
+         gains {} per case. Under the bent truth both arms' best lines are the same, yet between 0.4 and 0.8 arm 1 does worse than its line says: the \
          change truly loses {} per case. Thompson sampling gives every arm a propensity of at least 0.1, the misleading design of at least 0.02, so \
          that model-free scores exist.",
         study.runs,

@@ -144,26 +144,18 @@ pub fn frontier_place(place: &FrontierPlace) -> String {
         let told = if *runs < 2 || low <= 1.0 { " (these runs do not tell them apart)" } else { "" };
         format!("{mean:.2} × {what} (95 % interval {low:.2} to {high:.2}){told}")
     };
-    let mut text = format!("{own} It is not on the frontier.");
-    if let Some(better) = &place.less_regret {
-        let regret = plus_minus(better.summary.regret_per_step, 4, *runs);
+    let less_regret = place.less_regret.as_ref().map(|better| {
+        let (other, regret) = (&better.summary.name, plus_minus(better.summary.regret_per_step, 4, *runs));
         let times = compared(better, "that");
-        let _ = write!(
-            text,
-            " Without more changes, {} has a regret per step of {regret}: {}'s is {times}.",
-            better.summary.name, summary.name
-        );
-    }
-    if let Some(better) = &place.fewer_changes {
-        let changes = plus_minus(better.summary.changes, 1, *runs);
+        format!(" Without more changes, {other} has a regret per step of {regret}: {}'s is {times}.", summary.name)
+    });
+    let fewer_changes = place.fewer_changes.as_ref().map(|better| {
+        let (other, changes) = (&better.summary.name, plus_minus(better.summary.changes, 1, *runs));
         let times = compared(better, "as often");
-        let _ = write!(
-            text,
-            " Without more regret, {} changes {changes} times: {} changes {times}.",
-            better.summary.name, summary.name
-        );
-    }
-    text
+        format!(" Without more regret, {other} changes {changes} times: {} changes {times}.", summary.name)
+    });
+    let better: String = [less_regret, fewer_changes].into_iter().flatten().collect();
+    format!("{own} It is not on the frontier.{better}")
 }
 
 /// The frontier from few changes to many, then the other points; `runs` is the number of runs of each.
