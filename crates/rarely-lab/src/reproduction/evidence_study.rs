@@ -301,7 +301,7 @@ impl Watch {
     }
 
     fn look_at_set(&mut self, contains: bool) {
-        self.set_missed = Some(self.set_missed.unwrap_or(false) | !contains);
+        self.set_missed = Some(self.set_missed.unwrap_or(false) || !contains);
     }
 }
 

@@ -229,6 +229,9 @@ fn change_bound(size: ReproductionSize, minimum_gain: f64) -> Result<ChangeBound
             let settings =
                 Settings::new(MAIN.0, MAIN.1)?.algorithm(Algorithm::Rarely).noise(NOISE)?.population(list)?;
             let settings = settings.deployed(world.initial().to_vec())?.error_probability(1.0 / rounds as f64)?;
+            // As in the main setting: without a bound on the norm the rule waits longer.
+            let norm = judge.linear_truth().iter().map(|value| value * value).sum::<f64>().sqrt();
+            let settings = settings.norm_bound(norm)?;
             let smallest = MinimumGain::new(minimum_gain)?;
             let mut policy = settings.tune(|tuning| tuning.minimum_gain = smallest).build()?;
             let mut rng = policy_stream(size.seed, run);

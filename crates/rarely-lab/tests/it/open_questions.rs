@@ -9,8 +9,7 @@ fn two_rounds_cost_one_gap() {
     assert!((trial.best_schedule().regret - 0.3).abs() < 1e-12);
 }
 
-/// Looking at the outcomes is worth something, and the optimum is what playing its rule costs: simulated, by its own threshold at every
-/// number of pairs.
+/// Looking at the outcomes is worth something, and exploring costs half a gap per round.
 #[test]
 fn the_sequential_optimum_is_below_every_fixed_length() {
     for (gap, rounds) in [(0.1, 1_000), (0.5, 1_000), (1.0, 200)] {

@@ -59,13 +59,15 @@ impl TwoArmedTrial {
         let half_ratio = |at: usize| 0.5 * at as f64 * step * self.gap / (self.noise * self.noise);
         // Beyond this the arm that looks better is chosen: one more pair costs Δ, and can save less than T·Δ·e^{−ℓ}.
         let certain = (self.rounds as f64).ln() + 4.0;
-        let points = (2..).find(|&at| 2.0 * half_ratio(at) > certain).unwrap_or(2);
+        let points = (certain / (2.0 * half_ratio(1))) as usize + 2;
         let reach = (6.0 * FINENESS) as usize;
         let mut kernel: Vec<f64> = (0..=reach).map(|at| libm::exp(-0.5 * (at as f64 / FINENESS).powi(2))).collect();
         // So that a constant cost stays what it is: Σ w·cosh = 1.
         let total: f64 =
             kernel.iter().enumerate().map(|(at, w)| if at == 0 { *w } else { 2.0 * w * half_ratio(at).cosh() }).sum();
-        kernel.iter_mut().for_each(|w| *w /= total);
+        for w in &mut kernel {
+            *w /= total;
+        }
         let stop =
             |pairs: u64, at: usize| 0.5 * self.gap * (self.rounds - 2 * pairs) as f64 * libm::exp(-half_ratio(at));
         let last = self.rounds / 2;
