@@ -1,5 +1,7 @@
 //! Formats the numbers of a result.
 
+use rarely_core::Exploration;
+
 use crate::{ContestantResult, Estimate, Interval95, Summary, runs_text};
 
 /// `0.0074 ± 0.0004`; without an error, if there was one run.
@@ -31,15 +33,28 @@ pub(crate) fn held(row: &Summary, runs: usize) -> [String; 3] {
     [changes(row, runs), renewals, row.off_rule_percent.map_or_else(none, percent)]
 }
 
-/// Who ended stuck, in a sentence; nothing if nobody did.
+/// Who ended with an arm that is plausible and hardly ever played; nothing if nobody did. Without exploration that is being stuck: the
+/// arm will not be tried. With it the arm is tried again when it becomes likely enough.
 pub(crate) fn stuck(results: &[ContestantResult]) -> Option<String> {
-    let of = |result: &ContestantResult| {
-        let (stuck, runs) = (result.summary().stuck_runs, result.runs.len());
-        (stuck > 0).then(|| format!("{} in {stuck} of {}", result.name(), runs_text(runs as u64)))
+    let explores = |result: &ContestantResult| {
+        let contestant = &result.contestant;
+        contestant.explore.unwrap_or(Exploration::of(contestant.algorithm)) != Exploration::NONE
     };
-    let all: Vec<String> = results.iter().filter_map(of).collect();
-    let what = "Ended stuck, with an arm that is plausible and hardly ever played";
-    (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")))
+    let said = |exploring: bool| {
+        let own = results.iter().filter(|result| explores(result) == exploring);
+        let of = |result: &ContestantResult| {
+            let (stuck, runs) = (result.summary().stuck_runs, result.runs.len());
+            (stuck > 0).then(|| format!("{} in {stuck} of {}", result.name(), runs_text(runs as u64)))
+        };
+        own.filter_map(of).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [
+        ("Ended stuck, with an arm that is plausible and hardly ever played, and no exploration", said(false)),
+        ("Explores, and ended with such an arm", said(true)),
+    ];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let text: Vec<String> = parts.map(|(what, names)| format!("{what}: {names}.")).collect();
+    (!text.is_empty()).then(|| text.join(" "))
 }
 
 /// The percentage of changes that improve, if there are any.
