@@ -36,6 +36,12 @@ pub struct Summary {
     pub every_round: bool,
     /// Changes that alter a decision on the judge's sample.
     pub altering_changes: Estimate,
+    /// Renewals of the randomisation around the rule.
+    pub renewals: Estimate,
+    /// Percentage of cases given another arm than the rule's; `None` for an algorithm that holds no rule.
+    pub off_rule_percent: Option<Interval95>,
+    /// Runs that ended stuck: some arm was plausible, and hardly ever played.
+    pub stuck_runs: usize,
     /// Percentage of rounds with a cumulative expected reward below the best fixed arm's.
     pub below_baseline_percent: Interval95,
     /// The same, below 0.9 times the best fixed arm's.
@@ -134,6 +140,11 @@ impl ContestantResult {
         self.percents(|run| run.rounds_below_nine_tenths)
     }
 
+    /// Each run's percentage of cases given another arm than the rule's.
+    pub fn off_rule_percents(&self) -> Vec<f64> {
+        self.percents(|run| run.rounds_off_rule)
+    }
+
     fn percents(&self, count: fn(&Run) -> u64) -> Vec<f64> {
         let rounds = self.rounds() as f64;
         self.runs.iter().map(|run| 100.0 * count(run) as f64 / rounds).collect()
@@ -141,8 +152,14 @@ impl ContestantResult {
 
     /// Each run's number of changes.
     pub fn change_counts(&self) -> Vec<f64> {
-        let every = self.every_round().then_some(self.rounds() as f64);
-        self.runs.iter().map(|run| every.unwrap_or(run.changes.len() as f64)).collect()
+        self.changes_until(self.rounds())
+    }
+
+    /// Each run's number of changes up to a round.
+    pub fn changes_until(&self, round: u64) -> Vec<f64> {
+        let every = self.every_round().then_some(round as f64);
+        let count = |run: &Run| run.changes.partition_point(|change| change.round <= round) as f64;
+        self.runs.iter().map(|run| every.unwrap_or_else(|| count(run))).collect()
     }
 
     /// All changes that alter a decision.
@@ -182,6 +199,13 @@ impl ContestantResult {
             changes: Estimate::of(&self.change_counts()),
             every_round: self.every_round(),
             altering_changes: Estimate::of(&altering),
+            renewals: Estimate::of(&self.runs.iter().map(|run| run.renewals as f64).collect::<Vec<_>>()),
+            off_rule_percent: self
+                .contestant
+                .algorithm
+                .is_switching()
+                .then(|| Interval95::percentages(&self.off_rule_percents())),
+            stuck_runs: self.runs.iter().filter(|run| run.stuck).count(),
             below_baseline_percent: Interval95::percentages(&self.below_baseline_percents()),
             below_nine_tenths_percent: Interval95::percentages(&self.below_nine_tenths_percents()),
             improving_percent: Interval95::share(&self.improving()),
@@ -191,19 +215,12 @@ impl ContestantResult {
 
     /// Regret and changes by round, thinned.
     pub fn trace(&self) -> Vec<TracePoint> {
-        let changes_by = |run: &Run, round: u64| {
-            if self.every_round() {
-                round as f64
-            } else {
-                run.changes.partition_point(|change| change.round <= round) as f64
-            }
-        };
         let points = self.checkpoints.iter().enumerate();
         points
             .map(|(at, &round)| TracePoint {
                 round,
                 regret_per_step: Estimate::of(&self.regrets_at(at)),
-                changes: Estimate::of(&self.runs.iter().map(|run| changes_by(run, round)).collect::<Vec<_>>()),
+                changes: Estimate::of(&self.changes_until(round)),
             })
             .collect()
     }

@@ -67,8 +67,8 @@ pub fn candidates() -> Vec<Contestant> {
     for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy, Algorithm::Clucb, Algorithm::Fixed] {
         add(algorithm, String::new(), NONE, &|_| {});
     }
-    // The house default explores as it does by itself.
-    all.push(Contestant::new(Algorithm::Rarely, Profile::Rigorous));
+    // Ours explore as they do by themselves.
+    all.extend([Algorithm::Rarely, Algorithm::RarelyQuick].map(|ours| Contestant::new(ours, Profile::Rigorous)));
     all
 }
 
@@ -156,6 +156,9 @@ pub fn frame(points: &[FrontierPoint]) -> ColumnTable {
         .texts("on_frontier", points.iter().map(|point| if point.on_frontier { "yes" } else { "no" }))
         .numbers("changes", number(|row| row.changes.mean))
         .numbers("changes_se", number(|row| row.changes.standard_error))
+        .numbers("renewals", number(|row| row.renewals.mean))
+        .optional("off_rule_percent", points.iter().map(|point| point.summary.off_rule_percent.map(|share| share.mean)))
+        .numbers("stuck_runs", number(|row| row.stuck_runs as f64))
         .numbers("regret_per_step", number(|row| row.regret_per_step.mean))
         .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
         .optional(

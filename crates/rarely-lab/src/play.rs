@@ -5,8 +5,8 @@ mod late_reports;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rarely_core::{
-    Algorithm, Arm, Certificate, Change, Context, DecideError, Decision, Delay, Evidence, Parameters, Policy, Profile,
-    Reason, Rng, Round, Sets, StepError, TheoremThree, meet,
+    Algorithm, Arm, Certificate, Change, Context, Contexts, DecideError, Decision, Delay, Evidence, Parameters, Policy,
+    Profile, Reason, Rng, Round, Rule, Sets, StepError, TheoremThree, gain_functional, meet,
 };
 use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct Run {
 }
 
 /// One change, with its true gain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRecord {
     /// The round.
     pub round: u64,
@@ -68,6 +68,9 @@ pub struct CertificateRecord {
     pub gain_lower: Option<f64>,
     /// Its upper end.
     pub gain_upper: Option<f64>,
+    /// True gain per decision on the people that the certificate lists, where mean rewards are linear.
+    #[serde(default)]
+    pub true_gain: Option<f64>,
     /// Share of the policy's own population whose arm changes.
     pub changed_share: f64,
     /// Share given an excluded arm before.
@@ -82,8 +85,8 @@ pub struct CertificateRecord {
     pub digest: String,
 }
 
-impl From<&Certificate> for CertificateRecord {
-    fn from(certificate: &Certificate) -> Self {
+impl CertificateRecord {
+    fn new(certificate: &Certificate, true_gain: Option<f64>) -> Self {
         let finite = |value: f64| value.is_finite().then_some(value);
         let interval = certificate.gain.interval;
         let moved = certificate.boundaries.iter().map(|boundary| boundary.moved_degrees).fold(0.0, f64::max);
@@ -91,6 +94,7 @@ impl From<&Certificate> for CertificateRecord {
             gain: finite(interval.estimate),
             gain_lower: finite(interval.lower),
             gain_upper: finite(interval.upper),
+            true_gain,
             changed_share: certificate.gain.changed_share,
             excluded_before: certificate.excluded_before,
             excluded_after: certificate.excluded_after,
@@ -230,7 +234,8 @@ impl Student<'_> {
         if let Change::Switched(evidence) = policy.observe(context, &decision, reward).map_err(StepError::from)? {
             let next = self.judge.decisions(policy)?;
             let (gain, changed_share) = self.judge.gain(&self.in_force, &next, world);
-            run.changes.push(record(number, gain, changed_share, *evidence));
+            let listed = listed_gain(policy, world, &evidence);
+            run.changes.push(record(number, (gain, changed_share), listed, *evidence));
             self.in_force = next;
         }
         self.coverage.follow(policy, world, reward - mean);
@@ -260,11 +265,22 @@ fn counts_changes(policy: &dyn Policy) -> bool {
     policy.deployed().is_some() || policy.algorithm() == Algorithm::RsLinUcb
 }
 
-fn record(round: u64, gain: f64, changed_share: f64, evidence: Evidence) -> ChangeRecord {
+fn record(round: u64, (gain, changed_share): (f64, f64), listed: Option<f64>, evidence: Evidence) -> ChangeRecord {
     let Evidence { cause, to, certificate, .. } = evidence;
     let (cause, parameters) = (cause.to_string(), to.values().to_vec());
-    let certificate = certificate.as_ref().map(CertificateRecord::from);
+    let certificate = certificate.map(|certificate| CertificateRecord::new(&certificate, listed));
     ChangeRecord { round, gain, changed_share, cause, parameters, certificate }
+}
+
+/// What a certified change truly gains on the people that its certificate lists: the policy's population.
+fn listed_gain(policy: &dyn Policy, world: &dyn SimulatedWorld, evidence: &Evidence) -> Option<f64> {
+    evidence.certificate.as_ref()?;
+    let (truth, population) = (world.truth()?, policy.population()?);
+    let people = Contexts::new(population.values(), population.dimension()).ok()?;
+    let choices = |rule: &Parameters| Rule::new(rule.clone()).choose_many(people).ok();
+    let functional =
+        gain_functional(policy.shape(), people, &choices(&evidence.from)?, &choices(&evidence.to)?).ok()?;
+    Some(functional.values().iter().zip(truth).map(|(g, theta)| g * theta).sum())
 }
 
 /// Sums over the rounds.

@@ -2,7 +2,9 @@
 
 mod claims;
 mod errata;
+mod evidence_study;
 mod feasibility;
+mod open_questions;
 mod reproduced;
 mod theorems;
 
@@ -23,7 +25,12 @@ pub use claims::{
     Unjudged, claim, claims,
 };
 pub use errata::{Erratum, ErratumOrigin, errata};
+pub use evidence_study::{ArmDesign, EvidenceRow, EvidenceStudy, EvidenceWorld, GainMethod};
 pub use feasibility::{Feasibility, feasibility};
+pub use open_questions::{
+    BestSchedule, ChangeBound, ChangeGrowth, FrontierDistance, MeasuredSchedule, OpenQuestions, ScheduleComparison,
+    TwoArmedTrial,
+};
 pub use reproduced::{ChildrenDescription, JudgementError, Reproduced};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, counter_example, planar_moment, projection_gap, solver_gap,
@@ -182,6 +189,7 @@ pub fn trials(size: ReproductionSize, children: &[Counterfactuals]) -> Result<Ve
     all.extend(variants(size)?);
     all.extend(planar(size)?);
     all.push(linear_regret(size)?);
+    all.extend(open_questions::trials(size)?);
     Ok(all)
 }
 

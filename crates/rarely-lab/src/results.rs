@@ -3,6 +3,7 @@
 use crate::contestant_result::{ContestantResult, Summary, TracePoint};
 use crate::metrics::Interval95;
 use crate::play::{CertificateRecord, ChangeRecord};
+use crate::reproduction::EvidenceRow;
 use rarely_output::ColumnTable;
 
 /// A row for each contestant. Times are left out: the same seed gives the same bytes.
@@ -10,6 +11,7 @@ pub fn summary(results: &[ContestantResult]) -> ColumnTable {
     let rows: Vec<Summary> = results.iter().map(ContestantResult::summary).collect();
     let number = |value: fn(&Summary) -> f64| rows.iter().map(value).collect::<Vec<_>>();
     let improving = |value: fn(Interval95) -> f64| rows.iter().map(move |row| row.improving_percent.map(value));
+    let off_rule = |value: fn(Interval95) -> f64| rows.iter().map(move |row| row.off_rule_percent.map(value));
     ColumnTable::default()
         .texts("algorithm", rows.iter().map(|row| row.name.clone()))
         .numbers("regret_per_step_tenth", number(|row| row.regret_per_step_tenth.mean))
@@ -20,6 +22,12 @@ pub fn summary(results: &[ContestantResult]) -> ColumnTable {
         .numbers("changes_se", number(|row| row.changes.standard_error))
         .texts("every_round", rows.iter().map(|row| if row.every_round { "yes" } else { "no" }))
         .numbers("altering_changes", number(|row| row.altering_changes.mean))
+        .numbers("renewals", number(|row| row.renewals.mean))
+        .numbers("renewals_se", number(|row| row.renewals.standard_error))
+        .optional("off_rule_percent", off_rule(|share| share.mean))
+        .optional("off_rule_percent_low", off_rule(|share| share.low))
+        .optional("off_rule_percent_high", off_rule(|share| share.high))
+        .counts("stuck_runs", rows.iter().map(|row| row.stuck_runs as u64))
         .numbers("below_baseline_percent", number(|row| row.below_baseline_percent.mean))
         .numbers("below_baseline_percent_low", number(|row| row.below_baseline_percent.low))
         .numbers("below_baseline_percent_high", number(|row| row.below_baseline_percent.high))
@@ -44,6 +52,23 @@ pub fn traces(results: &[ContestantResult]) -> ColumnTable {
         .numbers("regret_per_step_se", number(|point| point.regret_per_step.standard_error))
         .numbers("changes", number(|point| point.changes.mean))
         .numbers("changes_se", number(|point| point.changes.standard_error))
+}
+
+/// Coverage and width of every set and interval.
+pub fn evidence(rows: &[EvidenceRow]) -> ColumnTable {
+    let number = |value: fn(&EvidenceRow) -> f64| rows.iter().map(value);
+    ColumnTable::default()
+        .texts("truth", rows.iter().map(|row| if row.world.bent { "bent" } else { "linear" }))
+        .texts("design", rows.iter().map(|row| row.world.design.words()))
+        .texts("method", rows.iter().map(|row| row.method.words()))
+        .texts("promises", rows.iter().map(|row| if row.method.promises(row.world) { "yes" } else { "no" }))
+        .numbers("missed_percent", number(|row| row.missed.mean))
+        .numbers("missed_percent_low", number(|row| row.missed.low))
+        .numbers("missed_percent_high", number(|row| row.missed.high))
+        .optional("set_missed_percent", rows.iter().map(|row| row.set_missed.map(|share| share.mean)))
+        .optional("half_width", rows.iter().map(|row| row.half_widths.last().map(|&(_, width)| width)))
+        .numbers("certified_percent", number(|row| row.certified.mean))
+        .optional("cases_until_certified", rows.iter().map(|row| row.cases.map(|cases| cases as f64)))
 }
 
 /// Every change with its certificate and its true gain.
@@ -74,6 +99,7 @@ pub fn changes(results: &[ContestantResult]) -> ColumnTable {
         .optional("certified_gain", certified(|certificate| certificate.gain))
         .optional("certified_gain_lower", certified(|certificate| certificate.gain_lower))
         .optional("certified_gain_upper", certified(|certificate| certificate.gain_upper))
+        .optional("certified_true_gain", certified(|certificate| certificate.true_gain))
         .optional("changed_share", certified(|certificate| Some(certificate.changed_share)))
         .optional("excluded_before", certified(|certificate| Some(certificate.excluded_before)))
         .optional("excluded_after", certified(|certificate| Some(certificate.excluded_after)))

@@ -324,6 +324,9 @@ pub fn frame(axes: &[SweepAxis], cells: &[SweepCell]) -> ColumnTable {
         .numbers("regret_per_step_se", number(|row| row.regret_per_step.standard_error))
         .numbers("changes", number(|row| row.changes.mean))
         .numbers("changes_se", number(|row| row.changes.standard_error))
+        .numbers("renewals", number(|row| row.renewals.mean))
+        .optional("off_rule_percent", rows.iter().map(|(_, row)| row.off_rule_percent.map(|share| share.mean)))
+        .numbers("stuck_runs", number(|row| row.stuck_runs as f64))
         .optional("improving_percent", rows.iter().map(|(_, row)| row.improving_percent.map(|share| share.mean)))
         .optional("coverage", rows.iter().map(|(_, row)| row.coverage))
 }

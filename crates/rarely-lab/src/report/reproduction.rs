@@ -1,7 +1,9 @@
 //! The reproduction of the paper as figures, as one page, as text, and as a directory of files.
 
 mod captions;
+mod evidence;
 mod figures;
+mod open_questions;
 mod page;
 mod verdicts;
 
@@ -63,6 +65,7 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
             write(&format!("{setting}-{}", profile.name()), &sweep::frame(&axes, &cells))?;
         }
     }
+    write("evidence", &results::evidence(&reproduced.evidence_study.rows))?;
     write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;
     write("variants", &results::summary(trials.results("variants")))
 }

@@ -17,6 +17,7 @@ use rarely_plot::{Colour, Style};
 pub fn style_of(algorithm: &str) -> Style {
     match algorithm {
         "rarely" => Style::solid(Colour::VERMILION).wide(3.2),
+        "rarely-quick" => Style::dashed(Colour::VERMILION).wide(2.2),
         "greedy" => Style::solid(Colour::BLACK),
         "scheduled" => Style::dashed(Colour::BLACK),
         "feasible-greedy" => Style::dashed(Colour::SKY),

@@ -1,14 +1,14 @@
 //! The results of the trials, judged: theorems, claims and errata.
 
-use rarely_core::{Algorithm, SettingsError};
+use rarely_core::{Algorithm, ConfirmError, SettingsError};
 use rarely_data::Counterfactuals;
 use rarely_error::{Explain, Remedy};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Claim, CounterRow, Erratum, Feasibility, PlanarMoment, ReproductionEvidence, TrialResults, claims, counter_example,
-    errata, feasibility, planar_moment, theorem_three_gap,
+    Claim, CounterRow, Erratum, EvidenceStudy, Feasibility, OpenQuestions, PlanarMoment, ReproductionEvidence,
+    TrialResults, claims, counter_example, errata, feasibility, planar_moment, theorem_three_gap,
 };
 use crate::environment::{CounterfactualTable, Environment, TableError};
 use crate::experiment::ExperimentError;
@@ -30,6 +30,10 @@ pub struct Reproduced {
     pub threshold: Option<PlanarMoment>,
     /// A change among four arms, if one was met.
     pub cone: Option<PlanarMoment>,
+    /// Coverage and width of every set and interval.
+    pub evidence_study: EvidenceStudy,
+    /// What the paper leaves open.
+    pub open_questions: OpenQuestions,
     /// Every claim with its verdict.
     pub claims: Vec<Claim>,
     /// Every erratum.
@@ -65,9 +69,12 @@ impl ChildrenDescription {
 /// Why the results could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgementError {
-    /// The counter-example to Theorem 1 could not be played.
+    /// The counter-example to Theorem 1, or the bound on the number of changes, could not be played.
     #[error(transparent)]
     CounterExample(#[from] ExperimentError),
+    /// The study of sets and intervals could not be run.
+    #[error(transparent)]
+    EvidenceStudy(#[from] ConfirmError),
     /// A number is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -80,6 +87,7 @@ impl Explain for JudgementError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::CounterExample(error) => error.remedy(),
+            Self::EvidenceStudy(error) => error.remedy(),
             Self::Settings(error) => error.remedy(),
             Self::Table(error) => error.remedy(),
         }
@@ -120,7 +128,19 @@ impl Reproduced {
         };
         let errata = errata(&evidence)?;
         let claims = claims(&evidence);
-        Ok(Self { trials, children: described, counter, threshold, cone, claims, errata })
+        let evidence_study = EvidenceStudy::run(size.seed, size.runs(2_000, 300), size.rounds.min(4_000))?;
+        let open_questions = OpenQuestions::of(&trials)?;
+        Ok(Self {
+            trials,
+            children: described,
+            counter,
+            threshold,
+            cone,
+            evidence_study,
+            open_questions,
+            claims,
+            errata,
+        })
     }
 
     /// Claims and errata, for programs.
@@ -133,6 +153,8 @@ impl Reproduced {
             "rounds": size.rounds,
             "ihdp": self.children,
             "claims": self.claims,
+            "evidence": self.evidence_study,
+            "open_questions": self.open_questions,
             "errata": self.errata,
         })
     }

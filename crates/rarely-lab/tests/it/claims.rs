@@ -25,14 +25,7 @@ const fn does(name: &'static str, regret: f64) -> Does {
 }
 
 fn result(done: Does) -> ContestantResult {
-    let change = || ChangeRecord {
-        round: 1,
-        gain: 0.1,
-        changed_share: 0.5,
-        cause: String::new(),
-        parameters: Vec::new(),
-        certificate: None,
-    };
+    let change = || ChangeRecord { round: 1, gain: 0.1, changed_share: 0.5, ..ChangeRecord::default() };
     let run = |at: usize| {
         // ± 1 %, so that intervals are not points.
         let noise = 1.0 + 0.01 * (at % 3) as f64 - 0.01;

@@ -28,14 +28,7 @@ fn the_frontier_is_not_beaten() {
 }
 
 fn result(name: &str, regrets: &[f64], changes: usize) -> ContestantResult {
-    let change = ChangeRecord {
-        round: 1,
-        gain: 0.1,
-        changed_share: 0.5,
-        cause: String::new(),
-        parameters: Vec::new(),
-        certificate: None,
-    };
+    let change = ChangeRecord { round: 1, gain: 0.1, changed_share: 0.5, ..ChangeRecord::default() };
     let run =
         |&regret: &f64| Run { regret: vec![regret * 10.0], changes: vec![change.clone(); changes], ..Run::default() };
     let contestant = Contestant::new(Algorithm::BoundaryGreedy, Profile::Rigorous).named(name);

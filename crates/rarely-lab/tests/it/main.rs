@@ -3,11 +3,13 @@
 mod claims;
 mod confidence_sets;
 mod environment;
+mod evidence_study;
 mod experiment;
 mod feasibility;
 mod frontier;
 mod judgement;
 mod metrics;
+mod open_questions;
 mod reference;
 mod report_planar;
 mod report_style;

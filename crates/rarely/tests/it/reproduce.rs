@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::ihdp::children;
 use crate::program::{Place, data, talk};
 
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 19] = [
+    "evidence",
     "frontier",
     "grid",
     "grid-rigorous",
@@ -26,7 +27,9 @@ const TABLES: [&str; 18] = [
     "variants",
 ];
 
-const FIGURES: [&str; 22] = [
+const FIGURES: [&str; 25] = [
+    "evidence-coverage",
+    "evidence-width",
     "figure-1b-threshold",
     "figure-2-cones",
     "figure-3-ours",
@@ -41,6 +44,7 @@ const FIGURES: [&str; 22] = [
     "grid-house",
     "grid-published",
     "grid-rigorous",
+    "open-growth",
     "penalty-published",
     "penalty-repaired",
     "penalty-rigorous",
@@ -97,7 +101,7 @@ fn files(place: &Place) {
         let text = place.text(&format!("out/tables/{name}.csv"));
         let lines: Vec<&str> = text.lines().collect();
         assert!(
-            lines.len() > 1 && lines[0].contains("algorithm") | lines[0].contains("contestant"),
+            lines.len() > 1 && ["algorithm", "contestant", "method"].iter().any(|name| lines[0].contains(name)),
             "{name}: {}",
             lines[0]
         );

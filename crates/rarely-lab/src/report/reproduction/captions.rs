@@ -36,7 +36,7 @@ impl<'a> Captions<'a> {
 
     pub(super) fn figure_three_ours(&self) -> String {
         format!(
-            "The same runs as the figure above ({}), other algorithms: ours, beside LinUCB and RS-LinUCB. `rarely` is the house default.",
+            "The same runs as the figure above ({}), other algorithms: ours, beside LinUCB and RS-LinUCB. `rarely` is our default.",
             self.runs("main/rigorous")
         )
     }
@@ -59,7 +59,7 @@ impl<'a> Captions<'a> {
                 "The same arms, contexts and noise. What differs: valid sets, exact updates, λ = 0.01, no optimistic start (and no RS-LinUCB, which is slow to judge)"
             }
             _ => {
-                "The same worlds and sets as in the grid with valid sets. What differs: only the house default, which explores, beside LinUCB"
+                "The same worlds and sets as in the grid with valid sets. What differs: only our default, which explores, beside LinUCB"
             }
         };
         let counts = |d: usize| {

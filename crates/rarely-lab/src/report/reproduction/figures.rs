@@ -89,6 +89,8 @@ pub fn figures(reproduced: &Reproduced) -> Vec<ReportFigure> {
         frontier("Regret against number of changes, valid sets", &points, None),
         "Every point is an algorithm with one setting; no point is better in both regret and changes than a filled one.",
     );
+    figures.extend(super::evidence::figures(&reproduced.evidence_study));
+    figures.extend(super::open_questions::figures(&reproduced.open_questions));
     figures
 }
 
@@ -127,8 +129,16 @@ const FIGURE_THREE: [&str; 8] = [
     "rs-conservative",
     "clucb",
 ];
-const OURS: [&str; 7] =
-    ["rarely", "boundary-greedy", "boundary-conservative", "population-greedy", "certified", "linucb", "rs-linucb"];
+const OURS: [&str; 8] = [
+    "rarely",
+    "rarely-quick",
+    "boundary-greedy",
+    "boundary-conservative",
+    "population-greedy",
+    "certified",
+    "linucb",
+    "rs-linucb",
+];
 const SCHEDULE: [&str; 4] = ["scheduled", "rs-greedy", "rs-conservative", "greedy"];
 
 fn chosen(results: &[ContestantResult], names: &[&str]) -> Vec<ContestantResult> {

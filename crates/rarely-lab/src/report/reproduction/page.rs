@@ -6,8 +6,9 @@ use crate::reproduction::{ErratumOrigin, Reproduced};
 
 use super::figures::{ReportFigure, house_cells};
 use super::verdicts::{self, short};
+use super::{evidence, open_questions};
 use crate::report::results::text::frontier_place;
-use crate::report::results::words::{changes, coverage, improving, percent, plus_minus};
+use crate::report::results::words::{HELD, coverage, held, improving, percent, plus_minus, stuck};
 use rarely_core::Algorithm;
 use rarely_plot::{Page, PageCell, Tone};
 
@@ -56,6 +57,10 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
             frontier(&mut page, reproduced);
         }
     }
+    page.heading("Evidence: which intervals hold, and what they cost");
+    evidence::section(&mut page, &reproduced.evidence_study, figures);
+    page.heading("What the paper leaves open");
+    open_questions::section(&mut page, &reproduced.open_questions, figures);
     errata(&mut page, reproduced);
     page.heading("Run it again");
     page.command(command);
@@ -68,28 +73,30 @@ pub fn page(reproduced: &Reproduced, figures: &[ReportFigure], command: &str) ->
 fn results(page: &mut Page, results: &[ContestantResult]) {
     let rows = results.iter().map(|result| {
         let (row, runs) = (result.summary(), result.runs.len());
-        vec![
+        let mut cells = vec![
             PageCell::Text(row.name.clone()),
             PageCell::Number(plus_minus(row.regret_per_step_tenth, 4, runs)),
             PageCell::Number(plus_minus(row.regret_per_step, 4, runs)),
-            PageCell::Number(changes(&row, runs)),
-            PageCell::Number(improving(&row)),
-            PageCell::Number(percent(row.below_baseline_percent)),
-            PageCell::Number(percent(row.below_nine_tenths_percent)),
-            PageCell::Number(coverage(&row)),
-        ]
+        ];
+        cells.extend(held(&row, runs).map(PageCell::Number));
+        cells.extend(
+            [
+                improving(&row),
+                percent(row.below_baseline_percent),
+                percent(row.below_nine_tenths_percent),
+                coverage(&row),
+            ]
+            .map(PageCell::Number),
+        );
+        cells
     });
-    let header = [
-        "algorithm",
-        "regret per step at a tenth",
-        "at the end",
-        "changes",
-        "improving, %",
-        "below best arm, %",
-        "below 0.9 ×, %",
-        "sets held, %",
-    ];
+    let mut header = vec!["algorithm", "regret per step at a tenth", "at the end"];
+    header.extend(HELD);
+    header.extend(["improving, %", "below best arm, %", "below 0.9 ×, %", "sets held, %"]);
     page.table(&header, rows);
+    if let Some(note) = stuck(results) {
+        page.paragraph(&note);
+    }
 }
 
 fn house(page: &mut Page, reproduced: &Reproduced) {
@@ -100,18 +107,21 @@ fn house(page: &mut Page, reproduced: &Reproduced) {
         let (row, other, runs) = (own.summary(), theirs.summary(), own.runs.len());
         let ratio = row.regret_per_step.mean / other.regret_per_step.mean;
         let tone = if ratio <= 1.1 { Tone::Good } else { Tone::Bad };
-        Some(vec![
+        let mut cells = vec![
             PageCell::Number(arms.to_string()),
             PageCell::Number(dimension.to_string()),
             PageCell::Number(runs.to_string()),
             PageCell::Number(plus_minus(row.regret_per_step, 4, runs)),
             PageCell::Number(plus_minus(other.regret_per_step, 4, runs)),
             PageCell::Badge(tone, format!("{ratio:.2}")),
-            PageCell::Number(changes(&row, runs)),
-            PageCell::Number(improving(&row)),
-        ])
+        ];
+        cells.extend(held(&row, runs).map(PageCell::Number));
+        cells.push(PageCell::Number(improving(&row)));
+        Some(cells)
     });
-    let header = ["k", "d", "runs", "regret per step, rarely", "LinUCB", "ratio", "changes", "improving, %"];
+    let mut header = vec!["k", "d", "runs", "regret per step, rarely", "LinUCB", "ratio"];
+    header.extend(HELD);
+    header.push("improving, %");
     page.table(&header, rows);
     let claim = reproduced.claims.iter().find(|claim| claim.id == "house-default");
     let missed = claim.into_iter().flat_map(|claim| &claim.measured).filter(|found| !found.holds);
@@ -129,7 +139,7 @@ fn frontier(page: &mut Page, reproduced: &Reproduced) {
     let results = reproduced.trials.results("frontier");
     let runs = results.first().map_or(0, |result| result.runs.len());
     if let Some(place) = FrontierPlace::of(results, Algorithm::Rarely.name()) {
-        page.paragraph(&format!("The house default: {}", frontier_place(&place)));
+        page.paragraph(&format!("Our default: {}", frontier_place(&place)));
     }
     let mut points = crate::frontier::points(results);
     points.retain(|point| point.on_frontier);
@@ -137,14 +147,15 @@ fn frontier(page: &mut Page, reproduced: &Reproduced) {
     page.paragraph(&format!("The frontier, from few changes to many ({runs} runs; points are compared by their means, so neighbours within an error may swap):"));
     let rows = points.iter().map(|point| {
         let row = &point.summary;
-        vec![
-            PageCell::Text(row.name.clone()),
-            PageCell::Number(changes(row, runs)),
-            PageCell::Number(plus_minus(row.regret_per_step, 4, runs)),
-            PageCell::Number(improving(row)),
-        ]
+        let mut cells = vec![PageCell::Text(row.name.clone())];
+        cells.extend(held(row, runs).map(PageCell::Number));
+        cells.extend([plus_minus(row.regret_per_step, 4, runs), improving(row)].map(PageCell::Number));
+        cells
     });
-    page.table(&["contestant", "changes", "regret per step", "improving, %"], rows);
+    let mut header = vec!["contestant"];
+    header.extend(HELD);
+    header.extend(["regret per step", "improving, %"]);
+    page.table(&header, rows);
 }
 
 fn errata(page: &mut Page, reproduced: &Reproduced) {

@@ -8,7 +8,7 @@ use crate::frontier::{BetterPoint, FrontierPlace, FrontierPoint};
 use crate::sweep::{SweepAxis, SweepCell};
 use crate::{ContestantResult, EnvironmentDescription, ExperimentDescription, Interval95, NormBound, runs_text};
 
-use super::words::{changes, coverage, improving, percent, plus_minus, thousands};
+use super::words::{HELD, coverage, held, improving, percent, plus_minus, stuck, thousands};
 use rarely_output::TextTable;
 
 /// What was run, in a line: the title of its figure.
@@ -70,29 +70,28 @@ fn under(description: &ExperimentDescription, table: &str) -> String {
 
 fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
     let rounds = results.first().map_or(0, ContestantResult::rounds);
-    let mut table = TextTable::new(
-        &[
-            "algorithm",
-            &format!("regret per step at {}", (rounds / 10).max(1)),
-            &format!("at {rounds}"),
-            "changes",
-            "that improve, %",
-            "rounds below best arm, %",
-            "below 0.9 × best arm, %",
-            "sets held, %",
-            "seconds",
-            "rounds/s",
-        ],
-        &[],
-    );
+    let (at_tenth, at_end) = (format!("regret per step at {}", (rounds / 10).max(1)), format!("at {rounds}"));
+    let mut header = vec!["algorithm", &at_tenth, &at_end];
+    header.extend(HELD);
+    header.extend([
+        "that improve, %",
+        "rounds below best arm, %",
+        "below 0.9 × best arm, %",
+        "sets held, %",
+        "seconds",
+        "rounds/s",
+    ]);
+    let mut table = TextTable::new(&header, &[]);
     for result in results {
         let row = result.summary();
         let runs = result.runs.len();
-        table.row([
+        let mut line = vec![
             row.name.clone(),
             plus_minus(row.regret_per_step_tenth, 4, runs),
             plus_minus(row.regret_per_step, 4, runs),
-            changes(&row, runs),
+        ];
+        line.extend(held(&row, runs));
+        line.extend([
             improving(&row),
             percent(row.below_baseline_percent),
             percent(row.below_nine_tenths_percent),
@@ -100,26 +99,26 @@ fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
             format!("{:.2}", result.seconds),
             thousands(result.rounds_per_second()),
         ]);
+        table.row(line);
     }
-    table.text(width)
+    let stuck = stuck(results).map_or_else(String::new, |note| format!("\n{note}\n"));
+    table.text(width) + &stuck
 }
 
 fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> String {
     let names: Vec<String> = axes.iter().map(|axis| axis.setting.to_string()).collect();
     let mut header: Vec<&str> = names.iter().map(String::as_str).collect();
-    header.extend(["algorithm", "regret per step", "changes", "that improve, %", "sets held, %"]);
+    header.extend(["algorithm", "regret per step"]);
+    header.extend(HELD);
+    header.extend(["that improve, %", "sets held, %"]);
     let mut table = TextTable::new(&header, &[axes.len()]);
     for cell in cells {
         for result in &cell.results {
             let (row, runs) = (result.summary(), result.runs.len());
             let mut line: Vec<String> = cell.values.iter().map(ToString::to_string).collect();
-            line.extend([
-                row.name.clone(),
-                plus_minus(row.regret_per_step, 4, runs),
-                changes(&row, runs),
-                improving(&row),
-                coverage(&row),
-            ]);
+            line.extend([row.name.clone(), plus_minus(row.regret_per_step, 4, runs)]);
+            line.extend(held(&row, runs));
+            line.extend([improving(&row), coverage(&row)]);
             table.row(line);
         }
     }
@@ -145,26 +144,18 @@ pub fn frontier_place(place: &FrontierPlace) -> String {
         let told = if *runs < 2 || low <= 1.0 { " (these runs do not tell them apart)" } else { "" };
         format!("{mean:.2} × {what} (95 % interval {low:.2} to {high:.2}){told}")
     };
-    let mut text = format!("{own} It is not on the frontier.");
-    if let Some(better) = &place.less_regret {
-        let regret = plus_minus(better.summary.regret_per_step, 4, *runs);
+    let less_regret = place.less_regret.as_ref().map(|better| {
+        let (other, regret) = (&better.summary.name, plus_minus(better.summary.regret_per_step, 4, *runs));
         let times = compared(better, "that");
-        let _ = write!(
-            text,
-            " Without more changes, {} has a regret per step of {regret}: {}'s is {times}.",
-            better.summary.name, summary.name
-        );
-    }
-    if let Some(better) = &place.fewer_changes {
-        let changes = plus_minus(better.summary.changes, 1, *runs);
+        format!(" Without more changes, {other} has a regret per step of {regret}: {}'s is {times}.", summary.name)
+    });
+    let fewer_changes = place.fewer_changes.as_ref().map(|better| {
+        let (other, changes) = (&better.summary.name, plus_minus(better.summary.changes, 1, *runs));
         let times = compared(better, "as often");
-        let _ = write!(
-            text,
-            " Without more regret, {} changes {changes} times: {} changes {times}.",
-            better.summary.name, summary.name
-        );
-    }
-    text
+        format!(" Without more regret, {other} changes {changes} times: {} changes {times}.", summary.name)
+    });
+    let better: String = [less_regret, fewer_changes].into_iter().flatten().collect();
+    format!("{own} It is not on the frontier.{better}")
 }
 
 /// The frontier from few changes to many, then the other points; `runs` is the number of runs of each.
@@ -174,17 +165,16 @@ pub fn frontier(points: &[FrontierPoint], runs: usize, width: Option<u16>) -> St
         let key = |point: &FrontierPoint| (!point.on_frontier, point.summary.changes.mean);
         key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal)
     });
-    let mut table =
-        TextTable::new(&["contestant", "on the frontier", "changes", "regret per step", "that improve, %"], &[1]);
+    let mut header = vec!["contestant", "on the frontier"];
+    header.extend(HELD);
+    header.extend(["regret per step", "that improve, %"]);
+    let mut table = TextTable::new(&header, &[1]);
     for point in rows {
         let row = &point.summary;
-        table.row([
-            row.name.clone(),
-            if point.on_frontier { "yes" } else { "" }.to_owned(),
-            changes(row, runs),
-            plus_minus(row.regret_per_step, 4, runs),
-            improving(row),
-        ]);
+        let mut line = vec![row.name.clone(), if point.on_frontier { "yes" } else { "" }.to_owned()];
+        line.extend(held(row, runs));
+        line.extend([plus_minus(row.regret_per_step, 4, runs), improving(row)]);
+        table.row(line);
     }
     table.text(width)
 }

@@ -1,6 +1,8 @@
 //! Formats the numbers of a result.
 
-use crate::{Estimate, Interval95, Summary};
+use rarely_core::Exploration;
+
+use crate::{ContestantResult, Estimate, Interval95, Summary, runs_text};
 
 /// `0.0074 ± 0.0004`; without an error, if there was one run.
 pub(crate) fn plus_minus(estimate: Estimate, digits: usize, runs: usize) -> String {
@@ -16,8 +18,43 @@ pub(crate) fn percent(between: Interval95) -> String {
 }
 
 /// The number of changes, or `every round`.
-pub(crate) fn changes(row: &Summary, runs: usize) -> String {
+fn changes(row: &Summary, runs: usize) -> String {
     if row.every_round { "every round".to_owned() } else { plus_minus(row.changes, 1, runs) }
+}
+
+/// What changes and renewals must be read with: see [`held`].
+pub(crate) const HELD: [&str; 3] = ["changes", "renewals", "off the rule, %"];
+
+/// Changes of the rule, renewals of the randomisation around it, and the percentage of cases given another option than the
+/// rule's: always together, since a rule that few people get is a fiction (mathematics §15).
+pub(crate) fn held(row: &Summary, runs: usize) -> [String; 3] {
+    let none = || "–".to_owned();
+    let renewals = if row.renewals.mean > 0.0 { plus_minus(row.renewals, 1, runs) } else { none() };
+    [changes(row, runs), renewals, row.off_rule_percent.map_or_else(none, percent)]
+}
+
+/// Who ended with an arm that is plausible and hardly ever played; nothing if nobody did. Without exploration that is being stuck: the
+/// arm will not be tried. With it the arm is tried again when it becomes likely enough.
+pub(crate) fn stuck(results: &[ContestantResult]) -> Option<String> {
+    let explores = |result: &ContestantResult| {
+        let contestant = &result.contestant;
+        contestant.explore.unwrap_or(Exploration::of(contestant.algorithm)) != Exploration::NONE
+    };
+    let said = |exploring: bool| {
+        let own = results.iter().filter(|result| explores(result) == exploring);
+        let of = |result: &ContestantResult| {
+            let (stuck, runs) = (result.summary().stuck_runs, result.runs.len());
+            (stuck > 0).then(|| format!("{} in {stuck} of {}", result.name(), runs_text(runs as u64)))
+        };
+        own.filter_map(of).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [
+        ("Ended stuck, with an arm that is plausible and hardly ever played, and no exploration", said(false)),
+        ("Explores, and ended with such an arm", said(true)),
+    ];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let text: Vec<String> = parts.map(|(what, names)| format!("{what}: {names}.")).collect();
+    (!text.is_empty()).then(|| text.join(" "))
 }
 
 /// The percentage of changes that improve, if there are any.

@@ -55,11 +55,9 @@ pub(super) fn figure_four(trials: &TrialResults) -> Vec<Claim> {
             "The feasible algorithms have similar regret but change significantly more often.",
             "similar regret, more changes",
             gather(&views, |view| {
-                vec![
-                    view.changes_above("feasible-greedy", "rs-greedy"),
-                    view.changes_above("feasible-conservative", "rs-conservative"),
-                    view.is(RATIO, ratio(view), Condition::Within(0.67, SIMILAR)),
-                ]
+                let mut found = view.feasible_change_more();
+                found.push(view.is(RATIO, ratio(view), Condition::Within(0.67, SIMILAR)));
+                found
             }),
         ),
     ]

@@ -196,12 +196,7 @@ pub(super) fn changes(trials: &TrialResults) -> Vec<Claim> {
             ("feasible-change-more", "Figure 3b"),
             "The feasible algorithms change more often than the rarely-switching ones.",
             "more changes for both",
-            gather(&views, |view| {
-                vec![
-                    view.changes_above("feasible-greedy", "rs-greedy"),
-                    view.changes_above("feasible-conservative", "rs-conservative"),
-                ]
-            }),
+            gather(&views, |view| view.feasible_change_more()),
         ),
         claim(
             ("feasible-conservative-improves-less", "Figure 3d"),

@@ -5,7 +5,7 @@ use super::{Claim, Condition, Reading, claim};
 use crate::contestant_result::ContestantResult;
 use crate::reproduction::{GRID_ARMS, GRID_DIMENSIONS, TrialResults, WIDE, grid_id};
 
-/// The house default against LinUCB over the grid.
+/// Our default against LinUCB over the grid.
 pub(super) fn default_algorithm(trials: &TrialResults) -> Claim {
     let mut found = Vec::new();
     for arms in GRID_ARMS {
@@ -20,6 +20,6 @@ pub(super) fn default_algorithm(trials: &TrialResults) -> Claim {
             found.extend(view.is(format!("{at}: % of them that improve"), improving, Condition::Above(90.0)));
         }
     }
-    let text = "The house default reaches LinUCB's regret with a handful of changes, nearly all of them improvements, over the whole grid.";
+    let text = "Our default reaches LinUCB's regret with a handful of changes, nearly all of them improvements, over the whole grid.";
     claim(("house-default", "ours, k × d grid"), text, "–", found).of_ours()
 }

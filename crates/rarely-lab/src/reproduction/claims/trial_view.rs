@@ -44,6 +44,13 @@ impl<'a> TrialView<'a> {
         self.is(format!("changes of {one} minus those of {other}"), between, Condition::Above(0.0))
     }
 
+    /// The feasible algorithms change more often than the rarely-switching ones with the same update.
+    pub(super) fn feasible_change_more(&self) -> Vec<Option<Unjudged>> {
+        ["greedy", "conservative"]
+            .map(|update| self.changes_above(&format!("feasible-{update}"), &format!("rs-{update}")))
+            .to_vec()
+    }
+
     /// The mean of one over that of another.
     pub(super) fn ratio(&self, one: &str, other: &str, values: Values) -> Option<MeasuredValue> {
         Some(ratio(&values(self.find(one)?), &values(self.find(other)?)))
