@@ -8,7 +8,7 @@ use crate::frontier::{BetterPoint, FrontierPlace, FrontierPoint};
 use crate::sweep::{SweepAxis, SweepCell};
 use crate::{ContestantResult, EnvironmentDescription, ExperimentDescription, Interval95, NormBound, runs_text};
 
-use super::words::{HELD, coverage, held, improving, percent, plus_minus, stuck, thousands};
+use super::words::{HELD, coverage, held, improving, percent, plus_minus, stuck, thousands, waiting};
 use rarely_output::TextTable;
 
 /// What was run, in a line: the title of its figure.
@@ -101,8 +101,8 @@ fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
         ]);
         table.row(line);
     }
-    let stuck = stuck(results).map_or_else(String::new, |note| format!("\n{note}\n"));
-    table.text(width) + &stuck
+    let notes = [stuck(results), waiting(results)].into_iter().flatten().map(|note| format!("\n{note}\n"));
+    table.text(width) + &notes.collect::<String>()
 }
 
 fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> String {

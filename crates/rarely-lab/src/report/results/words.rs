@@ -57,6 +57,22 @@ pub(crate) fn stuck(results: &[ContestantResult]) -> Option<String> {
     (!text.is_empty()).then(|| text.join(" "))
 }
 
+/// How many outcomes had not been learned by the end, where outcomes come late; nothing if all had.
+pub(crate) fn waiting(results: &[ContestantResult]) -> Option<String> {
+    let of = |result: &ContestantResult| {
+        let waiting: u64 = result.runs.iter().map(|run| run.outcomes_waiting).sum();
+        waiting as f64 / result.runs.len().max(1) as f64
+    };
+    let (least, most) =
+        results.iter().map(of).fold((f64::MAX, 0.0_f64), |(least, most), x| (least.min(x), most.max(x)));
+    let per_run = if format!("{least:.0}") == format!("{most:.0}") {
+        format!("{most:.0}")
+    } else {
+        format!("{least:.0} to {most:.0}")
+    };
+    (most > 0.0).then(|| format!("Outcomes come late: {per_run} per run had not been learned by the end."))
+}
+
 /// The percentage of changes that improve, if there are any.
 pub(crate) fn improving(row: &Summary) -> String {
     row.improving_percent.map_or_else(|| "–".to_owned(), percent)
