@@ -82,6 +82,11 @@ fn update_boundary_greedy(workload: Observing) -> Observing {
 #[bench::greedy_k2_d25(Algorithm::Greedy, 2, 25)]
 #[bench::greedy_k10_d100(Algorithm::Greedy, 10, 100)]
 #[bench::greedy_k2_d2(Algorithm::Greedy, 2, 2)]
+#[bench::rarely_k4_d5(Algorithm::Rarely, 4, 5)]
+#[bench::rarely_k2_d25(Algorithm::Rarely, 2, 25)]
+#[bench::rarely_k10_d100(Algorithm::Rarely, 10, 100)]
+#[bench::rarely_k2_d2(Algorithm::Rarely, 2, 2)]
+#[bench::rarely_quick_k4_d5(Algorithm::RarelyQuick, 4, 5)]
 fn round(workload: Playing) -> Playing {
     run(workload)
 }

@@ -16,11 +16,13 @@ use crate::race::Race;
 
 const KERNEL: &str = "bare kernel";
 const UPDATES: [&str; 2] = ["update: Statistics::observe", "update: boundary-greedy observe"];
-const ROUNDS: [(&str, Algorithm); 4] = [
+const ROUNDS: [(&str, Algorithm); 6] = [
     ("round: rs-greedy", Algorithm::RsGreedy),
     ("round: boundary-greedy", Algorithm::BoundaryGreedy),
     ("round: linucb", Algorithm::LinUcb),
     ("round: greedy", Algorithm::Greedy),
+    ("round: rarely", Algorithm::Rarely),
+    ("round: rarely-quick", Algorithm::RarelyQuick),
 ];
 
 fn main() {

@@ -2,13 +2,18 @@
 //!
 //! `p_a = ∫ φ_a(x) Π_{c≠a} Φ_c(x) dx`. Where one leads every other clearly there is no integral; between two there is a closed form.
 
-use crate::arm::FEW_ARMS;
+mod normal_table;
+
 use crate::rule::argmax;
+
+use normal_table::{NormalTable, distribution};
 
 /// Standard deviations beyond which a normal has less mass than 1e-10.
 const TAIL: f64 = 6.5;
 /// A deviation smaller than this share of the largest is a point for every purpose; it is widened to it, so that it has a density.
 const NARROW: f64 = 1e-9;
+/// Length of a panel of the integral, in standard deviations of the narrowest normal that varies there.
+const PANEL: f64 = 2.0;
 
 /// A normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,25 +25,41 @@ pub(crate) struct Normal {
 impl Normal {
     pub(crate) const POINT: Self = Self { mean: 0.0, deviation: 0.0 };
 
-    /// `P(X ≤ x)`.
+    /// Whether it exceeds another, but for 1e-10.
     #[inline]
-    fn below(&self, x: f64) -> f64 {
-        0.5 * libm::erfc((self.mean - x) / (self.deviation * std::f64::consts::SQRT_2))
+    fn leads(&self, other: &Self) -> bool {
+        let lead = self.mean - other.mean;
+        let variance = self.deviation * self.deviation + other.deviation * other.deviation;
+        lead > 0.0 && lead * lead > TAIL * TAIL * variance
     }
+}
 
-    #[inline]
-    fn density(&self, x: f64) -> f64 {
-        const ROOT: f64 = 0.398_942_280_401_432_7;
-        let z = (x - self.mean) / self.deviation;
-        ROOT * libm::exp(-0.5 * z * z) / self.deviation
+/// A normal that may be the largest, with what an integral needs of it.
+#[derive(Clone, Copy)]
+struct Contender {
+    arm: usize,
+    mean: f64,
+    deviation: f64,
+    /// `1/deviation`.
+    scale: f64,
+    /// Above this it has less mass than 1e-10.
+    high: f64,
+}
+
+impl Contender {
+    const NONE: Self = Self { arm: 0, mean: 0.0, deviation: 0.0, scale: 0.0, high: 0.0 };
+
+    fn new(arm: usize, mean: f64, deviation: f64) -> Self {
+        Self { arm, mean, deviation, scale: 1.0 / deviation, high: mean + TAIL * deviation }
     }
 
     fn low(&self) -> f64 {
         self.mean - TAIL * self.deviation
     }
 
-    fn high(&self) -> f64 {
-        self.mean + TAIL * self.deviation
+    /// `P(X > other)`.
+    fn exceeds(&self, other: &Self) -> f64 {
+        distribution((self.mean - other.mean) / self.deviation.hypot(other.deviation))
     }
 }
 
@@ -46,37 +67,35 @@ impl Normal {
 #[inline]
 pub(crate) fn clear_leader(normals: &[Normal]) -> Option<usize> {
     let best = argmax(normals.iter().map(|normal| normal.mean));
-    let Normal { mean, deviation } = normals[best];
-    let clear = normals.iter().enumerate().all(|(arm, other)| {
-        let lead = mean - other.mean;
-        arm == best
-            || lead * lead > TAIL * TAIL * (deviation * deviation + other.deviation * other.deviation) && lead > 0.0
-    });
+    let leader = normals[best];
+    let clear = normals.iter().enumerate().all(|(arm, other)| arm == best || leader.leads(other));
     clear.then_some(best)
 }
 
 /// The probability of each normal to be the largest, to about 1e-9; they add up to 1. If none varies, the largest mean is, and of
-/// equal ones the first.
-pub(crate) fn best_probabilities(normals: &mut [Normal], out: &mut [f64]) {
+/// equal ones the first. There are at most `MOST` normals.
+pub(crate) fn best_probabilities<const MOST: usize>(normals: &[Normal], out: &mut [f64]) {
     out.fill(0.0);
     let widest = normals.iter().fold(0.0, |widest: f64, normal| widest.max(normal.deviation));
-    if let Some(leader) = clear_leader(normals).or_else(|| (widest == 0.0).then(|| argmax(means(normals)))) {
-        out[leader] = 1.0;
+    if widest == 0.0 {
+        out[argmax(normals.iter().map(|normal| normal.mean))] = 1.0;
         return;
     }
-    for normal in &mut *normals {
-        normal.deviation = normal.deviation.max(NARROW * widest);
+    let mut room = [Contender::NONE; MOST];
+    let mut count = 0;
+    for (arm, normal) in normals.iter().enumerate() {
+        if !normals.iter().any(|other| other.leads(normal)) {
+            room[count] = Contender::new(arm, normal.mean, normal.deviation.max(NARROW * widest));
+            count += 1;
+        }
     }
-    let floor = normals.iter().map(Normal::low).fold(f64::NEG_INFINITY, f64::max);
-    let contends = |normal: &Normal| normal.high() > floor;
-    let mut contenders = (0..normals.len()).filter(|&arm| contends(&normals[arm]));
-    if let (Some(first), Some(second), None) = (contenders.next(), contenders.next(), contenders.next()) {
-        let (one, other) = (normals[first], normals[second]);
-        let spread = one.deviation.hypot(other.deviation);
-        out[first] = Normal { mean: other.mean, deviation: spread }.below(one.mean);
-        out[second] = Normal { mean: one.mean, deviation: spread }.below(other.mean);
-    } else {
-        integrate(normals, floor, out);
+    match &mut room[..count] {
+        [only] => out[only.arm] = 1.0,
+        [one, other] => {
+            out[one.arm] = one.exceeds(other);
+            out[other.arm] = other.exceeds(one);
+        }
+        contenders => integrate::<MOST>(contenders, out),
     }
     let total: f64 = out.iter().sum();
     for probability in out {
@@ -84,30 +103,37 @@ pub(crate) fn best_probabilities(normals: &mut [Normal], out: &mut [f64]) {
     }
 }
 
-fn means(normals: &[Normal]) -> impl Iterator<Item = f64> {
-    normals.iter().map(|normal| normal.mean)
-}
-
-/// All integrals at once, from the highest point that some normal is certain to exceed: panels of one standard deviation of the
-/// narrowest normal that still varies there, each by the 8-point Gauss–Legendre rule.
-fn integrate(normals: &[Normal], floor: f64, out: &mut [f64]) {
-    /// Nodes and weights on [0, 1], half of them.
+/// All integrals at once, from the highest point that some normal is certain to exceed, by the 8-point Gauss–Legendre rule.
+/// Where only one normal still varies, it is the largest if it is above.
+fn integrate<const MOST: usize>(contenders: &mut [Contender], out: &mut [f64]) {
+    /// Distances from the middle of a panel of length 1 and weights, half of them.
     const NODES: [(f64, f64); 4] = [
         (0.091_717_321_247_824_9, 0.181_341_891_689_181),
         (0.262_766_204_958_164_5, 0.156_853_322_938_943_64),
         (0.398_333_238_706_813_37, 0.111_190_517_226_687_24),
         (0.480_144_928_248_768_12, 0.050_614_268_145_188_13),
     ];
-    let end = normals.iter().map(Normal::high).fold(f64::NEG_INFINITY, f64::max);
-    let mut x = floor;
-    while x < end {
-        let varying = normals.iter().filter(|normal| x < normal.high());
-        let step = varying.fold(end - x, |step, normal| step.min(normal.deviation));
+    let table = NormalTable::get();
+    contenders.sort_unstable_by(|one, other| other.high.total_cmp(&one.high));
+    let mut x = contenders.iter().map(Contender::low).fold(f64::NEG_INFINITY, f64::max);
+    loop {
+        let varying = &contenders[..contenders.partition_point(|contender| x < contender.high)];
+        let step = match varying {
+            [] => return,
+            [last] => {
+                out[last.arm] += distribution((last.mean - x) * last.scale);
+                return;
+            }
+            _ => varying
+                .iter()
+                .fold(f64::INFINITY, |step, contender| step.min(PANEL * contender.deviation).min(contender.high - x)),
+        };
         // Advance even if that is lost in rounding.
-        let step = step.max(8.0 * f64::EPSILON * x.abs()).min(end - x);
+        let step = step.max(8.0 * f64::EPSILON * x.abs());
+        let middle = x + 0.5 * step;
         for (offset, weight) in NODES {
-            for node in [x + (0.5 - offset) * step, x + (0.5 + offset) * step] {
-                add_node(normals, node, weight * step, floor, out);
+            for node in [middle - offset * step, middle + offset * step] {
+                add_node::<MOST>(table, varying, node, weight * step, out);
             }
         }
         x += step;
@@ -116,22 +142,16 @@ fn integrate(normals: &[Normal], floor: f64, out: &mut [f64]) {
 
 /// Adds one node of every integral: `φ_a(x)·Π_{c≠a} Φ_c(x)`, as a product of all divided by one.
 #[inline]
-fn add_node(normals: &[Normal], x: f64, weight: f64, floor: f64, out: &mut [f64]) {
-    let contenders = || normals.iter().enumerate().filter(|(_, normal)| normal.high() > floor);
-    // The distribution functions wait in their places until the product is known; most are 1 far above a normal.
-    let mut below = [1.0; FEW_ARMS];
-    let few = normals.len() <= FEW_ARMS;
+fn add_node<const MOST: usize>(table: &NormalTable, varying: &[Contender], x: f64, weight: f64, out: &mut [f64]) {
+    let mut ratios = [0.0; MOST];
     let mut all = weight;
-    for (arm, normal) in contenders().filter(|(_, normal)| x < normal.high()) {
-        let value = normal.below(x);
-        all *= value;
-        if few {
-            below[arm] = value;
-        }
+    for (ratio, contender) in ratios.iter_mut().zip(varying) {
+        let (below, density) = table.distribution_and_density((x - contender.mean) * contender.scale);
+        all *= below;
+        *ratio = contender.scale * density / below;
     }
-    for (arm, normal) in contenders().filter(|(_, normal)| x < normal.high() && x > normal.low()) {
-        let own = if few { below[arm] } else { normal.below(x) };
-        out[arm] += all * normal.density(x) / own;
+    for (ratio, contender) in ratios.iter().zip(varying) {
+        out[contender.arm] += all * ratio;
     }
 }
 
@@ -140,9 +160,9 @@ mod tests {
     use super::*;
 
     fn probabilities(normals: &[(f64, f64)]) -> Vec<f64> {
-        let mut normals: Vec<Normal> = normals.iter().map(|&(mean, deviation)| Normal { mean, deviation }).collect();
+        let normals: Vec<Normal> = normals.iter().map(|&(mean, deviation)| Normal { mean, deviation }).collect();
         let mut out = vec![f64::NAN; normals.len()];
-        best_probabilities(&mut normals, &mut out);
+        best_probabilities::<16>(&normals, &mut out);
         out
     }
 
@@ -159,13 +179,10 @@ mod tests {
         for node in 0..nodes {
             let x = low + node as f64 * step;
             for (arm, out) in out.iter_mut().enumerate() {
-                let own = Normal { mean: normals[arm].0, deviation: normals[arm].1 };
+                let at = |arm: usize| (x - normals[arm].0) / normals[arm].1;
                 let others = (0..normals.len()).filter(|&other| other != arm);
-                *out += step
-                    * own.density(x)
-                    * others
-                        .map(|other| Normal { mean: normals[other].0, deviation: normals[other].1 }.below(x))
-                        .product::<f64>();
+                let below: f64 = others.map(|other| distribution(at(other))).product();
+                *out += step * normal_table::density(at(arm)) / normals[arm].1 * below;
             }
         }
         out
@@ -173,7 +190,7 @@ mod tests {
 
     #[test]
     fn probabilities_agree_with_a_fine_grid() {
-        let cases: [&[(f64, f64)]; 8] = [
+        let cases: [&[(f64, f64)]; 10] = [
             &[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0)],
             &[(0.3, 1.0), (0.0, 0.2), (-0.5, 3.0), (0.1, 0.05)],
             &[(0.0, 1.0), (9.0, 1.0), (9.1, 0.01)],
@@ -182,6 +199,8 @@ mod tests {
             &[(1.0, 1e-2), (1.0, 1.0), (0.9, 10.0)],
             &[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (3.1, 0.5), (2.9, 0.7), (0.0, 3.0), (-1.0, 0.1)],
             &[(1e3, 1e-2), (1e3, 2e-2), (1e3, 3e-2)],
+            &[(0.0, 1.0); 16],
+            &[(0.0, 1.0), (3.0, 0.1), (6.0, 0.1), (-2.0, 4.0)],
         ];
         for case in cases {
             let found = probabilities(case);

@@ -103,6 +103,13 @@ impl Explorer {
         self.decided = decided;
     }
 
+    /// Rebuilds what a snapshot omits.
+    pub(crate) fn revive(&mut self, shape: Shape) {
+        if let Some(randomisation) = &mut self.randomisation {
+            randomisation.lay_out(shape);
+        }
+    }
+
     /// Renewals of the randomisation so far.
     pub(crate) fn renewals(&self) -> u64 {
         self.randomisation.as_ref().map_or(0, Randomisation::renewals)
@@ -278,6 +285,16 @@ impl ConfidenceSet<'_> {
     }
 }
 
+/// Whether an arm was played seldom enough to be stuck, after enough rounds to tell.
+pub(crate) fn may_be_stuck(statistics: &Statistics) -> bool {
+    let seldom = |arm| played_share(statistics, arm) < STUCK_PLAYED;
+    statistics.rounds() >= STUCK_ROUNDS && (0..statistics.shape().arms()).any(seldom)
+}
+
+fn played_share(statistics: &Statistics, arm: usize) -> f64 {
+    statistics.arm(arm).count() as f64 / statistics.rounds().max(1) as f64
+}
+
 /// The arms that are stuck, given what calls its argument with every plausible arm at a context.
 pub(crate) fn stuck_arms(
     statistics: &Statistics,
@@ -285,18 +302,17 @@ pub(crate) fn stuck_arms(
     for_each_plausible: impl Fn(&[f64], &mut dyn FnMut(usize)),
 ) -> Vec<Stuck> {
     assert_eq!(population.dimension(), statistics.shape().dimension(), "the population fits the statistics");
-    if statistics.rounds() < STUCK_ROUNDS {
+    if !may_be_stuck(statistics) {
         return Vec::new();
     }
     let mut plausible = vec![0_u64; statistics.shape().arms()];
     for row in population.rows() {
         for_each_plausible(row, &mut |arm| plausible[arm] += 1);
     }
-    let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
     let report = |(arm, count): (usize, u64)| Stuck {
         arm: Arm::new(arm),
-        plausible_share: share(count, population.len() as u64),
-        played_share: share(statistics.arm(arm).count(), statistics.rounds()),
+        plausible_share: count as f64 / population.len().max(1) as f64,
+        played_share: played_share(statistics, arm),
     };
     let reports = plausible.into_iter().enumerate().map(report);
     reports.filter(|stuck| stuck.plausible_share >= STUCK_PLAUSIBLE && stuck.played_share < STUCK_PLAYED).collect()

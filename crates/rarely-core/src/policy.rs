@@ -189,6 +189,14 @@ impl Learner {
         self.confidence.sharp(&self.statistics)
     }
 
+    /// Whether parameters are in the [sharp](Learner::sharp) set, which is not built for it. O(marks·k·d²).
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn sharp_contains(&self, parameters: &Parameters) -> bool {
+        SharpSet::would_contain(&self.confidence, &self.statistics, parameters)
+    }
+
     /// Adds another log's statistics.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.confidence != other.confidence {

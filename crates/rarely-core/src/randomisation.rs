@@ -11,7 +11,7 @@ use crate::decision::{Decision, Reason};
 use crate::error::MAX_ARMS;
 use crate::rng::Rng;
 use crate::statistics::Statistics;
-use crate::symmetric::{self, dot};
+use crate::symmetric::{self, ANY, NOTHING, by_dimension, dot, known};
 
 /// A renewal of the randomisation: from now on it rests on what was known at this round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +38,9 @@ impl fmt::Display for Renewal {
     }
 }
 
+/// Arms whose deviations are computed at once.
+const LANES: usize = 4;
+
 /// The posterior that decides who is randomised.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -49,13 +52,39 @@ pub(crate) struct Randomisation {
     means: Vec<f64>,
     /// `V̄_a⁻¹`, packed, arm by arm.
     inverses: Vec<f64>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    layout: Layout,
+}
+
+/// The inverses, laid out so that the deviations of four arms are computed at once: for each group of four arms and each entry of the
+/// matrix, the four numbers; zeros of arms that do not exist. It follows from the inverses, so that two of them need no comparison.
+#[derive(Debug, Clone, Default)]
+struct Layout(Vec<[f64; LANES]>);
+
+impl PartialEq for Layout {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Randomisation {
     pub(crate) fn new(statistics: &Statistics) -> Self {
-        let mut randomisation = Self { renewals: 0, log_growth: 0.0, means: Vec::new(), inverses: Vec::new() };
+        let (means, inverses, layout) = (Vec::new(), Vec::new(), Layout::default());
+        let mut randomisation = Self { renewals: 0, log_growth: 0.0, means, inverses, layout };
         randomisation.copy(statistics);
         randomisation
+    }
+
+    /// Lays the inverses out again after they have changed.
+    pub(crate) fn lay_out(&mut self, shape: Shape) {
+        let length = symmetric::packed_length(shape.dimension());
+        let groups = &mut self.layout.0;
+        groups.resize(shape.arms().div_ceil(LANES) * length, [0.0; LANES]);
+        for (arm, inverse) in self.inverses.chunks_exact(length).enumerate() {
+            for (group, &value) in groups[arm / LANES * length..].iter_mut().zip(inverse) {
+                group[arm % LANES] = value;
+            }
+        }
     }
 
     fn copy(&mut self, statistics: &Statistics) {
@@ -66,6 +95,7 @@ impl Randomisation {
             self.means.extend_from_slice(ridge.estimate());
             self.inverses.extend_from_slice(ridge.inverse());
         }
+        self.lay_out(statistics.shape());
     }
 
     /// Renewals so far.
@@ -107,18 +137,22 @@ impl Randomisation {
         let d = context.len();
         let arms = self.means.len() / d;
         let mut normals = [Normal::POINT; MOST];
-        let posterior = self.means.chunks_exact(d).zip(self.inverses.chunks_exact(symmetric::packed_length(d)));
-        for (normal, (mean, inverse)) in normals.iter_mut().zip(posterior) {
+        for (normal, mean) in normals.iter_mut().zip(self.means.chunks_exact(d)) {
             normal.mean = dot(mean, context);
-            normal.deviation = noise * symmetric::quadratic(inverse, context).max(0.0).sqrt();
         }
-        let normals = &mut normals[..arms];
+        let groups = self.layout.0.chunks_exact(symmetric::packed_length(d));
+        for (normals, group) in normals[..arms].chunks_mut(LANES).zip(groups) {
+            for (normal, square) in normals.iter_mut().zip(four_quadratics(group, context)) {
+                normal.deviation = noise * square.max(0.0).sqrt();
+            }
+        }
+        let normals = &normals[..arms];
         if clear_leader(normals) == Some(rule_arm) {
             return Decision::certain(rule_arm, Reason::Policy);
         }
         let mut chances = [0.0; MOST];
         let chances = &mut chances[..arms];
-        best_probabilities(normals, chances);
+        best_probabilities::<MOST>(normals, chances);
         draw(chances, cap, rule_arm, rng)
     }
 
@@ -129,6 +163,32 @@ impl Randomisation {
             && self.means.iter().chain(&self.inverses).all(|value| is_sound(*value))
             && (0.0..=1e9).contains(&self.log_growth)
     }
+}
+
+/// `xᵀAx` of four symmetric matrices.
+#[inline]
+fn four_quadratics(matrices: &[[f64; LANES]], x: &[f64]) -> [f64; LANES] {
+    by_dimension!(x.len(), four_quadratics_sized(matrices, x), four_quadratics_sized::<ANY>(matrices, x))
+}
+
+fn four_quadratics_sized<const D: usize>(matrices: &[[f64; LANES]], x: &[f64]) -> [f64; LANES] {
+    let x = &x[..known::<D>(x.len())];
+    let mut totals = [NOTHING; LANES];
+    let mut rest = &matrices[..symmetric::packed_length(x.len())];
+    for (i, &xi) in x.iter().enumerate() {
+        let (row, below) = rest.split_at(i + 1);
+        let mut sums = [NOTHING; LANES];
+        for (entries, xj) in row.iter().zip(&x[..i]) {
+            for lane in 0..LANES {
+                sums[lane] += entries[lane] * xj;
+            }
+        }
+        for lane in 0..LANES {
+            totals[lane] += xi * (2.0 * sums[lane] + row[i][lane] * xi);
+        }
+        rest = below;
+    }
+    totals
 }
 
 /// Draws an arm from the probabilities of being best, of which at most `cap` may lead away from the rule.

@@ -15,7 +15,7 @@
 mod gain;
 mod pairs;
 
-pub(crate) use gain::PairTally;
+pub(crate) use gain::{PairTally, certain_gain_bound};
 
 use crate::arm::{Parameters, Shape, is_sound};
 use crate::confidence::{Confidence, SLACK};
@@ -157,7 +157,7 @@ impl ArmView {
         Self {
             constant: moved.map(|((shifted, estimate), mean)| shifted * (estimate - mean)).sum(),
             mean: mark.mean.clone(),
-            log_ratio: (ridge.log_growth() - mark.log_growth).max(0.0),
+            log_ratio: log_ratio(ridge, mark),
             matrix,
             shifted,
             solved: None,
@@ -205,6 +205,21 @@ impl ArmView {
     }
 }
 
+/// `2σ²·ln(P/(δw)) + σ²·Σ ln(det V̄/det Q)`, from `ln(P/δ)` and the sum of the pair's log ratios.
+fn budget(variance: f64, log_pairs: f64, weight: f64, log_ratios: f64) -> f64 {
+    variance * (2.0 * (log_pairs - libm::log(weight)) + log_ratios)
+}
+
+/// `ln P`, of as many arms.
+fn log_pair_count(arms: usize) -> f64 {
+    libm::log((arms * (arms - 1) / 2) as f64)
+}
+
+/// `ln(det V̄/det Q)`.
+fn log_ratio(ridge: &Ridge, mark: &ArmMark) -> f64 {
+    (ridge.log_growth() - mark.log_growth).max(0.0)
+}
+
 impl SharpSet {
     /// The set of some statistics. Without marks, because the outcomes have no time order, it is mark 0's.
     pub(crate) fn new(confidence: &Confidence, statistics: &Statistics) -> Self {
@@ -219,8 +234,23 @@ impl SharpSet {
         variance: f64,
         log_inverse: f64,
     ) -> Self {
+        Self::with_views(statistics, (variance, log_inverse), confidence.declared_bias(), ArmView::new)
+    }
+
+    /// Whether parameters are in every pair's set at every mark, without building the sets: O(marks·k·d²).
+    pub(crate) fn would_contain(confidence: &Confidence, statistics: &Statistics, parameters: &Parameters) -> bool {
+        let variance = confidence.noise.get() * confidence.noise.get();
+        let budget = (variance, confidence.error_probability.log_inverse());
+        Self::with_views(statistics, budget, None, ArmView::unsolved).contains(parameters)
+    }
+
+    fn with_views(
+        statistics: &Statistics,
+        (variance, log_inverse): (f64, f64),
+        bias: Option<f64>,
+        arm: fn(&Ridge, &ArmMark) -> ArmView,
+    ) -> Self {
         let shape = statistics.shape();
-        let pairs = (shape.arms() * (shape.arms() - 1) / 2) as f64;
         let start;
         let marks = if let Some(marks) = statistics.marks() {
             marks
@@ -234,12 +264,18 @@ impl SharpSet {
             bias_squared,
             arms: statistics.arms().iter().zip(&mark.arms).map(|(ridge, mark)| arm(ridge, mark)).collect(),
         };
-        let mut views: Vec<MarkView> = marks.iter().map(|mark| view(mark, 0.0, ArmView::new)).collect();
-        if let Some(bias) = confidence.declared_bias() {
+        let mut views: Vec<MarkView> = marks.iter().map(|mark| view(mark, 0.0, arm)).collect();
+        if let Some(bias) = bias {
             // It follows from mark 0's event and the bound, so that it spends nothing.
             views.extend(marks.iter().take(1).map(|mark| view(mark, bias * bias, ArmView::norm_bounded)));
         }
-        Self { shape, variance, log_pairs: log_inverse + libm::log(pairs), estimates: statistics.estimates(), views }
+        Self {
+            shape,
+            variance,
+            log_pairs: log_inverse + log_pair_count(shape.arms()),
+            estimates: statistics.estimates(),
+            views,
+        }
     }
 
     /// The shape.
@@ -288,10 +324,9 @@ impl SharpSet {
         Some(self.budget(view, i, j) + view.bias_squared + first.penalty + second.penalty)
     }
 
-    /// The part of `r²` that does not depend on the outcomes: `2σ²·ln(P/(δw)) + σ²·Σ ln(det V̄/det Q)`.
+    /// The part of `r²` that does not depend on the outcomes.
     fn budget(&self, view: &MarkView, i: usize, j: usize) -> f64 {
-        let logarithms = 2.0 * (self.log_pairs - libm::log(view.weight)) + view.log_ratio(i) + view.log_ratio(j);
-        self.variance * logarithms
+        budget(self.variance, self.log_pairs, view.weight, view.log_ratio(i) + view.log_ratio(j))
     }
 
     /// Whether parameters are in every pair's set at every mark. O(marks·k·d² + marks·k²).

@@ -15,6 +15,7 @@ mod description;
 pub mod environment;
 mod experiment;
 pub mod frontier;
+pub mod house_grid;
 mod judge;
 mod metrics;
 mod play;

@@ -341,11 +341,11 @@ impl Coverage {
         let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) else { return };
         let confidence = learner.confidence();
         if confidence.sets == Sets::Sharp && policy.deployed().is_some() {
-            // Building the set costs O(k·d³): it is looked at when the rounds have grown by 2 %, as the policy looks.
+            // Testing it costs O(k·d²) at each mark: it is looked at when the rounds have grown by 2 %, as the policy looks.
             let rounds = policy.rounds();
             if rounds >= self.due {
                 self.due = rounds + (rounds / 50).max(1);
-                self.outside += u64::from(!learner.sharp().contains(truth));
+                self.outside += u64::from(!learner.sharp_contains(truth));
             }
             return;
         }

@@ -11,7 +11,7 @@ use crate::confidence::{Interval, Profile, Sets};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
-use crate::explore::{Explorer, Question, Stuck, stuck_arms};
+use crate::explore::{Explorer, Question, Stuck, may_be_stuck, stuck_arms};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
 use crate::policy::{Learner, Policy, check_batch, check_room, observe_in_turn};
@@ -322,6 +322,7 @@ impl Switching {
     /// Rebuilds the buffers that a snapshot omits.
     pub(crate) fn revive(&mut self) {
         self.workspace = Workspace::sized(self.shape());
+        self.explorer.revive(self.shape());
         #[cfg(feature = "serde")]
         self.watch.revive(self.learner.confidence().sets, &self.rule, self.learner.statistics(), &self.population);
     }
@@ -485,6 +486,9 @@ impl Policy for Switching {
     }
 
     fn stuck(&self) -> Vec<Stuck> {
+        if !may_be_stuck(self.learner.statistics()) {
+            return Vec::new();
+        }
         if self.learner.confidence().sets == Sets::Sharp {
             let sharp = self.learner.sharp();
             let plausible = |row: &[f64], visit: &mut dyn FnMut(usize)| sharp.for_each_plausible(row, visit);

@@ -38,10 +38,10 @@ impl Thompson {
             normal.mean = ridge.predict(context);
             normal.deviation = self.scale.get() * ridge.width_squared(context).sqrt();
         }
-        let normals = &mut normals[..ridges.len()];
+        let normals = &normals[..ridges.len()];
         let arm = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
         let mut chances = [0.0; MOST];
-        best_probabilities(normals, &mut chances[..ridges.len()]);
+        best_probabilities::<MOST>(normals, &mut chances[..ridges.len()]);
         // A draw beyond all tails has a probability too.
         Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chances[arm].max(f64::MIN_POSITIVE) }
     }

@@ -5,7 +5,7 @@ mod two_arms;
 
 use std::sync::atomic::AtomicBool;
 
-use rarely_core::{Algorithm, MinimumGain, Parameters, Profile, Rng, Settings, SettingsError, Shape};
+use rarely_core::{Algorithm, Delay, MinimumGain, Parameters, Profile, Rng, Settings, SettingsError, Shape};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -236,7 +236,8 @@ fn change_bound(size: ReproductionSize, minimum_gain: f64) -> Result<ChangeBound
             let mut policy = settings.tune(|tuning| tuning.minimum_gain = smallest).build()?;
             let mut rng = policy_stream(size.seed, run);
             let never = AtomicBool::new(false);
-            let played = play(policy.as_mut(), &mut *world, (&judge, Delay::Any), &[rounds], &mut rng, &never).map_err(failed)?;
+            let played = play(policy.as_mut(), &mut *world, (&judge, Delay::Any), &[rounds], &mut rng, &never)
+                .map_err(failed)?;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             Ok(((missing / minimum_gain).floor() as u64, played))
         })

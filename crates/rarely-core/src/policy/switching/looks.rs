@@ -9,7 +9,7 @@ use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
 use crate::policy::switching::Switching;
-use crate::sharp::{PairTally, SharpSet};
+use crate::sharp::{PairTally, SharpSet, certain_gain_bound};
 use crate::symmetric::quadratic;
 use crate::trigger::{Schedule, Trigger};
 use crate::update::Update;
@@ -41,13 +41,12 @@ impl Switching {
 
     /// The rule is in question: is the estimate's better by enough?
     fn answer_question(&mut self, deviations: Option<f64>, minimum: f64, schedule: Schedule) -> Change {
-        let sharp = || self.learner.sharp();
-        let sharp = (deviations.is_none() && self.learner.confidence().sets == Sets::Sharp).then(sharp);
-        let gain = self.estimated_gain(sharp.as_ref()).filter(|gain| gain.changed_share > 0.0);
+        if deviations.is_none() && self.learner.confidence().sets == Sets::Sharp {
+            return self.answer_by_pairs(minimum, schedule);
+        }
+        let gain = self.proposed_gain(Update::Estimate).filter(|gain| gain.changed_share > 0.0);
         let Some(Gain { interval: Interval { estimate: gain, lower, .. }, .. }) = gain else {
-            // The estimate decides like the rule. It is not adopted: agreement on a sample is not agreement elsewhere.
-            self.watch.reschedule(Schedule { in_question: false, ..schedule });
-            return Change::Kept;
+            return self.keep_out_of_question(schedule);
         };
         match deviations {
             None if lower > minimum => self.switch(Cause::Gain { lower, minimum }),
@@ -63,6 +62,26 @@ impl Switching {
         }
     }
 
+    /// The same by sharp sets, which are built only where they could make the gain certain.
+    fn answer_by_pairs(&mut self, minimum: f64, schedule: Schedule) -> Change {
+        self.propose_estimate();
+        let tally = self.tally();
+        if tally.changed_share() == 0.0 {
+            return self.keep_out_of_question(schedule);
+        }
+        if !(certain_gain_bound(&self.learner.confidence(), self.learner.statistics(), &tally) > minimum) {
+            return Change::Kept;
+        }
+        let lower = self.learner.sharp().gain_of(&tally).0.interval.lower;
+        if lower > minimum { self.switch(Cause::Gain { lower, minimum }) } else { Change::Kept }
+    }
+
+    /// The estimate decides like the rule. It is not adopted: agreement on a sample is not agreement elsewhere.
+    fn keep_out_of_question(&mut self, schedule: Schedule) -> Change {
+        self.watch.reschedule(Schedule { in_question: false, ..schedule });
+        Change::Kept
+    }
+
     /// `σ√(Σ g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds.
     fn posterior_deviation(&self) -> f64 {
         let statistics = self.learner.statistics();
@@ -71,17 +90,8 @@ impl Switching {
         self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
     }
 
-    /// Puts the estimate into the workspace; its gain by sharp sets, or else by the others, unless it is the policy in force.
-    fn estimated_gain(&mut self, sharp: Option<&SharpSet>) -> Option<Gain> {
-        let Some(sharp) = sharp else {
-            return self.proposed_gain(Update::Estimate);
-        };
-        self.propose_sharply(Update::Estimate, sharp);
-        Some(self.sharp_gain(sharp))
-    }
-
-    /// The gain of what the workspace holds, by pairs.
-    fn sharp_gain(&mut self, sharp: &SharpSet) -> Gain {
+    /// Who changes from the rule to what the workspace holds, pair by pair.
+    fn tally(&mut self) -> PairTally {
         let shape = self.rule.parameters().shape();
         let mut tally = PairTally::new(shape.arms(), shape.dimension());
         let (rows, d) = (self.population.values(), shape.dimension());
@@ -94,7 +104,12 @@ impl Switching {
                 row += 1;
             }
         });
-        sharp.gain_of(&tally).0
+        tally
+    }
+
+    /// The gain of what the workspace holds, by pairs.
+    fn sharp_gain(&mut self, sharp: &SharpSet) -> Gain {
+        sharp.gain_of(&self.tally()).0
     }
 
     /// The other triggers, under sharp sets.
@@ -149,7 +164,7 @@ impl Switching {
 
     /// `certified`: of the estimate and the nearest plausible rule on the way to it, the one with the larger certain gain.
     fn change_if_certain(&mut self, minimum: f64, sharp: &SharpSet) -> Change {
-        self.propose_sharply(Update::Estimate, sharp);
+        self.propose_estimate();
         let greedy = self.sharp_gain(sharp).interval;
         if !(greedy.estimate > minimum) {
             return Change::Kept;
@@ -161,21 +176,30 @@ impl Switching {
             return Change::Kept;
         }
         if !(cautious > greedy.lower) {
-            self.propose_sharply(Update::Estimate, sharp);
+            self.propose_estimate();
         }
         self.switch(Cause::Gain { lower, minimum })
+    }
+
+    /// Puts the estimate into the workspace.
+    fn propose_estimate(&mut self) {
+        let shape = self.shape();
+        self.workspace.resize(shape.arms(), shape.dimension());
+        let parts = self.workspace.point.chunks_exact_mut(shape.dimension());
+        for (part, ridge) in parts.zip(self.learner.statistics().arms()) {
+            part.copy_from_slice(ridge.estimate());
+        }
     }
 
     /// Puts an update's candidate under sharp sets into the workspace. An intersection of sets has no closed form for the nearest point
     /// or angle; the first point on the way to the estimate stands in for both. (For one ellipsoid that is the nearest point.)
     fn propose_sharply(&mut self, update: Update, sharp: &SharpSet) {
-        let shape = self.shape();
-        let d = shape.dimension();
-        self.workspace.resize(shape.arms(), d);
+        self.propose_estimate();
+        let d = self.shape().dimension();
         let (mut from, mut to) = (self.rule.parameters().clone(), self.learner.statistics().estimates());
         let point = &mut self.workspace.point;
         match update {
-            Update::Estimate => point.copy_from_slice(to.values()),
+            Update::Estimate => {}
             Update::Nearest => {
                 let inside = |point: &[f64]| sharp.excess_of(point) <= SLACK;
                 first_on_the_way(from.values(), to.values(), point, inside);
