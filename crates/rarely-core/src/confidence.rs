@@ -62,6 +62,15 @@ impl FromStr for Sets {
     }
 }
 
+/// Gaussian noise whose variance is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownNoise {
+    /// One variance for all arms.
+    OfAllArms,
+    /// A variance for each arm. An arm says nothing before it has `4d` outcomes.
+    OfEachArm,
+}
+
 /// Valid sets, or the sets that the paper's authors used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -122,18 +131,25 @@ impl Confidence {
         SharpSet::new(self, statistics)
     }
 
-    /// The sharp set where the noise is Gaussian with one unknown variance: a tenth of the error probability goes to a bound on it, from
+    /// The sharp set where the noise is Gaussian with an unknown variance: a tenth of the error probability goes to a bound on it, from
     /// the errors of predicting each outcome from those before it ([`Statistics::marked_and_predicting`]); the declared noise is not
-    /// used. `None` before the first mark, when nothing is known of the noise. Outcomes that are merely bounded need half their range
-    /// as noise instead.
+    /// used. `None` if nothing is known of the noise: those errors are not kept or, for one variance of all arms, before the first mark.
+    /// Outcomes that are merely bounded need half their range as noise instead.
     ///
     /// # Panics
     /// If the statistics have another penalty.
-    pub fn sharp_with_unknown_noise(&self, statistics: &Statistics) -> Option<SharpSet> {
+    pub fn sharp_with_unknown_noise(&self, statistics: &Statistics, unknown: UnknownNoise) -> Option<SharpSet> {
         assert_eq!(statistics.arm(0).penalty(), self.penalty.get(), "the radius and the sums have one penalty");
-        let delta = self.error_probability.get();
-        let variance = statistics.marks()?.variance_bound(0.1 * delta)?;
-        Some(SharpSet::with_variance(self, statistics, variance, -libm::log(0.9 * delta)))
+        let (marks, delta) = (statistics.marks()?, self.error_probability.get());
+        let (share, log_inverse) = (0.1 * delta, -libm::log(0.9 * delta));
+        Some(match unknown {
+            UnknownNoise::OfAllArms => {
+                SharpSet::with_variance(self, statistics, marks.variance_bound(share)?, log_inverse)
+            }
+            UnknownNoise::OfEachArm => {
+                SharpSet::with_variances(self, statistics, marks.arm_variance_bounds(share)?, log_inverse)
+            }
+        })
     }
 
     fn joint_radius(&self, statistics: &Statistics) -> f64 {

@@ -109,7 +109,7 @@ pub use anytime::{Mixture, anytime_multiplier, planned_multiplier};
 pub use arm::{Arm, Parameters, Shape};
 pub use change::{Cause, Change, Evidence};
 pub use cone::{Boundary, Conservative};
-pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets};
+pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets, UnknownNoise};
 pub use confirm::{
     Concluded, Conclusion, Confirmation, MIN_CASES, MIN_CLUSTER_DEGREES, MIN_OF_A_CLASS, conclude, gain_functional,
 };

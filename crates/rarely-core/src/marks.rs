@@ -18,8 +18,30 @@ pub(crate) struct Marks {
     number: u32,
     /// … and its planned round. It falls on the first round at or after it that is seen.
     due: u64,
-    /// The squared errors of predicting each outcome from those before it, if they are kept.
+    /// The squared errors of predicting each outcome from those before it, if they are kept …
     prequential: Option<Prequential>,
+    /// … and those of each arm; empty if they are not kept.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    arm_errors: Vec<ArmErrors>,
+}
+
+/// The errors of predicting one arm's outcomes: now, and when it had `4d·4^i` of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct ArmErrors {
+    now: Prequential,
+    marked: Vec<Prequential>,
+}
+
+impl ArmErrors {
+    /// Adds errors, and remembers them where a mark is due.
+    #[inline]
+    fn add(&mut self, more: Prequential, dimension: usize) {
+        self.now = self.now.plus(more);
+        if self.now.count >= planned_count(dimension, self.marked.len() as u32 + 1) {
+            self.marked.push(self.now);
+        }
+    }
 }
 
 /// `Σ(y_t − s_tᵀθ̂_{t−1})²`, and of how many outcomes.
@@ -80,18 +102,26 @@ impl Prequential {
     fn plus(self, other: Self) -> Self {
         Self { squares: self.squares + other.squares, count: self.count + other.count }
     }
+
+    /// `E/χ²⁻¹_n(β_j)`, `β_j = β/(j(j+1))`.
+    fn variance_bound(self, number: u32, probability: f64) -> f64 {
+        let j = f64::from(number);
+        self.squares / chi_squared_quantile(self.count as f64, probability / (j * (j + 1.0)))
+    }
 }
 
 impl Marks {
     /// The mark at the start, from regressions that have observed nothing.
     pub(crate) fn new(shape: Shape, ridges: &[Ridge]) -> Self {
         debug_assert!(ridges.iter().all(|ridge| ridge.count() == 0), "mark 0 is the start");
-        Self { taken: vec![MarkedSums::of(0, 0, ridges, None)], number: 1, due: planned(shape, 1), prequential: None }
+        let taken = vec![MarkedSums::of(0, 0, ridges, None)];
+        Self { taken, number: 1, due: planned(shape, 1), prequential: None, arm_errors: Vec::new() }
     }
 
     /// Keeps errors of prediction from now on.
-    pub(crate) fn predict(&mut self) {
+    pub(crate) fn predict(&mut self, shape: Shape) {
         self.prequential = Some(Prequential::default());
+        self.arm_errors = vec![ArmErrors::default(); shape.arms()];
     }
 
     pub(crate) fn predicts(&self) -> bool {
@@ -110,10 +140,11 @@ impl Marks {
 
     /// Adds the error of one prediction, if errors are kept.
     #[inline]
-    pub(crate) fn predicted(&mut self, residual: f64) {
-        if let Some(prequential) = &mut self.prequential {
-            prequential.squares += residual * residual;
-            prequential.count += 1;
+    pub(crate) fn predicted(&mut self, dimension: usize, arm: usize, residual: f64) {
+        if let (Some(prequential), Some(own)) = (&mut self.prequential, self.arm_errors.get_mut(arm)) {
+            let error = Prequential { squares: residual * residual, count: 1 };
+            *prequential = prequential.plus(error);
+            own.add(error, dimension);
         }
     }
 
@@ -143,6 +174,14 @@ impl Marks {
     pub(crate) fn follow(&mut self, shape: Shape, later: Option<&Self>, rounds: u64, ridges: &[Ridge]) {
         let more = later.and_then(|later| later.prequential);
         self.prequential = self.prequential.zip(more).map(|(mine, more)| mine.plus(more));
+        match later.filter(|later| later.arm_errors.len() == self.arm_errors.len()) {
+            Some(later) => {
+                for (mine, more) in self.arm_errors.iter_mut().zip(&later.arm_errors) {
+                    mine.add(more.now, shape.dimension());
+                }
+            }
+            None => self.arm_errors.clear(),
+        }
         if later.is_some_and(|later| !later.is_ordered()) {
             self.due = u64::MAX;
         } else if self.due <= rounds {
@@ -155,6 +194,18 @@ impl Marks {
         self.taken.truncate(1);
         self.due = u64::MAX;
         self.prequential = None;
+        self.arm_errors.clear();
+    }
+
+    /// The same for each arm at its own counts, with `β/k` each, so that variances may differ; infinite for an arm with fewer than
+    /// `4d` outcomes.
+    pub(crate) fn arm_variance_bounds(&self, probability: f64) -> Option<Vec<f64>> {
+        let share = probability / self.arm_errors.len() as f64;
+        let bound = |errors: &ArmErrors| {
+            let marks = (1_u32..).zip(&errors.marked).map(|(number, mark)| mark.variance_bound(number, share));
+            marks.fold(f64::INFINITY, f64::min)
+        };
+        self.prequential.map(|_| self.arm_errors.iter().map(bound).collect())
     }
 
     /// `σ²_up = min_{j≥1} E_j/χ²⁻¹_{n_j}(β_j)`, `β_j = β/(j(j+1))`: exceeded by `σ²` with probability at most `β`, if the noise is
@@ -162,9 +213,8 @@ impl Marks {
     /// the first mark, or where errors are not kept.
     pub(crate) fn variance_bound(&self, probability: f64) -> Option<f64> {
         let bound = |mark: &MarkedSums| {
-            let Prequential { squares, count } = mark.prequential.filter(|errors| errors.count > 0)?;
-            let j = f64::from(mark.number);
-            Some(squares / chi_squared_quantile(count as f64, probability / (j * (j + 1.0))))
+            let errors = mark.prequential.filter(|errors| errors.count > 0)?;
+            Some(errors.variance_bound(mark.number, probability))
         };
         self.taken.iter().skip(1).filter_map(bound).reduce(f64::min)
     }
@@ -197,6 +247,10 @@ impl Marks {
             && rising
             && self.taken.iter().all(sound)
             && sound_errors(self.prequential, rounds)
+            && (self.arm_errors.is_empty() || self.arm_errors.len() == shape.arms())
+            && self.arm_errors.iter().all(|errors| {
+                errors.marked.iter().chain([&errors.now]).all(|errors| sound_errors(Some(*errors), rounds))
+            })
     }
 }
 
@@ -206,5 +260,10 @@ fn sound_errors(prequential: Option<Prequential>, round: u64) -> bool {
 
 /// The planned round of mark `j ≥ 1`: `4kd·4^(j−1)`.
 fn planned(shape: Shape, number: u32) -> u64 {
-    (shape.parameters() as u64).saturating_mul(4_u64.saturating_pow(number))
+    planned_count(shape.parameters(), number)
+}
+
+/// `4n·4^(j−1)`.
+fn planned_count(parameters: usize, number: u32) -> u64 {
+    (parameters as u64).saturating_mul(4_u64.saturating_pow(number))
 }

@@ -48,6 +48,9 @@ pub struct SharpSet {
     shape: Shape,
     /// `σ²`.
     variance: f64,
+    /// `σ²` of each arm, where they differ. A pair takes the larger.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    arm_variances: Option<Vec<f64>>,
     /// `ln(P/δ)`.
     log_pairs: f64,
     estimates: Parameters,
@@ -237,6 +240,18 @@ impl SharpSet {
         Self::with_views(statistics, (variance, log_inverse), confidence.declared_bias(), ArmView::new)
     }
 
+    /// The same for the `σ²` of each arm.
+    pub(crate) fn with_variances(
+        confidence: &Confidence,
+        statistics: &Statistics,
+        variances: Vec<f64>,
+        log_inverse: f64,
+    ) -> Self {
+        let largest = variances.iter().copied().fold(0.0, f64::max);
+        let set = Self::with_variance(confidence, statistics, largest, log_inverse);
+        Self { arm_variances: Some(variances), ..set }
+    }
+
     /// Whether parameters are in every pair's set at every mark, without building the sets: O(marks·k·d²).
     pub(crate) fn would_contain(confidence: &Confidence, statistics: &Statistics, parameters: &Parameters) -> bool {
         let variance = confidence.noise.get() * confidence.noise.get();
@@ -272,6 +287,7 @@ impl SharpSet {
         Self {
             shape,
             variance,
+            arm_variances: None,
             log_pairs: log_inverse + log_pair_count(shape.arms()),
             estimates: statistics.estimates(),
             views,
@@ -307,6 +323,7 @@ impl SharpSet {
         self.shape == shape
             && self.estimates.shape() == shape
             && finite(&[self.variance, self.log_pairs])
+            && self.arm_variances.as_ref().is_none_or(|own| vector(own, shape.arms()))
             && self.views.iter().all(view)
     }
 
@@ -326,7 +343,8 @@ impl SharpSet {
 
     /// The part of `r²` that does not depend on the outcomes.
     fn budget(&self, view: &MarkView, i: usize, j: usize) -> f64 {
-        budget(self.variance, self.log_pairs, view.weight, view.log_ratio(i) + view.log_ratio(j))
+        let variance = self.arm_variances.as_ref().map_or(self.variance, |own| own[i].max(own[j]));
+        budget(variance, self.log_pairs, view.weight, view.log_ratio(i) + view.log_ratio(j))
     }
 
     /// Whether parameters are in every pair's set at every mark. O(marks·k·d² + marks·k²).

@@ -102,8 +102,9 @@ impl Statistics {
     #[must_use]
     pub fn marked_and_predicting(self) -> Self {
         let mut statistics = self.marked();
+        let shape = statistics.shape;
         if let Some(marks) = &mut statistics.marks {
-            marks.predict();
+            marks.predict(shape);
         }
         statistics
     }
@@ -130,7 +131,7 @@ impl Statistics {
         let ridge = &mut self.ridges[arm];
         check_conditioning(arm, ridge.squares() + symmetric::dot(context, context), ridge.penalty())?;
         let step = ridge.update(arm, context, reward, &mut self.direction.0);
-        self.count_round(Some(step.residual));
+        self.count_round(Some((arm, step.residual)));
         Ok(step)
     }
 
@@ -162,7 +163,7 @@ impl Statistics {
         if let ([decision], [reward]) = (decisions, rewards) {
             let arm = decision.arm.index();
             let step = self.ridges[arm].update(arm, values, *reward, &mut self.direction.0);
-            self.count_round(Some(step.residual));
+            self.count_round(Some((arm, step.residual)));
             return;
         }
         let mut rows = vec![Vec::new(); self.ridges.len()];
@@ -179,11 +180,11 @@ impl Statistics {
 
     /// Counts a round, remembers its error of prediction where errors are kept, and the sums where a mark is due.
     #[inline]
-    fn count_round(&mut self, residual: Option<f64>) {
+    fn count_round(&mut self, predicted: Option<(usize, f64)>) {
         self.rounds += 1;
         if let Some(marks) = &mut self.marks {
-            if let Some(residual) = residual {
-                marks.predicted(residual);
+            if let Some((arm, residual)) = predicted {
+                marks.predicted(self.shape.dimension(), arm, residual);
             }
             if self.rounds >= marks.due() {
                 marks.remember(self.shape, self.rounds, &self.ridges);

@@ -3,10 +3,11 @@
 use clarabel::solver::SupportedConeT;
 use rarely_core::{
     Arm, Confidence, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets, Shape,
-    SharpSet, Statistics,
+    SharpSet, Statistics, UnknownNoise,
 };
 
 use crate::conic;
+use crate::coverage::{AT_MOST, miss_rate};
 use crate::sample;
 
 pub(crate) fn assumptions(noise: f64, error_probability: f64) -> Confidence {
@@ -297,7 +298,7 @@ fn the_noise_need_not_be_known() {
             let arm = choose(Chooser::Thompson, &statistics, &truth, &context, &mut rng);
             let reward = sample::dot(&context, truth.arm(arm)) + rng.normal();
             statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), reward).unwrap();
-            let set = confidence.sharp_with_unknown_noise(&statistics);
+            let set = confidence.sharp_with_unknown_noise(&statistics, UnknownNoise::OfAllArms);
             assert_eq!(set.is_some(), round >= 16, "the first mark is at 4kd = 16");
             failed |= round % 10 == 0 && set.is_some_and(|set| !set.contains(&truth));
         }
@@ -307,7 +308,7 @@ fn the_noise_need_not_be_known() {
             interval.upper - interval.lower
         };
         let known = width(assumptions(1.0, 0.1).sharp(&statistics));
-        let unknown = width(confidence.sharp_with_unknown_noise(&statistics).unwrap());
+        let unknown = width(confidence.sharp_with_unknown_noise(&statistics, UnknownNoise::OfAllArms).unwrap());
         if known.is_finite() && unknown.is_finite() {
             ratios.push(unknown / known);
         }
@@ -318,4 +319,33 @@ fn the_noise_need_not_be_known() {
     println!("unknown noise: {:.2} % failures at 10 %, intervals {median:.2} times as wide", 100.0 * share);
     assert!(share <= 0.1 + 3.0 * (0.09 / RUNS as f64).sqrt(), "{share}");
     assert!(median < 2.0, "{median}");
+}
+
+/// The same where the arms' variances differ by a factor of 40: each arm's own bound, at its own counts.
+#[test]
+fn the_noise_of_each_arm_may_differ() {
+    const ROUNDS: u64 = 300;
+    let shape = Shape::new(2, 2).unwrap();
+    let confidence = assumptions(1e-3, 0.1);
+    let noise = [0.3, 1.9];
+    let mut intervals = 0;
+    let rate = miss_rate("unknown noise of each arm", 81, |rng| {
+        let truth = sample::parameters(shape, rng);
+        let mut statistics = Statistics::new(0.01, &Parameters::zeros(shape)).marked_and_predicting();
+        let mut failed = false;
+        for round in 1..=ROUNDS {
+            let context = [1.0, rng.uniform()];
+            let arm = choose(Chooser::Thompson, &statistics, &truth, &context, rng);
+            let reward = sample::dot(&context, truth.arm(arm)) + noise[arm] * rng.normal();
+            statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), reward).unwrap();
+            let set = confidence.sharp_with_unknown_noise(&statistics, UnknownNoise::OfEachArm).unwrap();
+            let counted = (0..2).all(|arm| statistics.arm(arm).count() >= 8);
+            assert!(counted || set.difference_interval(&[1.0, 0.5], 0, 1).lower == f64::NEG_INFINITY);
+            failed |= round % 10 == 0 && !set.contains(&truth);
+            intervals += u32::from(round == ROUNDS && set.difference_interval(&[1.0, 0.5], 0, 1).lower.is_finite());
+        }
+        failed
+    });
+    assert!(rate <= AT_MOST, "{rate}");
+    assert!(intervals > 1000, "an interval in {intervals} of 2,000 runs");
 }
