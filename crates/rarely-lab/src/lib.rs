@@ -11,11 +11,11 @@
 mod assumptions;
 mod contestant;
 mod contestant_result;
+pub mod default_grid;
 mod description;
 pub mod environment;
 mod experiment;
 pub mod frontier;
-pub mod house_grid;
 mod judge;
 mod metrics;
 mod play;

@@ -340,18 +340,20 @@ impl Coverage {
         }
         let (Some(truth), Some(learner)) = (&self.truth, policy.learner()) else { return };
         let confidence = learner.confidence();
-        if confidence.sets == Sets::Sharp && policy.deployed().is_some() {
-            // Testing it costs O(k·d²) at each mark: it is looked at when the rounds have grown by 2 %, as the policy looks.
+        if confidence.sets != Sets::Joint {
+            // Testing it costs O(k·d²): it is looked at when the rounds have grown by 2 %, as the policy looks.
             let rounds = policy.rounds();
             if rounds >= self.due {
                 self.due = rounds + (rounds / 50).max(1);
-                self.outside += u64::from(!learner.sharp_contains(truth));
+                let sharp = confidence.sets == Sets::Sharp && policy.deployed().is_some();
+                let holds = if sharp { learner.sharp_contains(truth) } else { learner.set().contains(truth) };
+                self.outside += u64::from(!holds);
             }
             return;
         }
         let set = learner.set();
         self.outside += u64::from(!set.contains(truth));
-        let steady = confidence.profile == Profile::Rigorous && confidence.sets == Sets::Joint && !world.drifts();
+        let steady = confidence.profile == Profile::Rigorous && !world.drifts();
         self.room = if steady { set.radius().powi(2) - set.distance_squared(truth) } else { 0.0 };
     }
 

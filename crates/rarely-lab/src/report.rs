@@ -1,6 +1,6 @@
 //! Experiments and the reproduction of the paper as figures, pages, text, and directories of files.
 
-pub mod house_grid;
+pub mod default_grid;
 mod planar;
 pub mod reproduction;
 pub mod results;

@@ -6,7 +6,7 @@ mod algorithms;
 mod audit;
 mod failure;
 mod frontier;
-mod house;
+mod grid;
 mod ihdp;
 mod log;
 mod options;
@@ -69,8 +69,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Plot regret against the number of changes over algorithms and settings: the Pareto frontier
     Frontier(frontier::Arguments),
-    /// Run the house default beside LinUCB and Thompson sampling on the whole grid of arms, variables, noise and starts
-    House(house::Arguments),
+    /// Run our default beside LinUCB and Thompson sampling on the whole grid of arms, variables, noise and starts
+    Grid(grid::Arguments),
     /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
     Algorithms,
 }
@@ -101,7 +101,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Ihdp(arguments) => ihdp::run(arguments),
         Command::Sweep(arguments) => sweep::run(arguments),
         Command::Frontier(arguments) => frontier::run(arguments),
-        Command::House(arguments) => house::run(arguments),
+        Command::Grid(arguments) => grid::run(arguments),
         Command::Algorithms => output::print(&algorithms::table()),
     }?;
     Ok(ExitCode::SUCCESS)

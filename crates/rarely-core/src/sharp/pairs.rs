@@ -87,11 +87,24 @@ impl SharpSet {
         (0..arms).filter(|&arm| !excluded[arm]).for_each(visit);
     }
 
-    /// Whether an arm is certainly worse than another at a context.
+    /// Whether an arm is certainly worse than another at a context. Widths are computed only of arms that look better.
     pub(crate) fn is_excluded(&self, context: &[f64], arm: usize) -> bool {
-        let mut plausible = false;
-        self.for_each_plausible(context, |other| plausible |= other == arm);
-        !plausible
+        let width =
+            |solved: &Solved| symmetric::inverse_quadratic(&solved.factor, context, &mut vec![0.0; context.len()]);
+        self.views.iter().any(|view| {
+            let Some(own) = &view.arms[arm].solved else { return false };
+            let (score, mut own_width) = (dot(context, &own.centre), None);
+            view.arms.iter().enumerate().any(|(other, seen)| {
+                let Some(seen) = &seen.solved else { return false };
+                let gap = dot(context, &seen.centre) - score;
+                if !(gap > 0.0) {
+                    return false;
+                }
+                let widths = *own_width.get_or_insert_with(|| width(own)) + width(seen);
+                let radius_squared = self.radius_squared(view, arm.min(other), arm.max(other));
+                radius_squared.is_some_and(|radius_squared| gap * gap > radius_squared * widths)
+            })
+        })
     }
 
     /// The share of contexts at which a policy plays an excluded arm.

@@ -3,20 +3,11 @@
 use rarely_live::engine::{NewOutcome, PolicyHandle};
 use rarely_live::event::Registered;
 
-use crate::support::{Bench, block_on, request};
+use crate::support::{Bench, block_on};
 
 const DAY_MS: u64 = 86_400_000;
 
 impl Bench {
-    /// Makes a decision, and waits until it is applied.
-    fn decide(&self, handle: &PolicyHandle, age: f64) -> u64 {
-        let made = block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)])).remove(0);
-        let decision = made.expect("made").decision;
-        let mut applied = self.engine.subscribe();
-        block_on(async { drop(applied.wait_for(|applied| *applied >= decision).await) });
-        decision
-    }
-
     fn report(&self, handle: &PolicyHandle, decision: u64, outcome: f64, correction: bool) {
         let correction = correction.then_some(None);
         let report = NewOutcome::OfDecision { decision, outcome, correction };

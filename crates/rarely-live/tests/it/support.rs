@@ -89,13 +89,20 @@ impl Bench {
         }
     }
 
+    /// Makes a decision, and waits until it is applied.
+    pub(crate) fn decide(&self, handle: &PolicyHandle, age: f64) -> u64 {
+        let made = block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)])).remove(0);
+        let decision = made.expect("an answer").decision;
+        let mut applied = self.engine.subscribe();
+        block_on(async { drop(applied.wait_for(|applied| *applied >= decision).await) });
+        decision
+    }
+
     /// Requests `count` decisions whose outcomes stay out.
     pub(crate) fn people_without_outcomes(&mut self, handle: &PolicyHandle, count: usize) {
         for _ in 0..count {
             let age = 40.0 + 50.0 * self.rng.uniform();
-            block_on(self.engine.decide(handle, "ward", vec![request(handle, age, None)]))
-                .remove(0)
-                .expect("an answer");
+            self.decide(handle, age);
         }
     }
 

@@ -33,6 +33,11 @@ fn help_of_ihdp() {
 }
 
 #[test]
+fn help_of_grid() {
+    assert_snapshot_of!(Place::new().rarely("grid --help"));
+}
+
+#[test]
 fn help_of_sweep() {
     assert_snapshot_of!(Place::new().rarely("sweep --help"));
 }

@@ -5,6 +5,7 @@ mod audit;
 mod documents;
 mod examples;
 mod frontier;
+mod grid;
 mod help;
 mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]

@@ -1,8 +1,8 @@
-//! `rarely house`: the house claim on the whole grid.
+//! `rarely grid`: the claim of our default on the whole grid.
 
 use clap::Args;
-use rarely_lab::house_grid::{HouseGrid, house_claims, house_rows};
-use rarely_lab::report::house_grid;
+use rarely_lab::default_grid::{DefaultGrid, grid_claims, grid_rows};
+use rarely_lab::report::default_grid;
 use rarely_lab::runs_text;
 
 use crate::failure::Failure;
@@ -28,28 +28,28 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { runs, rounds, realisations, options } = arguments;
-    let grid = HouseGrid::new(*runs, Some(*rounds), options.seed, *realisations)?;
+    let grid = DefaultGrid::new(*runs, Some(*rounds), options.seed, *realisations)?;
     let session = RunSession::start(options.threads, options.out.as_deref())?;
     let finished = grid.finished(session.journal())?;
-    let cells = session.watch("house", (grid.runs(), finished), |context| grid.run(context))?;
-    let (rows, claims) = (house_rows(&cells), house_claims(&cells));
+    let cells = session.watch("grid", (grid.runs(), finished), |context| grid.run(context))?;
+    let (rows, claims) = (grid_rows(&cells), grid_claims(&cells));
     let title = format!(
-        "rarely {}: the house default on the grid, {rounds} rounds, {} per cell, {realisations} realisations of IHDP, seed {}",
+        "rarely {}: our default on the grid, {rounds} rounds, {} per cell, {realisations} realisations of IHDP, seed {}",
         env!("CARGO_PKG_VERSION"),
         runs_text(*runs),
         options.seed
     );
     if let Some(directory) = session.directory() {
         let command = format!(
-            "rarely house --runs {runs} --rounds {rounds} --realisations {realisations} --seed {}",
+            "rarely grid --runs {runs} --rounds {rounds} --realisations {realisations} --seed {}",
             options.seed
         );
-        house_grid::write(directory, &title, &rows, &claims, &command)?;
+        default_grid::write(directory, &title, &rows, &claims, &command)?;
     }
     match options.format {
-        TableFormat::Csv => print(&house_grid::frame(&rows).to_csv())?,
-        TableFormat::Json => print_json(&house_grid::document(&title, &rows, &claims))?,
-        TableFormat::Table => print(&house_grid::text(&title, &rows, &claims, width()))?,
+        TableFormat::Csv => print(&default_grid::frame(&rows).to_csv())?,
+        TableFormat::Json => print_json(&default_grid::document(&title, &rows, &claims))?,
+        TableFormat::Table => print(&default_grid::text(&title, &rows, &claims, width()))?,
     }
     session.finish()
 }

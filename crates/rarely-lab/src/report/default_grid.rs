@@ -1,11 +1,11 @@
-//! The house claim on the whole grid as text, as a table, and as a page.
+//! The claim of our default on the whole grid as text, as a table, and as a page.
 
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TextTable};
 use rarely_plot::{Page, PageCell, Tone};
 use serde_json::{Value, json};
 
 use super::results::words::plus_minus;
-use crate::house_grid::{HouseRow, HouseStart};
+use crate::default_grid::{GridRow, GridStart};
 use crate::reproduction::{Claim, ClaimVerdict};
 
 const HEADER: [&str; 11] =
@@ -18,24 +18,24 @@ const HEADER: [&str; 11] =
 pub fn write(
     directory: &OutputDirectory,
     title: &str,
-    rows: &[HouseRow],
+    rows: &[GridRow],
     claims: &[Claim],
     command: &str,
 ) -> Result<(), OutputError> {
-    directory.write("house.csv", frame(rows).to_csv())?;
-    directory.write_json("house.json", &document(title, rows, claims))?;
+    directory.write("grid.csv", frame(rows).to_csv())?;
+    directory.write_json("grid.json", &document(title, rows, claims))?;
     directory.write("report.html", page(title, rows, claims, command))
 }
 
 /// Rows and claims, for programs.
-pub fn document(title: &str, rows: &[HouseRow], claims: &[Claim]) -> Value {
+pub fn document(title: &str, rows: &[GridRow], claims: &[Claim]) -> Value {
     json!({ "title": title, "rows": rows, "claims": claims })
 }
 
 /// A row for each cell and contestant.
-pub fn frame(rows: &[HouseRow]) -> ColumnTable {
-    let counts = |value: fn(&HouseRow) -> usize| rows.iter().map(move |row| value(row) as u64);
-    let numbers = |value: fn(&HouseRow) -> f64| rows.iter().map(value);
+pub fn frame(rows: &[GridRow]) -> ColumnTable {
+    let counts = |value: fn(&GridRow) -> usize| rows.iter().map(move |row| value(row) as u64);
+    let numbers = |value: fn(&GridRow) -> f64| rows.iter().map(value);
     ColumnTable::default()
         .counts("arms", counts(|row| row.cell.arms))
         .counts("dimension", counts(|row| row.cell.dimension))
@@ -55,7 +55,7 @@ pub fn frame(rows: &[HouseRow]) -> ColumnTable {
 }
 
 /// The table, and a line for each claim; lines are no longer than `width`, if there is one.
-pub fn text(title: &str, rows: &[HouseRow], claims: &[Claim], width: Option<u16>) -> String {
+pub fn text(title: &str, rows: &[GridRow], claims: &[Claim], width: Option<u16>) -> String {
     let mut table = TextTable::new(&HEADER, &[3, 4]);
     for row in rows {
         table.row(cells(row));
@@ -68,15 +68,15 @@ pub fn text(title: &str, rows: &[HouseRow], claims: &[Claim], width: Option<u16>
 }
 
 /// The page.
-pub fn page(title: &str, rows: &[HouseRow], claims: &[Claim], command: &str) -> String {
+pub fn page(title: &str, rows: &[GridRow], claims: &[Claim], command: &str) -> String {
     let mut page = Page::new(title);
     page.paragraph(
         "Cumulative expected regret with its standard error; changes of the rule, the share of them that improve, renewals of the \
          randomisation, and the share of cases given another option than the rule's. No bound on the regret of this rule is known.",
     );
     page.heading("Claims").table(&["verdict", "claim", "worst"], claims.iter().map(claim_cells));
-    for start in [HouseStart::RandomRule, HouseStart::BestConstant, HouseStart::TreatEveryone] {
-        let own: Vec<&HouseRow> = rows.iter().filter(|row| row.cell.start == start).collect();
+    for start in [GridStart::RandomRule, GridStart::BestConstant, GridStart::TreatEveryone] {
+        let own: Vec<&GridRow> = rows.iter().filter(|row| row.cell.start == start).collect();
         if !own.is_empty() {
             page.heading(&format!("From {}", start.words()));
             page.table(&HEADER, own.into_iter().map(|row| cells(row).map(PageCell::Number).to_vec()));
@@ -86,7 +86,7 @@ pub fn page(title: &str, rows: &[HouseRow], claims: &[Claim], command: &str) -> 
     page.html()
 }
 
-fn cells(row: &HouseRow) -> [String; 11] {
+fn cells(row: &GridRow) -> [String; 11] {
     let digits = usize::from(row.regret.mean < 100.0);
     let held = row.changes.is_some();
     let if_held = |text: String| if held { text } else { "–".to_owned() };

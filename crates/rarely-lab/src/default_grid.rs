@@ -1,4 +1,4 @@
-//! The house claim on the whole grid: arms × context variables × noise × start, and the IHDP children.
+//! The claim of our default on the whole grid: arms × context variables × noise × start, and the IHDP children.
 //!
 //! Certified and quick `rarely` beside LinUCB with one radius for all arms, LinUCB with a radius for each, and Thompson sampling, in the
 //! same worlds. An algorithm that holds no rule does the same from every start, so that it is run once.
@@ -18,18 +18,15 @@ use crate::contestant_result::ContestantResult;
 use crate::environment::{CounterfactualTable, TableError};
 use crate::experiment::{Experiment, ExperimentError, ROUNDS, RunContext};
 use crate::metrics::{Estimate, Interval95};
+use crate::reproduction::{GRID_ARMS, GRID_DIMENSIONS};
 use crate::run_journal::RunJournal;
 use crate::world_source::WorldSource;
 
-pub use claims::house_claims;
+pub use claims::grid_claims;
 use start::ConstantStart;
 
-/// Numbers of arms.
-pub const HOUSE_ARMS: [usize; 4] = [2, 4, 6, 8];
-/// Numbers of context variables.
-pub const HOUSE_DIMENSIONS: [usize; 4] = [2, 5, 20, 50];
 /// Standard deviations of the noise.
-pub const HOUSE_NOISE: [f64; 4] = [0.1, 0.5, 1.0, 3.0];
+pub const GRID_NOISE: [f64; 4] = [0.1, 0.5, 1.0, 3.0];
 
 const CERTIFIED: &str = "rarely";
 const QUICK: &str = "rarely-quick";
@@ -46,7 +43,7 @@ const TREATMENT: usize = 1;
 /// The rule in force at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum HouseStart {
+pub enum GridStart {
     /// The paper's: parameters drawn uniformly.
     RandomRule,
     /// The best arm for everybody.
@@ -55,7 +52,7 @@ pub enum HouseStart {
     TreatEveryone,
 }
 
-impl HouseStart {
+impl GridStart {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
@@ -68,7 +65,7 @@ impl HouseStart {
 
 /// One place of the grid, or the IHDP children.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct HouseCell {
+pub struct GridCell {
     /// `k`.
     pub arms: usize,
     /// `d`.
@@ -76,10 +73,10 @@ pub struct HouseCell {
     /// `σ`.
     pub noise: f64,
     /// The rule in force at the start.
-    pub start: HouseStart,
+    pub start: GridStart,
 }
 
-impl HouseCell {
+impl GridCell {
     /// `k=4, d=5, σ=0.1, from a random rule`.
     pub fn words(&self) -> String {
         let Self { arms, dimension, noise, start } = self;
@@ -93,25 +90,25 @@ impl HouseCell {
 
     /// Whether it is the IHDP children.
     pub fn is_children(&self) -> bool {
-        self.start == HouseStart::TreatEveryone
+        self.start == GridStart::TreatEveryone
     }
 }
 
 /// A cell with its results.
 #[derive(Debug, Clone)]
-pub struct HouseCellResult {
+pub struct GridCellResult {
     /// The cell.
-    pub cell: HouseCell,
+    pub cell: GridCell,
     /// Every contestant's.
     pub results: Vec<ContestantResult>,
 }
 
 /// One contestant in one cell: a row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HouseRow {
+pub struct GridRow {
     /// The cell.
     #[serde(flatten)]
-    pub cell: HouseCell,
+    pub cell: GridCell,
     /// The contestant.
     pub algorithm: String,
     /// Runs.
@@ -134,8 +131,8 @@ pub struct HouseRow {
     pub off_rule_percent: Estimate,
 }
 
-impl HouseRow {
-    fn new(cell: HouseCell, result: &ContestantResult) -> Self {
+impl GridRow {
+    fn new(cell: GridCell, result: &ContestantResult) -> Self {
         let rounds = result.rounds() as f64;
         let regrets: Vec<f64> = result.regrets().iter().map(|regret| regret * rounds).collect();
         let renewals: Vec<f64> = result.runs.iter().map(|run| run.renewals as f64).collect();
@@ -161,13 +158,13 @@ fn off_rule_percents(result: &ContestantResult) -> Vec<f64> {
 }
 
 /// The rows of all cells.
-pub fn house_rows(cells: &[HouseCellResult]) -> Vec<HouseRow> {
-    cells.iter().flat_map(|cell| cell.results.iter().map(|result| HouseRow::new(cell.cell, result))).collect()
+pub fn grid_rows(cells: &[GridCellResult]) -> Vec<GridRow> {
+    cells.iter().flat_map(|cell| cell.results.iter().map(|result| GridRow::new(cell.cell, result))).collect()
 }
 
 /// Why the grid could not be run.
 #[derive(Debug, thiserror::Error)]
-pub enum HouseGridError {
+pub enum DefaultGridError {
     /// The embedded children cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -179,7 +176,7 @@ pub enum HouseGridError {
     Experiment(#[from] ExperimentError),
 }
 
-impl Explain for HouseGridError {
+impl Explain for DefaultGridError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Data(error) => error.remedy(),
@@ -191,30 +188,30 @@ impl Explain for HouseGridError {
 
 /// The grid: every cell as an experiment.
 #[derive(Debug)]
-pub struct HouseGrid {
-    cells: Vec<(HouseCell, Experiment, Vec<Contestant>)>,
+pub struct DefaultGrid {
+    cells: Vec<(GridCell, Experiment, Vec<Contestant>)>,
 }
 
-impl HouseGrid {
+impl DefaultGrid {
     /// `runs` runs in every cell of the grid, and one for each of the first `children` realisations of IHDP.
     ///
     /// # Errors
-    /// [`HouseGridError`] if a realisation does not exist.
-    pub fn new(runs: u64, rounds: Option<u64>, seed: u64, children: u32) -> Result<Self, HouseGridError> {
+    /// [`DefaultGridError`] if a realisation does not exist.
+    pub fn new(runs: u64, rounds: Option<u64>, seed: u64, children: u32) -> Result<Self, DefaultGridError> {
         let mut cells = Vec::new();
-        for dimension in HOUSE_DIMENSIONS {
-            for arms in HOUSE_ARMS {
-                for noise in HOUSE_NOISE {
+        for dimension in GRID_DIMENSIONS {
+            for arms in GRID_ARMS {
+                for noise in GRID_NOISE {
                     let synthetic =
                         WorldSource::Synthetic { name: "linear".to_owned(), arms, dimension, noise, strength: 1.0 };
                     let constant = ConstantStart::best(synthetic.environment()?);
                     let mut add = |start, source, contestants| {
                         let rounds = Some(rounds.unwrap_or(ROUNDS));
                         let experiment = Experiment { rounds, ..Experiment::new(source, runs, seed) };
-                        cells.push((HouseCell { arms, dimension, noise, start }, experiment, contestants));
+                        cells.push((GridCell { arms, dimension, noise, start }, experiment, contestants));
                     };
-                    add(HouseStart::RandomRule, synthetic, [held(noise), others(noise)].concat());
-                    add(HouseStart::BestConstant, WorldSource::of(constant), held(noise));
+                    add(GridStart::RandomRule, synthetic, [held(noise), others(noise)].concat());
+                    add(GridStart::BestConstant, WorldSource::of(constant), held(noise));
                 }
             }
         }
@@ -232,8 +229,8 @@ impl HouseGrid {
     /// How many of its runs a journal has.
     ///
     /// # Errors
-    /// [`HouseGridError`] of a cell that cannot be run.
-    pub fn finished(&self, journal: &RunJournal) -> Result<usize, HouseGridError> {
+    /// [`DefaultGridError`] of a cell that cannot be run.
+    pub fn finished(&self, journal: &RunJournal) -> Result<usize, DefaultGridError> {
         let cells = self.cells.iter();
         Ok(cells.map(|(_, experiment, all)| experiment.finished(all, journal)).sum::<Result<usize, _>>()?)
     }
@@ -241,17 +238,17 @@ impl HouseGrid {
     /// Runs every cell. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`HouseGridError`] of the first cell that cannot be run, or that was stopped.
-    pub fn run(&self, context: &RunContext<'_>) -> Result<Vec<HouseCellResult>, HouseGridError> {
-        let mut all: Vec<HouseCellResult> = Vec::new();
+    /// [`DefaultGridError`] of the first cell that cannot be run, or that was stopped.
+    pub fn run(&self, context: &RunContext<'_>) -> Result<Vec<GridCellResult>, DefaultGridError> {
+        let mut all: Vec<GridCellResult> = Vec::new();
         for (cell, experiment, contestants) in &self.cells {
             let mut results = experiment.run(contestants, context)?;
-            if cell.start == HouseStart::BestConstant {
+            if cell.start == GridStart::BestConstant {
                 // The cell before it has the same worlds.
                 let same = all.last().into_iter().flat_map(|before| &before.results);
                 results.extend(same.filter(|result| !contestants.contains(&result.contestant)).cloned());
             }
-            all.push(HouseCellResult { cell: *cell, results });
+            all.push(GridCellResult { cell: *cell, results });
         }
         Ok(all)
     }
@@ -278,16 +275,16 @@ fn contestant(name: &str, algorithm: Algorithm, noise: f64) -> Contestant {
     contestant
 }
 
-fn children_cell(count: u32, seed: u64) -> Result<(HouseCell, Experiment, Vec<Contestant>), HouseGridError> {
+fn children_cell(count: u32, seed: u64) -> Result<(GridCell, Experiment, Vec<Contestant>), DefaultGridError> {
     let children = ihdp::realisations(count)?.into_iter().map(Counterfactuals::with_intercept).collect();
     let table = Arc::new(CounterfactualTable::new(children)?);
     let shape = crate::environment::Environment::shape(&*table);
     let source = WorldSource::of(ConstantStart::of_arm(table, TREATMENT));
-    let cell = HouseCell {
+    let cell = GridCell {
         arms: shape.arms(),
         dimension: shape.dimension(),
         noise: CHILDREN_NOISE,
-        start: HouseStart::TreatEveryone,
+        start: GridStart::TreatEveryone,
     };
     let fixed = vec![contestant(FIXED, Algorithm::Fixed, CHILDREN_NOISE)];
     let contestants = [held(CHILDREN_NOISE), others(CHILDREN_NOISE), fixed].concat();
