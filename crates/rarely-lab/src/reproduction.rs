@@ -92,7 +92,7 @@ impl ReproductionSize {
             (..50, _) => format!("at most {} of everything (the paper has 50)", runs_text(self.at_most)),
             (_, true) => "the paper's size, 50 runs of every simulation and 500 of IHDP (the paper has 100)".to_owned(),
             (_, false) => {
-                "50 runs of the main experiment, our default and the grid at d = 2, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
+                "50 runs of the main experiment and, up to d = 2 or 5, of the grid, 100 of IHDP, fewer of the rest of the grid and the frontier".to_owned()
             }
         };
         format!("{} rounds, {how_many}", self.rounds)
@@ -245,7 +245,12 @@ fn grids(size: ReproductionSize) -> Vec<Trial> {
             all.push(Trial { id: grid_id("grid", arms, dimension), experiment, contestants: published(&compared) });
         }
         for dimension in GRID_DIMENSIONS.into_iter().chain([WIDE]) {
-            let (full, quick) = if dimension == WIDE { (10, 2) } else { (50, 50) };
+            let (full, quick) = match dimension {
+                ..=5 => (50, 50),
+                6..=20 => (50, 25),
+                21..WIDE => (50, 12),
+                _ => (10, 2),
+            };
             let experiment = synthetic(size, (arms, dimension), size.runs(full, quick));
             all.push(Trial { id: grid_id("house", arms, dimension), experiment, contestants: rigorous(&house) });
         }
