@@ -38,7 +38,8 @@ impl ArmErrors {
     #[inline]
     fn add(&mut self, more: Prequential, dimension: usize) {
         self.now = self.now.plus(more);
-        if self.now.count >= planned_count(dimension, self.marked.len() as u32 + 1) {
+        let number = u32::try_from(self.marked.len() + 1).unwrap_or(u32::MAX);
+        if self.now.count >= planned_count(dimension, number) {
             self.marked.push(self.now);
         }
     }

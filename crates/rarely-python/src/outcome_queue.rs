@@ -118,13 +118,13 @@ impl PyOutcomeQueue {
     fn __repr__(&self, py: Python<'_>) -> String {
         let state = self.at(py, Some(0));
         let waiting = state.queue.waiting();
-        let mut text = format!("<rarely.OutcomeQueue: {} delay, {} decisions", state.queue.delay().name(), state.next);
+        let mut parts = vec![format!("{} delay, {} decisions", state.queue.delay().name(), state.next)];
         if let (Some(first), true) = (waiting.first_open, waiting.reported > 0) {
-            text += &format!(", {} outcomes wait for decision {first}", waiting.reported);
+            parts.push(format!("{} outcomes wait for decision {first}", waiting.reported));
         }
         if waiting.timed_out > 0 {
-            text += &format!(", {} ran out of time", waiting.timed_out);
+            parts.push(format!("{} ran out of time", waiting.timed_out));
         }
-        text + ">"
+        format!("<rarely.OutcomeQueue: {}>", parts.join(", "))
     }
 }

@@ -96,6 +96,9 @@ fn under_an_independent_delay_outcomes_are_learned_at_once() {
 /// Rounds by which a failure is reported later than a success.
 const LATE: u64 = 200;
 
+/// Context, arm and outcome.
+type Case = ([f64; 2], Arm, f64);
+
 /// Whether the sharp set at δ = 10 % ever misses the truth when failures are reported late.
 fn misses(delay: Delay, window: Option<u64>, rng: &mut Rng) -> bool {
     let shape = Shape::new(2, 2).unwrap();
@@ -103,7 +106,7 @@ fn misses(delay: Delay, window: Option<u64>, rng: &mut Rng) -> bool {
     let truth = sample::parameters(shape, rng);
     let mut statistics = Statistics::new(0.01, &Parameters::zeros(shape)).marked();
     let mut queue = OutcomeQueue::new(delay, window);
-    let mut reports: BTreeMap<u64, Vec<(u64, ([f64; 2], Arm, f64))>> = BTreeMap::new();
+    let mut reports: BTreeMap<u64, Vec<(u64, Case)>> = BTreeMap::new();
     let (mut due, mut failed) = (4, false);
     for round in 1..=400 {
         let (context, arm) = ([1.0, rng.uniform()], Arm::new(usize::from(rng.uniform() < 0.5)));

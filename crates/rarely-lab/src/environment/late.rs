@@ -9,17 +9,13 @@ use super::{
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "late-failures",
     summary: "linear, but an outcome below its mean is reported 100 × strength rounds late",
-    build: |shape, noise, strength| {
-        let rounds = (100.0 * strength).round() as u64;
-        Box::new(LateFailures { linear: Linear { shape, noise }, strength, rounds })
-    },
+    build: |shape, noise, strength| Box::new(LateFailures { linear: Linear { shape, noise }, strength }),
 };
 
 #[derive(Debug)]
 struct LateFailures {
     linear: Linear,
     strength: f64,
-    rounds: u64,
 }
 
 impl Environment for LateFailures {
@@ -28,7 +24,10 @@ impl Environment for LateFailures {
     }
 
     fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
-        Box::new(LateWorld { world: self.linear.world(seed, run), rounds: self.rounds })
+        // A strength is from 0 to a million.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let rounds = (100.0 * self.strength).round() as u64;
+        Box::new(LateWorld { world: self.linear.world(seed, run), rounds })
     }
 
     fn describe(&self) -> EnvironmentDescription {
