@@ -90,6 +90,13 @@ pub struct Counts {
     pub unanswered: Option<Unanswered>,
 }
 
+impl Counts {
+    /// Outcomes that were reported, of decisions made here and elsewhere, whether or not they are learned yet.
+    pub fn outcomes(&self) -> u64 {
+        self.answered.iter().chain(&self.elsewhere).sum()
+    }
+}
+
 /// Number, time and actor of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventHeader<'a> {

@@ -137,7 +137,7 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> PolicyMetrics {
     PolicyMetrics {
         name: handle.name.clone(),
         decisions: counts.decided.iter().sum(),
-        outcomes: state.learned.outcomes(),
+        outcomes: state.counts.outcomes(),
         pending: live.open_proposal().is_some(),
         excluded_share: state.reviews.points().last().map(|last| last.point.excluded_share),
         stuck: 0,

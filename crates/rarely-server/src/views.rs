@@ -22,7 +22,7 @@ pub(crate) struct PolicyBrief {
     stopped: bool,
     /// The number of decisions.
     decisions: u64,
-    /// The number of outcomes learned, of decisions made here and elsewhere.
+    /// The number of outcomes, of decisions made here and elsewhere; `waiting` says which of them are not learned yet.
     outcomes: u64,
     /// Decisions without an outcome after the outcome window.
     unanswered: u64,
@@ -217,7 +217,7 @@ impl PolicyBrief {
             words: live.document().rule().words(live.document()),
             stopped: state.stopped,
             decisions: state.counts.decided.iter().sum(),
-            outcomes: state.learned.outcomes(),
+            outcomes: state.counts.outcomes(),
             unanswered: unanswered.unwrap_or(0),
             open_proposal: live.open_proposal().map(|open| open.number),
         }

@@ -160,7 +160,7 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<TableCell> {
         TableCell::number(count(version.number)),
         TableCell::OneLine(html! { (age(version.time_ms, now_ms)) }),
         TableCell::number(count(state.counts.decided.iter().sum())),
-        TableCell::number(count(state.learned.outcomes())),
+        TableCell::number(count(state.counts.outcomes())),
         TableCell::number(unanswered.map_or_else(|| "–".to_owned(), count)),
     ]
 }

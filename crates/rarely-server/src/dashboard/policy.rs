@@ -165,7 +165,7 @@ impl PolicyPage<'_> {
                 (fact("version", &html! { (version.number) }))
                 (fact("in force for", &html! { (age(version.time_ms, self.now_ms)) }))
                 (fact("decisions", &html! { (count(decided)) }))
-                (fact("outcomes", &html! { (count(self.state.learned.outcomes())) }))
+                (fact("outcomes", &html! { (count(counts.outcomes())) }))
                 @if waiting > 0 { (fact("outcomes that wait", &html! { (count(waiting)) })) }
                 (fact("unanswered", &html! {
                     @match unanswered { Some(number) => { (count(number)) }, None => span.small { "no time limit" } }
