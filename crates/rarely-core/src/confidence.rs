@@ -152,6 +152,11 @@ impl Confidence {
         })
     }
 
+    /// `σ²`.
+    pub(crate) fn variance(&self) -> f64 {
+        self.noise.get() * self.noise.get()
+    }
+
     fn joint_radius(&self, statistics: &Statistics) -> f64 {
         let evidence = 2.0 * self.error_probability.log_inverse() + statistics.log_growth();
         match self.profile {

@@ -226,8 +226,7 @@ fn log_ratio(ridge: &Ridge, mark: &ArmMark) -> f64 {
 impl SharpSet {
     /// The set of some statistics. Without marks, because the outcomes have no time order, it is mark 0's.
     pub(crate) fn new(confidence: &Confidence, statistics: &Statistics) -> Self {
-        let variance = confidence.noise.get() * confidence.noise.get();
-        Self::with_variance(confidence, statistics, variance, confidence.error_probability.log_inverse())
+        Self::with_variance(confidence, statistics, confidence.variance(), confidence.error_probability.log_inverse())
     }
 
     /// The same for a given `σ²` and `ln(1/δ)`.
@@ -254,8 +253,7 @@ impl SharpSet {
 
     /// Whether parameters are in every pair's set at every mark, without building the sets: O(marks·k·d²).
     pub(crate) fn would_contain(confidence: &Confidence, statistics: &Statistics, parameters: &Parameters) -> bool {
-        let variance = confidence.noise.get() * confidence.noise.get();
-        let budget = (variance, confidence.error_probability.log_inverse());
+        let budget = (confidence.variance(), confidence.error_probability.log_inverse());
         Self::with_views(statistics, budget, None, ArmView::unsolved).contains(parameters)
     }
 

@@ -95,6 +95,13 @@ impl Contestant {
         self
     }
 
+    /// Declares the noise.
+    #[must_use]
+    pub fn declaring_noise(mut self, noise: f64) -> Self {
+        self.declared.noise = Some(noise);
+        self
+    }
+
     /// Builds the policy for a world.
     ///
     /// # Errors

@@ -110,6 +110,12 @@ impl ContestantResult {
         self.checkpoints.len().checked_sub(1).map(|last| self.regrets_at(last)).unwrap_or_default()
     }
 
+    /// Each run's expected regret in all.
+    pub fn total_regrets(&self) -> Vec<f64> {
+        let rounds = self.rounds() as f64;
+        self.regrets().iter().map(|regret| regret * rounds).collect()
+    }
+
     /// Each run's expected regret per round in the last tenth of the rounds.
     pub fn late_regrets(&self) -> Vec<f64> {
         self.regrets_after(self.rounds() - tenth(self.rounds()))

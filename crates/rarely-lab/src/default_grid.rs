@@ -133,28 +133,21 @@ pub struct GridRow {
 
 impl GridRow {
     fn new(cell: GridCell, result: &ContestantResult) -> Self {
-        let rounds = result.rounds() as f64;
-        let regrets: Vec<f64> = result.regrets().iter().map(|regret| regret * rounds).collect();
         let renewals: Vec<f64> = result.runs.iter().map(|run| run.renewals as f64).collect();
         Self {
             cell,
             algorithm: result.name().to_owned(),
             runs: result.runs.len(),
-            regret: Estimate::of(&regrets),
+            regret: Estimate::of(&result.total_regrets()),
             changes: (!result.every_round()).then(|| Estimate::of(&result.change_counts())),
             most_changes: result.runs.iter().map(|run| run.changes.len()).max().unwrap_or(0),
             altering_changes: result.altering().count(),
             improving_percent: Interval95::share(&result.improving()),
             harmful_changes: result.altering().filter(|change| change.harms()).count(),
             renewals: Estimate::of(&renewals),
-            off_rule_percent: Estimate::of(&off_rule_percents(result)),
+            off_rule_percent: Estimate::of(&result.off_rule_percents()),
         }
     }
-}
-
-fn off_rule_percents(result: &ContestantResult) -> Vec<f64> {
-    let rounds = result.rounds() as f64;
-    result.runs.iter().map(|run| 100.0 * run.rounds_off_rule as f64 / rounds).collect()
 }
 
 /// The rows of all cells.
@@ -202,8 +195,7 @@ impl DefaultGrid {
         for dimension in GRID_DIMENSIONS {
             for arms in GRID_ARMS {
                 for noise in GRID_NOISE {
-                    let synthetic =
-                        WorldSource::Synthetic { name: "linear".to_owned(), arms, dimension, noise, strength: 1.0 };
+                    let synthetic = WorldSource::linear_with_noise(arms, dimension, noise);
                     let constant = ConstantStart::best(synthetic.environment()?);
                     let mut add = |start, source, contestants| {
                         let rounds = Some(rounds.unwrap_or(ROUNDS));
@@ -270,9 +262,7 @@ fn others(noise: f64) -> Vec<Contestant> {
 }
 
 fn contestant(name: &str, algorithm: Algorithm, noise: f64) -> Contestant {
-    let mut contestant = Contestant::new(algorithm, Profile::Rigorous).named(name);
-    contestant.declared.noise = Some(noise);
-    contestant
+    Contestant::new(algorithm, Profile::Rigorous).named(name).declaring_noise(noise)
 }
 
 fn children_cell(count: u32, seed: u64) -> Result<(GridCell, Experiment, Vec<Contestant>), DefaultGridError> {

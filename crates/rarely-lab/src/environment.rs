@@ -20,7 +20,7 @@ use crate::description::EnvironmentDescription;
 
 pub use linear::{Given, Linear};
 pub use synthetic::EnvironmentError;
-pub(crate) use synthetic::{Stream, stream};
+pub(crate) use synthetic::{Stream, stream, truncated_normal};
 pub use table::{CounterfactualTable, TableError};
 
 /// A family of worlds, one for each run.

@@ -162,7 +162,7 @@ pub fn play(
     let mut run = Run::default();
     let mut round = Round::new(judge.shape());
     let mut score = Score::default();
-    let mut student = Student {
+    let mut record_of_learning = LearningRecord {
         coverage: Coverage::new(policy, world),
         in_force: if counts_changes(policy) { judge.decisions(policy)? } else { Vec::new() },
         judge,
@@ -182,19 +182,19 @@ pub fn play(
             let arm = decision.arm.index();
             let outcome = PlayedOutcome { decision, mean: round.means[arm], reward: round.rewards[arm] };
             let Some(late) = &mut late else {
-                student.learn(policy, world, number, &round.context, outcome, &mut run)?;
+                record_of_learning.learn(policy, world, number, &round.context, outcome, &mut run)?;
                 continue;
             };
             // A pilot counts decisions.
             policy.set_decisions(number);
             late.decided(number, &round.context, outcome);
             while let Some((context, outcome)) = late.learnable(number) {
-                student.learn(policy, world, number, &context, outcome, &mut run)?;
+                record_of_learning.learn(policy, world, number, &context, outcome, &mut run)?;
             }
         }
         run.regret.push(score.regret);
     }
-    run.rounds_outside = student.coverage.rounds_outside();
+    run.rounds_outside = record_of_learning.coverage.rounds_outside();
     run.renewals = policy.renewals();
     run.stuck = !policy.stuck().is_empty();
     run.outcomes_waiting = late.map_or(0, |late| late.waiting());
@@ -210,14 +210,14 @@ struct PlayedOutcome {
 }
 
 /// What is recorded as a policy learns.
-struct Student<'a> {
+struct LearningRecord<'a> {
     coverage: Coverage,
     /// The policy's decisions on the judge's sample, if it counts changes.
     in_force: Vec<Arm>,
     judge: &'a Judge,
 }
 
-impl Student<'_> {
+impl LearningRecord<'_> {
     /// Learns from one outcome in round `number`.
     #[inline]
     fn learn(

@@ -271,13 +271,7 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
     let everyone: Vec<Algorithm> = without_clucb().chain([Algorithm::Random, Algorithm::Fixed]).collect();
     let rigorous = || -> Vec<Contestant> {
         let with_house = everyone.iter().copied().chain([Algorithm::Rarely]);
-        with_house
-            .map(|algorithm| {
-                let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-                contestant.declared.noise = Some(1.0);
-                contestant
-            })
-            .collect()
+        with_house.map(|algorithm| Contestant::new(algorithm, Profile::Rigorous).declaring_noise(1.0)).collect()
     };
     let (Some(as_run), Some(first), Some(shifted), Some(paired), Some(with_intercept)) =
         (tables(as_run), tables(first), tables(shifted), tables(children.to_vec()), tables(with_intercept))
@@ -303,8 +297,7 @@ fn children_trials(size: ReproductionSize, children: &[Counterfactuals]) -> Vec<
             let swept = |set: &dyn Fn(&mut Contestant)| -> Vec<Contestant> {
                 let both = [Algorithm::RsGreedy, Algorithm::RsConservative];
                 let contestant = |algorithm| {
-                    let mut contestant = Contestant::new(algorithm, profile);
-                    contestant.declared.noise = Some(1.0);
+                    let mut contestant = Contestant::new(algorithm, profile).declaring_noise(1.0);
                     set(&mut contestant);
                     contestant
                 };
@@ -391,8 +384,8 @@ fn linear_regret(size: ReproductionSize) -> Result<Trial, SettingsError> {
         noise: 1.0,
     };
     let contestant = |(name, sets): (&str, Sets)| {
-        let mut contestant = Contestant::new(Algorithm::LinUcb, Profile::Rigorous).named(name);
-        contestant.declared.noise = Some(world.noise);
+        let mut contestant =
+            Contestant::new(Algorithm::LinUcb, Profile::Rigorous).named(name).declaring_noise(world.noise);
         contestant.declared.error_probability = Some(0.5);
         contestant.declared.sets = Some(sets);
         contestant

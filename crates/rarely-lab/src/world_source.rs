@@ -32,7 +32,12 @@ pub enum WorldSource {
 impl WorldSource {
     /// The paper's synthetic task.
     pub fn linear(arms: usize, dimension: usize) -> Self {
-        Self::Synthetic { name: "linear".to_owned(), arms, dimension, noise: 0.1, strength: 1.0 }
+        Self::linear_with_noise(arms, dimension, 0.1)
+    }
+
+    /// The same with another standard deviation of the noise.
+    pub fn linear_with_noise(arms: usize, dimension: usize, noise: f64) -> Self {
+        Self::Synthetic { name: "linear".to_owned(), arms, dimension, noise, strength: 1.0 }
     }
 
     /// An environment that is not in the registry.

@@ -331,18 +331,17 @@ impl LivePolicy {
             _ => counts.elsewhere[arm.index()] += 1,
         }
         let PolicyState { learned, late, .. } = &mut self.state;
-        match (late, observed.decision) {
-            (Some(late), Some(decision)) => late.report(decision, header, HeldOutcome { context, arm, reward }),
+        let row = match (late, observed.decision) {
+            (Some(late), Some(decision)) => {
+                late.report(decision, header, HeldOutcome { context, arm, reward });
+                return Ok(());
+            }
             // Decisions made elsewhere have no place in our order.
-            (Some(_), None) => {
-                learned.observe(learned.outcomes() + 1, &context, arm, reward);
-                self.learned_at = header.number;
-            }
-            (None, _) => {
-                learned.observe(header.number, &context, arm, reward);
-                self.learned_at = header.number;
-            }
-        }
+            (Some(_), None) => learned.outcomes() + 1,
+            (None, _) => header.number,
+        };
+        learned.observe(row, &context, arm, reward);
+        self.learned_at = header.number;
         Ok(())
     }
 

@@ -72,7 +72,7 @@ const ROUNDING: f64 = 1e-3;
 pub(crate) fn certain_gain_bound(confidence: &Confidence, statistics: &Statistics, tally: &PairTally) -> f64 {
     let Some(marks) = statistics.marks() else { return f64::INFINITY };
     let shape = statistics.shape();
-    let variance = confidence.noise.get() * confidence.noise.get();
+    let variance = confidence.variance();
     let log_pairs = confidence.error_probability.log_inverse() + log_pair_count(shape.arms());
     let mut bound = 0.0;
     for (i, j) in shape.pairs().map(|(i, j)| (i.index(), j.index())) {

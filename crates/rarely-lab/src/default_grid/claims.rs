@@ -4,7 +4,7 @@ use crate::contestant_result::ContestantResult;
 use crate::metrics::{Estimate, Interval95};
 use crate::reproduction::{Claim, Condition, MeasuredValue, Reading, Unjudged, claim};
 
-use super::{CERTIFIED, FIXED, GridCell, GridCellResult, LINUCB, QUICK, THOMPSON, off_rule_percents};
+use super::{CERTIFIED, FIXED, GridCell, GridCellResult, LINUCB, QUICK, THOMPSON};
 
 const GRID: &str = "ours, k × d × σ × start";
 const CHILDREN: &str = "ours, IHDP";
@@ -129,7 +129,7 @@ fn harmful(cell: &GridCellResult, name: &str) -> Option<Unjudged> {
 
 fn off_rule(cell: &GridCellResult, name: &str) -> Option<Unjudged> {
     let result = named(cell, name)?;
-    let value = mean(Interval95::percentages(&off_rule_percents(result)), result);
+    let value = mean(Interval95::percentages(&result.off_rule_percents()), result);
     Some(found(&cell.cell, &format!("% of cases of {name} off the rule"), value, Condition::AtMost(3.0)))
 }
 

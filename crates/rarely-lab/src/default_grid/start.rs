@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rarely_core::{Round, Shape, World};
 
 use crate::description::EnvironmentDescription;
-use crate::environment::{Environment, JudgedSample, SimulatedWorld};
+use crate::environment::{Environment, JudgedSample, OutcomeDelay, SimulatedWorld};
 use crate::judge::Judge;
 
 /// Contexts on which the best arm is found.
@@ -81,5 +81,9 @@ impl SimulatedWorld for StartedWorld {
 
     fn drifts(&self) -> bool {
         self.world.drifts()
+    }
+
+    fn delay(&self) -> Option<OutcomeDelay> {
+        self.world.delay()
     }
 }

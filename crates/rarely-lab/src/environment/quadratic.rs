@@ -26,7 +26,7 @@ impl Environment for Quadratic {
     fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let (parameters, initial) = draw(self.shape, seed, run);
         let mut rng = stream(seed, run, Stream::Unusual);
-        let curvature = parameters.iter().map(|_| self.strength * truncated_normal(&mut rng)).collect();
+        let curvature = parameters.iter().map(|_| self.strength * truncated_normal(&mut rng, 2.0)).collect();
         let surface = Curved { parameters, curvature };
         Box::new(Synthetic::new(surface, initial, self.shape, self.noise, seed, run))
     }

@@ -5,7 +5,7 @@ use rarely_core::{Rng, Round, Shape, World};
 
 use rarely_error::{Explain, Remedy};
 
-use super::{JudgedSample, REGISTRY, SimulatedWorld};
+use super::{JudgedSample, OutcomeDelay, REGISTRY, SimulatedWorld};
 
 /// Why an environment cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -98,6 +98,8 @@ pub(super) struct Synthetic<S> {
     shape: Shape,
     noise: f64,
     law: Law,
+    /// Rounds by which an outcome below its mean is reported late, if outcomes come late.
+    late_failures: Option<u64>,
     contexts: Rng,
     noises: Rng,
     judge: Rng,
@@ -111,6 +113,7 @@ impl<S: Surface> Synthetic<S> {
             shape,
             noise,
             law: Law::Normal,
+            late_failures: None,
             contexts: stream(seed, run, Stream::Contexts),
             noises: stream(seed, run, Stream::Noise),
             judge: stream(seed, run, Stream::Judge),
@@ -119,6 +122,11 @@ impl<S: Surface> Synthetic<S> {
 
     pub(super) fn law(mut self, law: Law) -> Self {
         self.law = law;
+        self
+    }
+
+    pub(super) fn late_failures(mut self, rounds: u64) -> Self {
+        self.late_failures = Some(rounds);
         self
     }
 }
@@ -159,6 +167,11 @@ impl<S: Surface> SimulatedWorld for Synthetic<S> {
     fn drifts(&self) -> bool {
         self.surface.drifts()
     }
+
+    fn delay(&self) -> Option<OutcomeDelay> {
+        let rounds = self.late_failures?;
+        Some(Box::new(move |mean, outcome| if outcome < mean { rounds } else { 0 }))
+    }
 }
 
 fn fill(context: &mut [f64], rng: &mut Rng) {
@@ -173,7 +186,7 @@ fn fill(context: &mut [f64], rng: &mut Rng) {
 /// The arms of docs/mathematics.md §10: slopes from N(0,1) truncated to `[−2,2]`, intercepts the same plus 1.
 pub(super) fn draw_arms(shape: Shape, rng: &mut Rng) -> Vec<f64> {
     let intercept = |at: usize| if at.is_multiple_of(shape.dimension()) { 1.0 } else { 0.0 };
-    (0..shape.parameters()).map(|at| truncated_normal(rng) + intercept(at)).collect()
+    (0..shape.parameters()).map(|at| truncated_normal(rng, 2.0) + intercept(at)).collect()
 }
 
 /// Arms and initial policy of a run, the same in every synthetic environment.
@@ -195,11 +208,11 @@ pub(super) fn linear_means(parameters: &[f64], context: &[f64], means: &mut [f64
     }
 }
 
-/// N(0,1) truncated to `[−2,2]`, by rejection.
-pub(super) fn truncated_normal(rng: &mut Rng) -> f64 {
+/// N(0,1) truncated to `[−limit, limit]`, by rejection.
+pub(crate) fn truncated_normal(rng: &mut Rng, limit: f64) -> f64 {
     loop {
         let draw = rng.normal();
-        if draw.abs() <= 2.0 {
+        if draw.abs() <= limit {
             return draw;
         }
     }

@@ -1,12 +1,13 @@
 //! The claim of our default on the whole grid as text, as a table, and as a page.
 
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TextTable};
-use rarely_plot::{Page, PageCell, Tone};
+use rarely_plot::{Page, PageCell};
 use serde_json::{Value, json};
 
 use super::results::words::plus_minus;
+use super::style::tone_of;
 use crate::default_grid::{GridRow, GridStart};
-use crate::reproduction::{Claim, ClaimVerdict};
+use crate::reproduction::Claim;
 
 const HEADER: [&str; 11] =
     ["k", "d", "σ", "from", "algorithm", "regret", "changes", "most", "improving, %", "renewals", "off the rule, %"];
@@ -106,13 +107,8 @@ fn cells(row: &GridRow) -> [String; 11] {
 }
 
 fn claim_cells(claim: &Claim) -> Vec<PageCell> {
-    let tone = match claim.verdict() {
-        ClaimVerdict::Holds => Tone::Good,
-        ClaimVerdict::NotSettled => Tone::Fair,
-        ClaimVerdict::DoesNotHold => Tone::Bad,
-    };
     vec![
-        PageCell::Badge(tone, claim.judgement.words()),
+        PageCell::Badge(tone_of(claim.verdict()), claim.judgement.words()),
         PageCell::Text(claim.text.to_owned()),
         PageCell::Text(worst(claim)),
     ]

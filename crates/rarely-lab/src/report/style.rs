@@ -1,6 +1,17 @@
-//! The look of each algorithm, the same in every figure.
+//! The look of each algorithm and of each verdict, the same in every figure and on every page.
 
-use rarely_plot::{Colour, Style};
+use rarely_plot::{Colour, Style, Tone};
+
+use crate::reproduction::ClaimVerdict;
+
+/// The tone of a verdict's badge.
+pub(crate) fn tone_of(verdict: ClaimVerdict) -> Tone {
+    match verdict {
+        ClaimVerdict::Holds => Tone::Good,
+        ClaimVerdict::NotSettled => Tone::Fair,
+        ClaimVerdict::DoesNotHold => Tone::Bad,
+    }
+}
 
 /// The look of an algorithm, by its name in the core's table: the same in every figure.
 ///

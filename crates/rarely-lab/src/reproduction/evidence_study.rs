@@ -13,7 +13,7 @@ use rarely_core::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::environment::{Stream, stream};
+use crate::environment::{Stream, stream, truncated_normal};
 use crate::metrics::Interval95;
 
 /// A method that puts an interval around the gain of a declared change.
@@ -167,7 +167,8 @@ impl EvidenceWorld {
 
     /// What the declared change truly gains per case.
     pub fn true_gain(self) -> f64 {
-        let gained: f64 = grid().filter(|&x| moves(x)).map(|x| self.difference(x)).sum();
+        let moved = grid().filter(|&x| declared_change(x)[0] != declared_change(x)[1]);
+        let gained: f64 = moved.map(|x| self.difference(x)).sum();
         gained / GRID as f64
     }
 
@@ -223,12 +224,15 @@ pub struct EvidenceStudy {
 
 /// `δ`.
 const ERROR_PROBABILITY: f64 = 0.1;
-/// Standard deviation of the normal noise, which is cut off at three of them: it is conditionally σ-sub-gaussian, and bounded.
+/// Standard deviation of the normal noise before it is cut off.
 const NOISE: f64 = 0.4;
+/// Standard deviations at which it is cut off: it is bounded then, and as sub-gaussian as the normal, whose density it has on an
+/// interval.
+const CUT: f64 = 3.0;
 /// How bent the bent truth is: enough that the change harms.
 const BEND: f64 = 0.8;
 /// Outcomes are in this range: means are between 0.1 and 0.9.
-const RANGE: (f64, f64) = (0.1 - 3.0 * NOISE, 0.9 + 3.0 * NOISE);
+const RANGE: (f64, f64) = (0.1 - CUT * NOISE, 0.9 + CUT * NOISE);
 /// How often the misleading design tries arm 1 while its estimate is not off.
 const SELDOM: f64 = 0.25;
 /// Contexts of the list over which the gain is declared, evenly on `[0,1]`.
@@ -243,9 +247,9 @@ fn grid() -> impl Iterator<Item = f64> {
     (0..GRID).map(|at| (at as f64 + 0.5) / GRID as f64)
 }
 
-/// Whether the declared change concerns x: arm 1 instead of arm 0.
-fn moves(x: f64) -> bool {
-    (0.4..0.8).contains(&x)
+/// The declared change: the arm at x before and after it.
+fn declared_change(x: f64) -> [Arm; 2] {
+    [0.8, 0.4].map(|cut| Arm::new(usize::from(x >= cut)))
 }
 
 impl EvidenceStudy {
@@ -366,8 +370,7 @@ impl Plan {
     fn new(world: EvidenceWorld, cases: u64) -> Result<Self, ConfirmError> {
         let shape = Shape::new(2, 2)?;
         let list: Vec<f64> = grid().flat_map(|x| [1.0, x]).collect();
-        let before: Vec<Arm> = grid().map(|x| Arm::new(usize::from(x >= 0.8))).collect();
-        let after: Vec<Arm> = grid().map(|x| Arm::new(usize::from(x >= 0.4))).collect();
+        let [before, after] = [0, 1].map(|at| grid().map(|x| declared_change(x)[at]).collect::<Vec<Arm>>());
         let functional = gain_functional(shape, Contexts::new(&list, 2)?, &before, &after)?;
         let line = EvidenceWorld::line();
         let error_probability = ErrorProbability::new(ERROR_PROBABILITY)?;
@@ -420,7 +423,7 @@ impl Plan {
             let values = [1.0, x];
             let context = Context::new(&values)?;
             let (arm, propensities) = self.choose(thompson.as_ref(), &seen, context, own);
-            let reward = self.world.mean(x, arm.index()) + NOISE * cut_normal(&mut noises);
+            let reward = self.world.mean(x, arm.index()) + NOISE * truncated_normal(&mut noises, CUT);
             if self.world.design == ArmDesign::Thompson {
                 let _ = thompson.observe(context, &rarely_core::Decision::recorded(arm), reward)?;
             }
@@ -572,7 +575,7 @@ impl Seen {
         } else if let Some(proposed) = &self.proposed {
             let x = context.values()[1];
             let predictions = [0, 1].map(|arm| proposed.arm(arm)[0] + proposed.arm(arm)[1] * x);
-            let (before, after) = (Arm::new(usize::from(x >= 0.8)), Arm::new(usize::from(x >= 0.4)));
+            let [before, after] = declared_change(x);
             let scored = ScoredCase {
                 arm,
                 reward,
@@ -590,16 +593,5 @@ impl Seen {
     fn norm_squared(&self, arm: usize, v: &[f64]) -> f64 {
         let rows = self.contexts.chunks_exact(2).zip(&self.arms).filter(|(_, given)| given.index() == arm);
         rows.map(|(s, _)| (s[0] * v[0] + s[1] * v[1]).powi(2)).sum()
-    }
-}
-
-/// N(0,1) within three standard deviations, by rejection: as sub-gaussian as the normal, since its density is the normal's on an
-/// interval.
-fn cut_normal(rng: &mut Rng) -> f64 {
-    loop {
-        let draw = rng.normal();
-        if draw.abs() <= 3.0 {
-            return draw;
-        }
     }
 }

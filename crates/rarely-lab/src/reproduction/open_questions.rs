@@ -153,12 +153,8 @@ fn growth_id((arms, dimension, noise): (usize, usize, f64)) -> String {
 
 fn growth_trial(size: ReproductionSize, cell: (usize, usize, f64)) -> Trial {
     let (arms, dimension, noise) = cell;
-    let source = WorldSource::Synthetic { name: "linear".to_owned(), arms, dimension, noise, strength: 1.0 };
-    let contestants = OURS.map(|algorithm| {
-        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-        contestant.declared.noise = Some(noise);
-        contestant
-    });
+    let source = WorldSource::linear_with_noise(arms, dimension, noise);
+    let contestants = OURS.map(|algorithm| Contestant::new(algorithm, Profile::Rigorous).declaring_noise(noise));
     let experiment = Experiment {
         rounds: Some(size.rounds.min(4_000)),
         judged_on: 200,
@@ -181,11 +177,7 @@ fn two_armed_trial(size: ReproductionSize, gap: f64, better: usize) -> Result<Tr
     truth[better] += gap;
     let world = Given { shape: Shape::new(2, 1)?, truth, initial: vec![1.0, 0.0], noise };
     let compared = [Algorithm::Rarely, Algorithm::RarelyQuick, Algorithm::Thompson, Algorithm::LinUcb];
-    let contestants = compared.map(|algorithm| {
-        let mut contestant = Contestant::new(algorithm, Profile::Rigorous);
-        contestant.declared.noise = Some(noise);
-        contestant
-    });
+    let contestants = compared.map(|algorithm| Contestant::new(algorithm, Profile::Rigorous).declaring_noise(noise));
     let experiment = Experiment {
         rounds: Some(rounds),
         judged_on: 1,
@@ -325,8 +317,7 @@ fn schedule(trials: &TrialResults, gap: f64) -> Option<ScheduleComparison> {
         .zip(sides[1])
         .map(|(one, other)| {
             let both = |values: fn(&ContestantResult) -> Vec<f64>| [values(one), values(other)].concat();
-            let regrets: Vec<f64> =
-                both(ContestantResult::regrets).iter().map(|regret| regret * trial.rounds as f64).collect();
+            let regrets = both(ContestantResult::total_regrets);
             MeasuredSchedule {
                 name: one.name().to_owned(),
                 runs: regrets.len(),

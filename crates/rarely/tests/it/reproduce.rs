@@ -112,7 +112,7 @@ fn files(place: &Place) {
     for name in FIGURES {
         let svg = place.text(&format!("out/figures/{name}.svg"));
         assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{name}");
-        assert!(!svg.contains("NaN"), "{name}.svg has a number that is none");
+        assert!(!svg.contains("NaN"), "{name}.svg contains NaN");
         assert!(files[&format!("figures/{name}.png")].starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
     }
 }

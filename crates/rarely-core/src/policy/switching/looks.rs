@@ -183,12 +183,7 @@ impl Switching {
 
     /// Puts the estimate into the workspace.
     fn propose_estimate(&mut self) {
-        let shape = self.shape();
-        self.workspace.resize(shape.arms(), shape.dimension());
-        let parts = self.workspace.point.chunks_exact_mut(shape.dimension());
-        for (part, ridge) in parts.zip(self.learner.statistics().arms()) {
-            part.copy_from_slice(ridge.estimate());
-        }
+        let _ = Update::Estimate.propose(&self.learner.set(), self.rule.parameters(), &mut self.workspace);
     }
 
     /// Puts an update's candidate under sharp sets into the workspace. An intersection of sets has no closed form for the nearest point

@@ -1,7 +1,8 @@
 //! The claims with their verdicts, as a section of the page.
 
+use crate::report::style::tone_of;
 use crate::reproduction::{Claim, ClaimVerdict, Measurement, Reading};
-use rarely_plot::{Page, PageCell, Tone};
+use rarely_plot::{Page, PageCell};
 
 /// How many of the paper's claims hold, in a sentence or two.
 pub(super) fn count(claims: &[Claim]) -> String {
@@ -52,12 +53,7 @@ pub(super) fn section(page: &mut Page, claims: &[Claim]) {
 }
 
 fn badge(verdict: ClaimVerdict) -> PageCell {
-    let tone = match verdict {
-        ClaimVerdict::Holds => Tone::Good,
-        ClaimVerdict::NotSettled => Tone::Fair,
-        ClaimVerdict::DoesNotHold => Tone::Bad,
-    };
-    PageCell::Badge(tone, verdict.words().to_owned())
+    PageCell::Badge(tone_of(verdict), verdict.words().to_owned())
 }
 
 fn row(claim: &Claim) -> Vec<PageCell> {
@@ -87,10 +83,10 @@ fn measured(found: &Measurement) -> Vec<PageCell> {
         (Some(low), Some(high)) => format!("{} to {}", short(low), short(high)),
         _ => String::new(),
     };
-    let (tone, word) = match found.judgement.verdict {
-        ClaimVerdict::Holds => (Tone::Good, "yes".to_owned()),
-        ClaimVerdict::DoesNotHold => (Tone::Bad, "no".to_owned()),
-        ClaimVerdict::NotSettled => (Tone::Fair, found.judgement.words()),
+    let word = match found.judgement.verdict {
+        ClaimVerdict::Holds => "yes".to_owned(),
+        ClaimVerdict::DoesNotHold => "no".to_owned(),
+        ClaimVerdict::NotSettled => found.judgement.words(),
     };
     vec![
         PageCell::Text(found.profile.words().to_owned()),
@@ -99,7 +95,7 @@ fn measured(found: &Measurement) -> Vec<PageCell> {
         PageCell::Number(interval),
         PageCell::Number(found.runs.map_or_else(String::new, |runs| runs.to_string())),
         PageCell::Text(found.holds_if.clone()),
-        PageCell::Badge(tone, word),
+        PageCell::Badge(tone_of(found.judgement.verdict), word),
     ]
 }
 
