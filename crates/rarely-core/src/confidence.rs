@@ -122,6 +122,14 @@ impl Confidence {
         ConfidenceSet { statistics, confidence: *self, radius }
     }
 
+    /// The ellipsoid of all arms' parameters around the estimates with a radius that was derived elsewhere, such as that of planned looks.
+    ///
+    /// # Panics
+    /// If the statistics have another penalty.
+    pub fn set_of_radius<'a>(&self, statistics: &'a Statistics, radius: f64) -> ConfidenceSet<'a> {
+        ConfidenceSet { radius, ..self.set(statistics) }
+    }
+
     /// The sharp set of some statistics. Statistics without [marks](Statistics::marked) have mark 0 only.
     ///
     /// # Panics

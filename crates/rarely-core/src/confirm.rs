@@ -75,6 +75,8 @@ enum Errors<'a> {
     Hc3(CaseLog<'a>),
     Cr2(CaseLog<'a>, &'a [u64]),
     Sums,
+    /// HC3, of one functional, from rows that were streamed.
+    Streamed(f64),
 }
 
 /// A standard error, the degrees of freedom of its t, and the independent cases behind it.
@@ -107,7 +109,17 @@ impl<'a> Confirmation<'a> {
     /// # Errors
     /// [`ConfirmError::Length`] if they do not have the shape.
     pub fn from_sums(shape: Shape, sums: &[ArmSums]) -> Result<Self, ConfirmError> {
-        Ok(Self { fit: LeastSquares::from_sums(shape, sums)?, errors: Errors::Sums })
+        Ok(Self::from_fit(LeastSquares::from_sums(shape, sums)?))
+    }
+
+    /// From regressions, with each arm's residual variance.
+    pub fn from_fit(fit: LeastSquares) -> Self {
+        Self { fit, errors: Errors::Sums }
+    }
+
+    /// From regressions and the HC3 error of one functional, which [`StreamedErrors`](crate::StreamedErrors) computes without keeping rows.
+    pub fn from_error(fit: LeastSquares, standard_error: f64) -> Self {
+        Self { fit, errors: Errors::Streamed(standard_error) }
     }
 
     /// The regressions.
@@ -175,6 +187,9 @@ impl<'a> Confirmation<'a> {
         match &self.errors {
             Errors::Hc3(log) => {
                 let standard_error = self.fit.hc3_error(log, functional)?;
+                Ok(Precision { method: Method::LeastSquaresHc3, standard_error, degrees, cases })
+            }
+            &Errors::Streamed(standard_error) => {
                 Ok(Precision { method: Method::LeastSquaresHc3, standard_error, degrees, cases })
             }
             Errors::Sums => {

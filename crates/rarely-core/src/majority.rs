@@ -1,16 +1,24 @@
 //! How rare the rarer outcomes of an arm are, in one pass and three numbers.
 
 /// Counts outcomes, and how far the most frequent one is ahead of all others together [boyer-1991].
+///
+/// ```
+/// let mut outcomes = rarely_core::Majority::default();
+/// [0.0, 1.0, 0.0, 0.0].into_iter().for_each(|outcome| outcomes.add(outcome));
+/// assert_eq!((outcomes.count(), outcomes.rarer()), (4, 1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Majority {
+pub struct Majority {
     count: u64,
     candidate: f64,
     lead: u64,
 }
 
 impl Majority {
-    pub(crate) fn add(&mut self, outcome: f64) {
+    /// Adds an outcome.
+    #[inline]
+    pub fn add(&mut self, outcome: f64) {
         self.count += 1;
         if self.lead == 0 {
             (self.candidate, self.lead) = (outcome, 1);
@@ -21,13 +29,26 @@ impl Majority {
         }
     }
 
-    pub(crate) fn count(&self) -> u64 {
+    /// Adds the outcomes that another one counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        if other.candidate == self.candidate {
+            self.lead += other.lead;
+        } else if other.lead > self.lead {
+            (self.candidate, self.lead) = (other.candidate, other.lead - self.lead);
+        } else {
+            self.lead -= other.lead;
+        }
+    }
+
+    /// Outcomes so far.
+    pub fn count(&self) -> u64 {
         self.count
     }
 
     /// A lower bound of the number of outcomes that differ from the most frequent one: `(n − lead)/2`, since each of them can cancel
     /// one of the most frequent. For a binary outcome it is exact: the count of the rarer class.
-    pub(crate) fn rarer(&self) -> u64 {
+    pub fn rarer(&self) -> u64 {
         (self.count - self.lead) / 2
     }
 }
@@ -50,6 +71,21 @@ mod tests {
             if ones == 37 {
                 assert_eq!(rarer(outcomes), 37);
             }
+        }
+    }
+
+    #[test]
+    fn two_counts_merge_into_the_count_of_both() {
+        for split in 0..200_u32 {
+            let outcome = |at: u32| f64::from(u8::from(at * 7 % 200 < 37));
+            let part = |range: std::ops::Range<u32>| {
+                let mut majority = Majority::default();
+                range.for_each(|at| majority.add(outcome(at)));
+                majority
+            };
+            let mut both = part(0..split);
+            both.merge(&part(split..200));
+            assert_eq!((both.count(), both.rarer()), (200, 37), "{split}");
         }
     }
 

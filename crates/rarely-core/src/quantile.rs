@@ -22,7 +22,7 @@ pub(crate) fn student_t_upper(degrees: f64, tail: f64) -> f64 {
 }
 
 /// The `x` with `P(F > x) = tail`.
-pub(crate) fn f_upper(numerator: f64, denominator: f64, tail: f64) -> f64 {
+pub fn f_upper(numerator: f64, denominator: f64, tail: f64) -> f64 {
     assert!(numerator > 0.0 && denominator > 0.0, "degrees of freedom are positive");
     let (a, b) = (0.5 * denominator, 0.5 * numerator);
     // P(F > x) = I_z(a,b) at z = a/(a + bx), and ln(z/(1−z)) falls as fast as ln x rises.

@@ -2,7 +2,7 @@
 //!
 //! With `b = R⁻¹s` (see `least_squares`), a row has leverage `h = ‖b‖²` and weight `v = bᵀR⁻¹g_a` in the estimate, `⟨g,θ̂⟩ = Σ v·y`.
 
-use crate::arm::Parameters;
+use crate::arm::{Arm, Parameters};
 use crate::error::ConfirmError;
 use crate::least_squares::{ArmFit, CaseLog, Concerned, LeastSquares};
 use crate::symmetric::{add_scaled, dot};
@@ -93,6 +93,98 @@ impl LeastSquares {
             sums.end_cluster();
         }
         Ok(sums.error())
+    }
+}
+
+/// The HC3 errors of several functionals from rows that come one after the other, the same rows that the regressions were fitted to.
+/// Memory does not grow with them.
+///
+/// ```
+/// use rarely_core::*;
+/// let arms: Vec<Arm> = (0..400).map(|row| Arm::new(row % 2)).collect();
+/// let rewards: Vec<f64> = (0..400).map(|row| f64::from(row * 37 % 11)).collect();
+/// let (shape, contexts) = (Shape::new(2, 1)?, Contexts::new(&[1.0; 400], 1)?);
+/// let log = CaseLog::new(shape, contexts, &arms, &rewards)?;
+/// let (fit, gain) = (LeastSquares::fit(&log), Parameters::new(shape, vec![-1.0, 1.0])?);
+/// let mut errors = StreamedErrors::new(&fit, std::slice::from_ref(&gain));
+/// arms.iter().zip(&rewards).for_each(|(&arm, &reward)| errors.add(&[1.0], arm, reward));
+/// assert!((errors.error(0)? - fit.hc3_error(&log, &gain)?).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct StreamedErrors {
+    arms: Vec<Option<StreamedArm>>,
+    variances: Vec<Result<f64, ConfirmError>>,
+    whitened: Vec<f64>,
+    row: usize,
+}
+
+/// One arm's regression, and `R⁻¹g_a` of each functional that concerns it.
+#[derive(Debug, Clone)]
+struct StreamedArm {
+    fit: ArmFit,
+    directions: Vec<(usize, Vec<f64>)>,
+}
+
+impl StreamedErrors {
+    /// For functionals of the regressions' shape.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn new(fit: &LeastSquares, functionals: &[Parameters]) -> Self {
+        let mut arms: Vec<Option<StreamedArm>> = vec![None; fit.shape().arms()];
+        let mut variances = Vec::with_capacity(functionals.len());
+        for (at, functional) in functionals.iter().enumerate() {
+            variances.push(fit.concerned(functional).map(|concerned| {
+                for Concerned { arm, fit, part } in concerned {
+                    let streamed =
+                        arms[arm].get_or_insert_with(|| StreamedArm { fit: fit.clone(), directions: Vec::new() });
+                    streamed.directions.push((at, fit.whitened(part)));
+                }
+                0.0
+            }));
+        }
+        Self { arms, variances, whitened: Vec::with_capacity(fit.shape().dimension()), row: 0 }
+    }
+
+    /// Adds a row. O(d²) where a functional concerns its arm.
+    ///
+    /// # Panics
+    /// If the row does not fit.
+    pub fn add(&mut self, context: &[f64], arm: Arm, reward: f64) {
+        let row = self.row;
+        self.row += 1;
+        let Some(arm) = &self.arms[arm.index()] else { return };
+        self.whitened.clear();
+        self.whitened.extend_from_slice(context);
+        arm.fit.whiten(&mut self.whitened);
+        let left = 1.0 - dot(&self.whitened, &self.whitened);
+        let residual = reward - dot(context, arm.fit.estimate());
+        for (at, direction) in &arm.directions {
+            let weight = dot(&self.whitened, direction);
+            let variance = &mut self.variances[*at];
+            if weight == 0.0 {
+                continue;
+            }
+            if !(left > FULL_LEVERAGE) {
+                *variance = Err(ConfirmError::Leverage { row });
+            }
+            if let Ok(variance) = variance {
+                let score = weight * residual / left;
+                *variance += score * score;
+            }
+        }
+    }
+
+    /// The standard error of a functional.
+    ///
+    /// # Errors
+    /// [`ConfirmError::NoChange`], [`ConfirmError::NotEstimable`] or [`ConfirmError::Leverage`].
+    ///
+    /// # Panics
+    /// If there is no such functional.
+    pub fn error(&self, functional: usize) -> Result<f64, ConfirmError> {
+        self.variances[functional].clone().map(f64::sqrt)
     }
 }
 

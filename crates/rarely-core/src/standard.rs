@@ -50,6 +50,8 @@ pub enum Method {
     EmpiricalBernstein,
     /// Model-free scores with an asymptotic confidence sequence.
     AsymptoticSequence,
+    /// Sharp sets, which hold for every change at once.
+    SharpSets,
 }
 
 impl fmt::Display for Method {
@@ -64,6 +66,7 @@ impl fmt::Display for Method {
             Self::ScoreMean => "model-free scores, t interval",
             Self::EmpiricalBernstein => "model-free scores, empirical Bernstein",
             Self::AsymptoticSequence => "model-free scores, asymptotic confidence sequence",
+            Self::SharpSets => "sharp sets",
         })
     }
 }

@@ -38,7 +38,7 @@ pub struct LoggedCase {
     pub context: Vec<f64>,
     /// The option that was chosen.
     pub arm: Arm,
-    /// The outcome; higher is better.
+    /// The outcome less the option's cost; higher is better.
     pub reward: f64,
     /// The probability with which the option was chosen, if its column was asked for.
     pub propensity: Option<f64>,
@@ -276,6 +276,7 @@ impl Encoding {
         case.reward = reward.map_err(|problem| rejection(fields, outcome, problem))?;
         let arm = self.encoder.option(fields.value(option));
         case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
+        case.reward -= self.encoder.cost(case.arm);
         case.propensity = None;
         if let Some(wanted) = self.propensity {
             let propensity = Encoder::propensity(numeric(fields, wanted));

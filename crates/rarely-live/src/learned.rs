@@ -18,7 +18,7 @@ pub struct Learned {
 impl Learned {
     /// Before any outcome.
     pub fn new(document: &PolicyDocument) -> Self {
-        Self { tally: Tally::new(document), recent: VecDeque::new() }
+        Self { tally: Tally::undivided(document), recent: VecDeque::new() }
     }
 
     /// Outcomes so far.

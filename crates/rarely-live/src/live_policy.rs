@@ -313,13 +313,13 @@ impl LivePolicy {
         about: Option<&DecisionRef>,
     ) -> Result<(), Objection> {
         let reader = &self.reader;
-        let reward = reader.reward(observed.outcome).map_err(inconsistent)?;
         let (record, option) = match (&observed.elsewhere, about) {
             (Some(elsewhere), _) => (&elsewhere.record, &elsewhere.option),
             (None, Some(about)) => (&about.decided.record, &about.decided.option),
             (None, None) => return Err(inconsistent("an outcome of a decision that is not in the log")),
         };
         let (arm, context) = (self.arm(option)?, reader.context(record).map_err(inconsistent)?);
+        let reward = reader.reward(observed.outcome, arm).map_err(inconsistent)?;
         let counts = &mut self.state.counts;
         match about {
             Some(about) if observed.elsewhere.is_none() => {
@@ -353,9 +353,9 @@ impl LivePolicy {
     ) -> Result<(), Objection> {
         let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
         let reader = &self.reader;
-        let reward = |outcome| reader.reward(outcome).map_err(inconsistent);
         let (arm, context) =
             (self.arm(&about.decided.option)?, reader.context(&about.decided.record).map_err(inconsistent)?);
+        let reward = |outcome| reader.reward(outcome, arm).map_err(inconsistent);
         let (from, to) = (reward(corrected.from)?, reward(corrected.outcome)?);
         self.state.counts.corrections += 1;
         let earlier = match &mut self.state.late {

@@ -162,11 +162,19 @@ impl RecordReader {
         self.encoder.option(FieldValue::Text(name))
     }
 
-    /// The reward of an outcome.
+    /// The reward of an outcome under an option: less the option's cost.
     ///
     /// # Errors
     /// [`ValueError`] if it is out of range.
-    pub fn reward(&self, outcome: f64) -> Result<f64, ValueError> {
-        self.encoder.outcome(FieldValue::Number(outcome))
+    pub fn reward(&self, outcome: f64, arm: Arm) -> Result<f64, ValueError> {
+        Ok(self.encoder.outcome(FieldValue::Number(outcome))? - self.encoder.cost(arm))
+    }
+
+    /// Whether an outcome is one that the document allows.
+    ///
+    /// # Errors
+    /// [`ValueError`] if it is out of range.
+    pub fn check_outcome(&self, outcome: f64) -> Result<(), ValueError> {
+        self.encoder.outcome(FieldValue::Number(outcome)).map(|_| ())
     }
 }

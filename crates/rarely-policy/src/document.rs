@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod compare;
 mod evidence;
+mod limits;
 pub(crate) mod locate;
 mod parse;
 pub(crate) mod raw;
@@ -16,7 +17,8 @@ use crate::error::RuleError;
 use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
-pub use toml::{Better, Digits};
+pub use limits::{ChangeLimits, EvidenceStandard};
+pub use toml::{Better, Design, Digits, RowOrder, Slope};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///
@@ -37,7 +39,9 @@ pub struct PolicyDocument {
     intercept: bool,
     features: Vec<Feature>,
     evidence: EvidenceSettings,
+    standard: EvidenceStandard,
     change: ChangeSettings,
+    limits: ChangeLimits,
     control: Control,
     rule: WrittenRule,
     shape: Shape,
@@ -57,7 +61,7 @@ pub struct OutcomeColumn {
 /// The assumptions that turn data into evidence (`[evidence]`), as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvidenceSettings {
-    /// `σ`; `None` is "bounded": half the outcome's range.
+    /// `σ`; `None` is "bounded": half the outcome's range, where it has one.
     pub noise: Option<f64>,
     /// `L`; `None` is "auto": derived from the outcome's range.
     pub norm_bound: Option<f64>,
@@ -65,6 +69,10 @@ pub struct EvidenceSettings {
     pub penalty: f64,
     /// `δ`.
     pub error_probability: f64,
+    /// Whether the options that were given depended on earlier outcomes.
+    pub design: Design,
+    /// The order of a log's rows.
+    pub order: RowOrder,
 }
 
 /// When the rule may change.
@@ -82,6 +90,8 @@ pub struct ChangeSettings {
     pub excluded_share: Option<f64>,
     /// Whether a proposal is rounded.
     pub digits: Digits,
+    /// The smallest gain per decision that is worth a change; `None` is 1 % of the outcome's range.
+    pub worth: Option<f64>,
 }
 
 impl PolicyDocument {
@@ -137,6 +147,16 @@ impl PolicyDocument {
         &self.evidence
     }
 
+    /// How often the evidence may be looked at.
+    pub fn standard(&self) -> &EvidenceStandard {
+        &self.standard
+    }
+
+    /// What every proposal must respect.
+    pub fn limits(&self) -> &ChangeLimits {
+        &self.limits
+    }
+
     /// When the rule may change.
     pub fn change(&self) -> &ChangeSettings {
         &self.change
@@ -184,7 +204,8 @@ impl PolicyDocument {
         usize::from(self.intercept) + self.features[..feature].iter().map(Feature::coordinates).sum::<usize>()
     }
 
-    /// The core's settings for this document, with its rule as the policy in force.
+    /// The core's settings for this document, with its rule as the policy in force. Without a noise and a range of the outcome, noise
+    /// and norm bound are 1: a live policy refuses such a document, and a review does not use them.
     ///
     /// # Errors
     /// Never for a checked document; the signature follows the core's.
@@ -196,8 +217,8 @@ impl PolicyDocument {
         let excluded_share = share("excluded share", change.excluded_share)?;
         Ok(Settings::new(self.shape.arms(), self.shape.dimension())?
             .algorithm(change.algorithm)
-            .noise(self.noise())?
-            .norm_bound(self.norm_bound())?
+            .noise(self.noise().unwrap_or(1.0))?
+            .norm_bound(self.norm_bound().unwrap_or(1.0))?
             .penalty(self.evidence.penalty)?
             .error_probability(self.evidence.error_probability)?
             .deployed(self.rule.parameters(self).values().to_vec())?

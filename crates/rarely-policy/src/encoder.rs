@@ -35,6 +35,7 @@ pub struct Encoder {
     outcome_column: String,
     outcome_range: Option<(f64, f64)>,
     sign: f64,
+    costs: Vec<f64>,
 }
 
 /// How one feature is written into a context.
@@ -70,6 +71,7 @@ impl Encoder {
             outcome_column: outcome.column.clone(),
             outcome_range: outcome.range,
             sign: if outcome.better == Better::Lower { -1.0 } else { 1.0 },
+            costs: document.limits().costs().to_vec(),
         }
     }
 
@@ -136,7 +138,13 @@ impl Encoder {
         self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(value))
     }
 
-    /// The reward of an outcome: minus the outcome where lower is better.
+    /// What an option costs per case: a case's reward is that of its outcome less this.
+    #[inline]
+    pub fn cost(&self, arm: Arm) -> f64 {
+        self.costs[arm.index()]
+    }
+
+    /// The reward of an outcome, before costs: minus the outcome where lower is better.
     ///
     /// # Errors
     /// [`ValueError`] if it is not a number, or outside its range.

@@ -53,7 +53,10 @@ mod schema;
 
 pub use apply::apply;
 pub use control::{Approval, Control, RuleBound};
-pub use document::{Better, ChangeSettings, Digits, EvidenceSettings, OutcomeColumn, PolicyDocument};
+pub use document::{
+    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, OutcomeColumn,
+    PolicyDocument, RowOrder, Slope,
+};
 pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
 pub use encoder::Encoder;
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, Tally};
+use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -51,26 +51,30 @@ pub(crate) fn review(
             "give a frame, or saved statistics as state",
         ));
     }
-    let mut rejected = Vec::new();
+    let (mut rejected, mut rows) = (Vec::new(), None);
     let mut sources = ReviewSources { command: call(&document, population), ..ReviewSources::default() };
     if !frame.is_none() {
         let log = LogSource::of(frame, "the frame", &wanted(&document))?;
         sources.data = log.names();
-        rejected = read(py, &document, log, reject_limit, &mut tally)?;
+        rejected = read(py, &document, log.clone(), reject_limit, &mut tally)?;
+        rows = Some(log).filter(|_| state.is_none());
     }
+    tally.look(&document.checked).map_err(|error| error::REVIEW.explain(py, &error))?;
     sources.data.extend(state.map(|_| "saved statistics".to_owned()));
     let people = population.map(|people| read_population(py, &document, people)).transpose()?;
     sources.population = people.as_ref().map(|(_, names)| names.join(", "));
     let people = people.map(|(people, _)| people);
-    let found = py.detach(|| {
-        let base = EvidenceBase::of(&document.checked, &tally, people.clone())?;
-        rarely_review::review(&base, &tally)
-    });
-    let found = found.map_err(|error| reviewing(py, &error))?;
+    let base = py.detach(|| EvidenceBase::of(&document.checked, &tally, people.clone()));
+    let mut base = base.map_err(|error| reviewing(py, &error))?;
+    if let (Some(rows), Some(second)) = (rows, base.second_reading()) {
+        base = base.with_second_reading(read_again(py, &document, rows, reject_limit, second)?);
+    }
+    let found = py.detach(|| rarely_review::review(&base, &tally)).map_err(|error| reviewing(py, &error))?;
     Ok(PyReview::new(document, tally, people, found, rejected, sources))
 }
 
 /// A log or people: files, or a table in memory.
+#[derive(Clone)]
 enum LogSource {
     Files(Vec<PathBuf>),
     Frame(Arc<PyFrame>, &'static str),
@@ -121,6 +125,36 @@ fn read(
     reject_limit: u64,
     tally: &mut Tally,
 ) -> PyResult<Vec<String>> {
+    let cases = walk(py, document, log, reject_limit, |case| {
+        tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+    })?;
+    tally.reject(cases.rejected_count());
+    tally.check_sources().map_err(|error| error::REVIEW.explain(py, &error))?;
+    Ok(cases.rejected().iter().map(ToString::to_string).collect())
+}
+
+/// Reads a log again, for the errors of the candidates' gains.
+fn read_again(
+    py: Python<'_>,
+    document: &PyDocument,
+    log: LogSource,
+    reject_limit: u64,
+    mut second: SecondReading,
+) -> PyResult<SecondReading> {
+    walk(py, document, log, reject_limit, |case| {
+        second.add(case.row_in_file, &case.context, case.arm, case.reward);
+    })?;
+    Ok(second)
+}
+
+/// Passes every case of a log to `take`. Ctrl-C stops it.
+fn walk(
+    py: Python<'_>,
+    document: &PyDocument,
+    log: LogSource,
+    reject_limit: u64,
+    mut take: impl FnMut(&LoggedCase) + Send,
+) -> PyResult<Cases> {
     let checked = &document.checked;
     let columns = Columns { option: checked.option_column().to_owned(), propensity: None, time: None };
     let cases = match log {
@@ -135,18 +169,15 @@ fn read(
                 if !cases.next(&mut case)? {
                     return Ok(false);
                 }
-                tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+                take(&case);
             }
             Ok(true)
         });
         py.check_signals()?;
         if !more.map_err(|error| reading(py, &error, reject_limit))? {
-            break;
+            return Ok(cases);
         }
     }
-    tally.reject(cases.rejected_count());
-    tally.check_sources().map_err(|error| error::REVIEW.explain(py, &error))?;
-    Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
 
 /// The contexts of the people whom the rule is for, and the names of their files.

@@ -4,7 +4,9 @@ mod model;
 
 use rarely_plot::{Page, PageCell, Tone};
 use rarely_review::findings::numbers::count;
-use rarely_review::findings::{CertificateLine, DIGEST_TITLE, ImpactFinding, ProposalFinding, thin_title};
+use rarely_review::findings::{
+    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, ProposalFinding, thin_title,
+};
 use rarely_review::{Findings, ThinSupport, Verdict};
 
 use crate::Picture;
@@ -29,6 +31,7 @@ pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) 
     let mut report = Report { findings, pictures, page: &mut page };
     report.verdict();
     report.evidence();
+    report.candidates();
     if let Some(proposal) = &findings.proposal {
         report.proposal(proposal);
         report.impact(&proposal.impact);
@@ -67,6 +70,9 @@ impl Report<'_> {
             &["verdict", "in short"],
             [vec![PageCell::Badge(tone, found.verdict.name().to_owned()), PageCell::Text(sentence)]],
         );
+        if let Some(sentence) = &found.keeping_sentence {
+            self.page.paragraph(sentence);
+        }
         self.page.paragraph("The rule in force:").list(self.findings.rule.lines.clone());
     }
 
@@ -84,6 +90,32 @@ impl Report<'_> {
         let joint = standing.joint_sentence.map_or_else(String::new, |sentence| format!(" {sentence}"));
         self.page.paragraph(&format!("{}{joint}", standing.excluded.sentence));
         self.pictures(&["decision-boundary", "score-distribution", "option-shares"]);
+    }
+
+    fn candidates(&mut self) {
+        let found = &self.findings.candidates;
+        if found.rules.is_empty() {
+            return;
+        }
+        self.page.heading("The rules that were tried").paragraph(&found.sentence);
+        let rows = found.rules.iter().map(|rule| {
+            let [name, changed, gain, plain, evidence] = &rule.cells;
+            vec![
+                PageCell::Text(name.clone()),
+                PageCell::Number(changed.clone()),
+                PageCell::Number(together(gain)),
+                PageCell::Number(together(plain)),
+                PageCell::Text(evidence.clone()),
+            ]
+        });
+        self.page.table(&CandidatesFinding::COLUMNS, rows.collect::<Vec<_>>());
+        let reasons = found.rules.iter().filter_map(|rule| rule.not_confirmed.clone());
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
+            self.page.collapsed("Why some gains could not be confirmed by least squares", |page| {
+                page.list(reasons);
+            });
+        }
     }
 
     fn proposal(&mut self, proposal: &ProposalFinding) {
@@ -110,7 +142,7 @@ impl Report<'_> {
         let exact = &proposal.exact;
         if exact.differs {
             self.page.collapsed("The same rule with all its digits", |page| {
-                page.paragraph(&exact.sentence);
+                page.paragraph(exact.sentence);
                 page.command(&serde_json::to_string_pretty(&exact.rule.rule).unwrap_or_default());
             });
         }

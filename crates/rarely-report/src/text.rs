@@ -6,7 +6,8 @@ use rarely_output::TextTable;
 use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    AssumptionFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, ProposalFinding, StandingFinding,
+    AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, ProposalFinding,
+    StandingFinding,
 };
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
@@ -19,8 +20,10 @@ pub fn text(findings: &Findings, width: Option<u16>) -> String {
     let _ = writeln!(text, "\nVerdict: {}", findings.verdict.verdict);
     lines(&mut text, [&findings.verdict.sentence]);
     lines(&mut text, findings.verdict.reasons.iter().map(|reason| &reason.sentence));
+    lines(&mut text, &findings.verdict.keeping_sentence);
     section(&mut text, "The rule in force", &findings.rule.lines);
     section(&mut text, "What the data say about it", standing(&findings.standing));
+    tried(&mut text, &findings.candidates);
     if let Some(proposal) = &findings.proposal {
         proposed(&mut text, proposal, width);
     }
@@ -43,6 +46,16 @@ fn lines(text: &mut String, lines: impl IntoIterator<Item = impl AsRef<str>>) {
     for line in lines {
         let _ = writeln!(text, "  {}", line.as_ref());
     }
+}
+
+/// The rules that were tried, each with its gain and what that rests on.
+fn tried(text: &mut String, candidates: &CandidatesFinding) {
+    let rules = candidates.rules.iter().map(|rule| {
+        let [name, changed, gain, plain, evidence] = &rule.cells;
+        let plain = rule.plain.map_or_else(String::new, |_| format!("; plain 95 %: {plain}"));
+        format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}")
+    });
+    section(text, "Rules that were tried", rules);
 }
 
 fn standing(standing: &StandingFinding) -> impl Iterator<Item = &str> {

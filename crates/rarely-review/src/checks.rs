@@ -114,14 +114,15 @@ pub enum JumpWarning {
 
 /// All checks.
 pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
-    let found: Vec<Result<Curvature, NoCurvature>> = tally.options().iter().map(Moments::curvature).collect();
-    let mut checks = curvatures(base, tally, &found);
+    let totals = tally.totals();
+    let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(Moments::curvature).collect();
+    let mut checks = curvatures(base, &totals, &found);
     checks.extend(noises(base.document, &found));
     checks.extend(jumps(base, tally));
     checks
 }
 
-fn curvatures(base: &EvidenceBase<'_>, tally: &Tally, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
+fn curvatures(base: &EvidenceBase<'_>, totals: &[Moments], found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
     let document = base.document;
     let changed = decisions_changed(base, found);
     let limit = BENT / document.options().len() as f64;
@@ -129,7 +130,7 @@ fn curvatures(base: &EvidenceBase<'_>, tally: &Tally, found: &[Result<Curvature,
     document
         .options()
         .iter()
-        .zip(tally.options().iter().zip(found))
+        .zip(totals.iter().zip(found))
         .map(|(option, (moments, found))| {
             let bend = found.as_ref().ok().and_then(|found| {
                 // (x−½)² is ¼ at the ends of the range and 0 in the middle.
@@ -157,7 +158,9 @@ fn curvatures(base: &EvidenceBase<'_>, tally: &Tally, found: &[Result<Curvature,
 }
 
 fn noises(document: &PolicyDocument, found: &[Result<Curvature, NoCurvature>]) -> Vec<Check> {
-    let declared = document.noise();
+    let Some(declared) = document.noise() else {
+        return Vec::new();
+    };
     let options = document.options().iter().zip(found);
     let found = options.filter_map(|(option, found)| Some((option, found.as_ref().ok()?.residual_variance.sqrt())));
     let check = |(option, found): (&String, f64)| {

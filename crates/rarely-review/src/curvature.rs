@@ -166,7 +166,7 @@ impl Curvature {
 }
 
 /// `P(F > statistic)`: a beta integral. Right to 1e-7 of itself at ten million rows, and better at fewer.
-fn upper_tail(statistic: f64, (numerator, denominator): (u64, u64)) -> f64 {
+pub(crate) fn upper_tail(statistic: f64, (numerator, denominator): (u64, u64)) -> f64 {
     let (numerator, denominator) = (numerator as f64, denominator as f64);
     let share = denominator / (denominator + numerator * statistic);
     beta_reg(denominator / 2.0, numerator / 2.0, share).clamp(0.0, 1.0)

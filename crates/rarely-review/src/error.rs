@@ -1,6 +1,6 @@
 //! Why a review could not be made.
 
-use rarely_core::{ContextError, ObserveError, SettingsError};
+use rarely_core::{ConfirmError, ContextError, ObserveError, SettingsError};
 use rarely_error::{Explain, Remedy};
 use rarely_policy::RuleError;
 
@@ -24,6 +24,9 @@ pub enum ReviewError {
     /// The statistics do not fit the document.
     #[error(transparent)]
     Tally(#[from] TallyError),
+    /// A gain cannot be computed.
+    #[error(transparent)]
+    Confirm(#[from] ConfirmError),
     /// There is no case.
     #[error("there is no usable case")]
     Empty,
@@ -37,6 +40,7 @@ impl Explain for ReviewError {
             Self::Observe(error) => error.remedy(),
             Self::Rule(error) => error.remedy(),
             Self::Tally(error) => error.remedy(),
+            Self::Confirm(error) => error.remedy(),
             Self::Empty => Some(Remedy::new("provide at least one case with an outcome")),
         }
     }

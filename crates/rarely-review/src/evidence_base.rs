@@ -1,14 +1,22 @@
-//! What a judgement of a rule rests on: the document's assumptions, the statistics, and the people whom the rule is for.
+//! What a judgement of a rule rests on: the document's assumptions, the statistics, the candidates for a change, and the people whom the
+//! rule is for.
 
 use rarely_core::{
-    Algorithm, Certificate, Certificates, Change, Confidence, ConfidenceSet, Contexts, Gain, Interval, Parameters,
-    Settings, Statistics,
+    Arm, Certificate, Confidence, ConfidenceSet, Contexts, Digest, ErrorProbability, Interval, LeastSquares, Noise,
+    NormBound, Parameters, Rule, Statistics, StreamedErrors, gain_functional,
 };
-use rarely_policy::{PolicyDocument, WrittenRule};
+use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
+use crate::candidates::{Candidate, candidates, rows_needed};
 use crate::error::ReviewError;
+use crate::moments::Moments;
 use crate::most_plausible::most_plausible;
-use crate::tally::Tally;
+use crate::planned_radius::{arm_sums, estimated_noise, planned_radius};
+use crate::stretch_sums::proposes;
+use crate::tally::{Tally, regression};
+
+/// Stands for noise that nothing is known of.
+const UNKNOWN_NOISE: f64 = 1e9;
 
 /// What a judgement of a rule rests on.
 #[derive(Debug, Clone)]
@@ -19,7 +27,45 @@ pub struct EvidenceBase<'a> {
     pub statistics: Statistics,
     /// Contexts of the people whom the rule is for, row by row; at least one.
     pub people: Vec<f64>,
-    settings: Settings,
+    confidence: Confidence,
+    /// The radius of planned looks, where the design allows them.
+    radius: Option<f64>,
+    candidates: Vec<Candidate>,
+    /// What the rule in force decides for the people, …
+    before: Vec<Arm>,
+    /// … and each candidate.
+    after: Vec<Vec<Arm>>,
+    confirming: Option<ConfirmingPart>,
+    /// The candidates in the order in which they are judged.
+    order: Vec<usize>,
+    scarce: Vec<usize>,
+    digest: Digest,
+}
+
+/// The part of a log that confirms.
+#[derive(Debug, Clone)]
+pub(crate) struct ConfirmingPart {
+    pub(crate) fit: LeastSquares,
+    /// The gain of each candidate, `⟨g,θ⟩`.
+    pub(crate) functionals: Vec<Parameters>,
+    /// The errors of those gains from a second reading, if there was one.
+    pub(crate) errors: Option<StreamedErrors>,
+}
+
+/// A second reading of a log's rows: robust errors of the candidates' gains need the residuals of the regressions that the first reading
+/// gave.
+#[derive(Debug, Clone)]
+pub struct SecondReading {
+    errors: StreamedErrors,
+}
+
+impl SecondReading {
+    /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
+    pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
+        if !proposes(row) {
+            self.errors.add(context, arm, reward);
+        }
+    }
 }
 
 impl<'a> EvidenceBase<'a> {
@@ -32,31 +78,110 @@ impl<'a> EvidenceBase<'a> {
             return Err(ReviewError::Empty);
         }
         let people = people.unwrap_or_else(|| tally.sample().contexts());
-        Self::new(document, tally.statistics(document)?, people)
+        let totals = tally.totals();
+        let statistics = regression(document, &totals)?;
+        let Some(confirming) = tally.confirming() else {
+            return Self::undivided(document, statistics, people, estimated_noise(&totals));
+        };
+        let proposing = tally.proposing();
+        let rows: Vec<u64> = proposing.iter().map(Moments::rows).collect();
+        let estimates = regression(document, &proposing)?.estimates();
+        let mut base =
+            Self::with_candidates(document, statistics, people, &estimates, &rows, estimated_noise(&totals))?;
+        if let Some(looks) = document.standard().looks() {
+            base.radius = planned_radius(document, &totals, looks);
+        }
+        let fit = LeastSquares::from_sums(document.shape(), &confirming)?;
+        let functionals =
+            base.after.iter().map(|after| gain_functional(document.shape(), base.contexts(), &base.before, after));
+        let functionals = functionals.collect::<Result<Vec<_>, _>>()?;
+        base.order = base.by_evidence(&proposing, &functionals)?;
+        base.confirming = Some(ConfirmingPart { fit, functionals, errors: None });
+        base.digest = tally.digest().unwrap_or(base.digest);
+        Ok(base)
     }
 
-    /// Checks that the parts fit.
+    /// From statistics whose rows are not divided: the same rows propose and judge, by sets that hold for every change at once.
     ///
     /// # Errors
-    /// [`ReviewError`] if they do not.
+    /// [`ReviewError`] if the parts do not fit.
     pub fn new(document: &'a PolicyDocument, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
+        Self::undivided(document, statistics, people, None)
+    }
+
+    fn undivided(
+        document: &'a PolicyDocument,
+        statistics: Statistics,
+        people: Vec<f64>,
+        noise: Option<f64>,
+    ) -> Result<Self, ReviewError> {
+        let rows: Vec<u64> = statistics.arms().iter().map(rarely_core::Ridge::count).collect();
+        let estimates = statistics.estimates();
+        Self::with_candidates(document, statistics, people, &estimates, &rows, noise)
+    }
+
+    fn with_candidates(
+        document: &'a PolicyDocument,
+        statistics: Statistics,
+        people: Vec<f64>,
+        estimates: &Parameters,
+        rows: &[u64],
+        estimated_noise: Option<f64>,
+    ) -> Result<Self, ReviewError> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
-        let mut settings = document.settings()?.certificates(Certificates::Brief).population(seen)?;
-        if document.change().algorithm == Algorithm::Greedy {
-            // It holds no rule of the owner, only its own estimate; at a review it acts like a schedule.
-            settings = settings.algorithm(Algorithm::Scheduled);
+        let confidence = confidence(document, estimated_noise)?;
+        let decide = |rule: &WrittenRule| Rule::new(rule.parameters(document)).choose_many(seen);
+        let before = decide(document.rule())?;
+        let candidates = candidates(document, estimates, rows, &people);
+        let after = candidates.iter().map(|candidate| decide(&candidate.rule)).collect::<Result<Vec<_>, _>>()?;
+        let (digest, after_count) = (statistics.digest(), after.len());
+        Ok(Self {
+            document,
+            statistics,
+            confidence,
+            radius: None,
+            candidates,
+            before,
+            after,
+            confirming: None,
+            order: (0..after_count).collect(),
+            scarce: (0..rows.len()).filter(|&option| rows[option] < rows_needed(document)).collect(),
+            digest,
+            people,
+        })
+    }
+
+    /// A second reading of the log, which makes the errors of gains robust; `None` if the rows are not divided.
+    pub fn second_reading(&self) -> Option<SecondReading> {
+        let part = self.confirming.as_ref()?;
+        Some(SecondReading { errors: StreamedErrors::new(&part.fit, &part.functionals) })
+    }
+
+    /// Uses the errors of a second reading.
+    #[must_use]
+    pub fn with_second_reading(mut self, reading: SecondReading) -> Self {
+        if let Some(part) = &mut self.confirming {
+            part.errors = Some(reading.errors);
         }
-        Ok(Self { document, statistics, people, settings })
+        self
     }
 
     /// The assumptions.
     pub fn confidence(&self) -> Confidence {
-        self.settings.confidence()
+        self.confidence
     }
 
     /// The parameters that the log has not ruled out.
     pub fn set(&self) -> ConfidenceSet<'_> {
-        self.confidence().set(&self.statistics)
+        match self.radius {
+            Some(radius) => self.confidence.set_of_radius(&self.statistics, radius),
+            None => self.confidence.set(&self.statistics),
+        }
+    }
+
+    /// Whether the set of parameters is that of planned looks.
+    pub fn is_planned(&self) -> bool {
+        self.radius.is_some()
     }
 
     /// The people.
@@ -67,81 +192,98 @@ impl<'a> EvidenceBase<'a> {
         Contexts::new(&self.people, self.document.shape().dimension()).expect("checked when this was built")
     }
 
+    /// The candidates for a change, the simplest first.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// What the rule in force decides for the people, and what a candidate does.
+    pub(crate) fn decisions(&self, candidate: usize) -> (&[Arm], &[Arm]) {
+        (&self.before, &self.after[candidate])
+    }
+
+    /// The candidates in the order in which they are judged.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        self.order.clone()
+    }
+
+    /// The candidates in the order of their evidence in the proposing part, the strongest first: the square of the estimate in standard
+    /// errors, less two for each number that was fitted, as what a rule seems to gain on the rows that it was fitted to flatters it.
+    fn by_evidence(&self, proposing: &[Moments], functionals: &[Parameters]) -> Result<Vec<usize>, ReviewError> {
+        let sums: Vec<rarely_core::ArmSums> = proposing.iter().map(arm_sums).collect();
+        let fit = LeastSquares::from_sums(self.document.shape(), &sums)?;
+        let strength = |(candidate, functional): (&Candidate, &Parameters)| {
+            let fitted = 2.0 * candidate.kind.fitted_numbers(self.document) as f64;
+            match (fit.estimate(functional), fit.sums_error(functional)) {
+                (Ok(estimate), Ok(error)) if error > 0.0 => estimate * estimate.abs() / (error * error) - fitted,
+                _ => f64::NEG_INFINITY,
+            }
+        };
+        let strengths: Vec<f64> = self.candidates.iter().zip(functionals).map(strength).collect();
+        let mut order: Vec<usize> = (0..functionals.len()).collect();
+        order.sort_by(|&one, &other| strengths[other].total_cmp(&strengths[one]));
+        Ok(order)
+    }
+
+    /// The options with too few rows in the proposing part for a candidate to give them.
+    pub(crate) fn scarce_options(&self) -> &[usize] {
+        &self.scarce
+    }
+
+    /// The part that confirms.
+    pub(crate) fn confirming(&self) -> Option<&ConfirmingPart> {
+        self.confirming.as_ref()
+    }
+
+    /// The digest of the statistics.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The error probability of one look.
+    pub(crate) fn error_probability(&self) -> Result<ErrorProbability, ReviewError> {
+        let looks = self.document.standard().looks().filter(|_| self.confirming.is_some());
+        let share = self.confidence.error_probability.get() / looks.unwrap_or(1) as f64;
+        Ok(ErrorProbability::new(share)?)
+    }
+
+    /// Whether intervals hold at any time, rather than at planned looks.
+    pub(crate) fn is_anytime(&self) -> bool {
+        self.confirming.is_none() || *self.document.standard() == EvidenceStandard::Anytime
+    }
+
     /// The parameters under which a rule is most plausible.
     pub fn most_plausible(&self, rule: &WrittenRule) -> Parameters {
         most_plausible(self.document, rule, &self.statistics, &self.people)
     }
 
-    /// Whether the document's algorithm keeps a rule or switches, with the evidence.
-    ///
-    /// # Errors
-    /// [`ReviewError::Settings`] if the document's settings exclude each other.
-    pub fn reconsider(&self, rule: &WrittenRule) -> Result<Change, ReviewError> {
-        self.reconsider_as(&self.most_plausible(rule))
-    }
-
-    fn reconsider_as(&self, most_plausible: &Parameters) -> Result<Change, ReviewError> {
-        let settings = self.settings.clone().deployed(most_plausible.values().to_vec())?;
-        Ok(settings.learned(self.statistics.clone()).build()?.reconsider())
-    }
-
-    /// The certificate of a change between two rules.
+    /// The certificate of a change between two rules, with the interval of its gain.
     ///
     /// # Errors
     /// [`ReviewError::Context`] if the people do not fit.
-    pub fn certify(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Certificate, ReviewError> {
-        let rule = |rule| rarely_core::Rule::new(self.most_plausible(rule));
-        Ok(self.set().certify(&rule(from), &rule(to), self.contexts())?)
+    pub(crate) fn certify(
+        &self,
+        from: &WrittenRule,
+        to: &WrittenRule,
+        gain: Interval,
+    ) -> Result<Certificate, ReviewError> {
+        let rule = |rule| Rule::new(self.most_plausible(rule));
+        let mut certificate = self.set().certify(&rule(from), &rule(to), self.contexts())?;
+        certificate.gain.interval = gain;
+        certificate.digest = self.digest;
+        Ok(certificate)
     }
+}
 
-    /// The gain of a change between two rules on the people.
-    ///
-    /// # Errors
-    /// [`ReviewError::Context`] if the people do not fit.
-    pub fn gain(&self, from: &WrittenRule, to: &WrittenRule) -> Result<Gain, ReviewError> {
-        let decide = |rule| rarely_core::Rule::new(self.most_plausible(rule)).choose_many(self.contexts());
-        Ok(self.set().gain(self.contexts(), &decide(from)?, &decide(to)?)?)
-    }
-
-    /// Whether a change to a rule passes the tests that the algorithm's own proposal passes: the rule is plausible, it would be kept
-    /// if it were in force, and the change gains what the document requires; with certainty, if `certainly` is set.
-    ///
-    /// # Errors
-    /// As [`EvidenceBase::reconsider`].
-    pub fn accepts(&self, from: &WrittenRule, to: &WrittenRule, certainly: bool) -> Result<bool, ReviewError> {
-        if !self.would_stay(to)? {
-            return Ok(false);
-        }
-        let gain = self.gain(from, to)?.interval;
-        Ok(self.gains_enough(gain) && (!certainly || gain.lower > 0.0))
-    }
-
-    /// Whether a rule is plausible by the document's algorithm, and would be kept.
-    ///
-    /// # Errors
-    /// As [`EvidenceBase::reconsider`].
-    pub fn would_stay(&self, rule: &WrittenRule) -> Result<bool, ReviewError> {
-        let most_plausible = self.most_plausible(rule);
-        let plausible = || self.set().boundaries(&most_plausible).iter().all(|boundary| boundary.plausible);
-        Ok(match self.document.change().algorithm {
-            // These follow the estimate at every review: any plausible rule is acceptable.
-            Algorithm::Greedy | Algorithm::Scheduled => plausible(),
-            // These are judged by the gain, or by the share of people who get a ruled-out option.
-            Algorithm::Certified => true,
-            Algorithm::Rarely
-            | Algorithm::RarelyQuick
-            | Algorithm::PopulationGreedy
-            | Algorithm::PopulationConservative => self.reconsider_as(&most_plausible)?.evidence().is_none(),
-            _ => plausible() && self.reconsider_as(&most_plausible)?.evidence().is_none(),
-        })
-    }
-
-    /// Whether a change gains what the document requires: `rarely` and `certified` with certainty, the others by their estimate.
-    pub fn gains_enough(&self, gain: Interval) -> bool {
-        let minimum = self.document.change().minimum_gain;
-        match self.document.change().algorithm {
-            Algorithm::Rarely | Algorithm::Certified => gain.lower > minimum,
-            _ => gain.estimate > 0.0 && gain.estimate >= minimum,
-        }
-    }
+/// A document's assumptions. Noise that is neither declared nor bounded by the outcome's range is the estimated one; where that is missing
+/// too, nothing is ruled out.
+///
+/// # Errors
+/// [`ReviewError::Settings`] if a number is out of its range.
+pub(crate) fn confidence(document: &PolicyDocument, estimated_noise: Option<f64>) -> Result<Confidence, ReviewError> {
+    Ok(Confidence {
+        noise: Noise::new(document.noise().or(estimated_noise).unwrap_or(UNKNOWN_NOISE))?,
+        norm_bound: document.norm_bound().map(NormBound::new).transpose()?,
+        ..document.settings()?.confidence()
+    })
 }

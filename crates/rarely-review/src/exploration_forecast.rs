@@ -77,7 +77,11 @@ pub(crate) fn forecast(
     for truth in 0..TRUTHS {
         let mut rng = Rng::new(truth, 0);
         let mut world = People::draw(base, people, &mut rng);
-        let settings = base.document.settings()?.deployed(standing.most_plausible.values().to_vec())?;
+        let settings = base
+            .document
+            .settings()?
+            .noise(base.confidence().noise.get())?
+            .deployed(standing.most_plausible.values().to_vec())?;
         let settings = settings.population(rarely_core::Contexts::new(people, d)?)?.certificates(Certificates::Brief);
         let settings = settings.explore(explore.pilot, explore.equipoise.get())?;
         let mut policy = settings.learned(base.statistics.clone()).build()?;

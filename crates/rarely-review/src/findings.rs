@@ -8,6 +8,7 @@
 //! | `cases` | how many rows and people |
 //! | `verdict` | keep, change or cannot tell; the cause and the reasons |
 //! | `boundaries` | where the rule in force stands |
+//! | `candidates`, `demotion` | the rules that were tried; what takes the certainty from a gain |
 //! | `proposal`, `certificate`, `impact`, `against` | the change: to what, how sure, for whom, and what speaks against it |
 //! | `gaps` | what the data cannot say, and what would settle it |
 //! | `checks` | whether straight lines are good enough |
@@ -20,9 +21,11 @@
 mod against;
 mod assumptions;
 mod boundaries;
+mod candidates;
 mod cases;
 mod certificate;
 mod checks;
+mod demotion;
 mod estimates;
 mod gaps;
 mod impact;
@@ -40,9 +43,11 @@ use crate::review::Review;
 pub use against::{AgainstFinding, CounterEvidence, CounterPoint};
 pub use assumptions::{ASSUMPTIONS_MEANING, AssumptionFinding};
 pub use boundaries::{BoundaryFinding, ExcludedFinding, StandingFinding};
+pub use candidates::{CandidateFinding, CandidatesFinding};
 pub use cases::CasesFinding;
 pub use certificate::{CertificateFinding, CertificateLine, DIGEST_TITLE};
 pub use checks::CheckFinding;
+pub use demotion::demotion_sentence;
 pub use estimates::{CoefficientFinding, EstimateFinding};
 pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
@@ -70,6 +75,8 @@ pub struct Findings {
     pub rule: RuleFinding,
     /// Where the rule in force stands.
     pub standing: StandingFinding,
+    /// The rules that were tried.
+    pub candidates: CandidatesFinding,
     /// The proposed change.
     pub proposal: Option<ProposalFinding>,
     /// What the data cannot say.
@@ -95,6 +102,7 @@ impl Findings {
             verdict: VerdictFinding::new(document, judgement),
             rule: RuleFinding::new(document, document.rule()),
             standing: StandingFinding::new(document, &judgement.standing),
+            candidates: CandidatesFinding::new(document, judgement),
             proposal: judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal)),
             gaps: GapsFinding::new(document, &review.gaps),
             checks: review.checks.iter().map(|check| CheckFinding::new(document, check)).collect(),

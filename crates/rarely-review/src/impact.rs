@@ -1,10 +1,10 @@
 //! The impact of a change: who gets another option, band by band.
 
 use rarely_core::{Arm, Interval};
-use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
 use crate::bands::{Band, Bands};
+use crate::candidate_gain::part_gain;
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::jump::Jumps;
@@ -46,23 +46,17 @@ pub struct Impact {
     pub bands: Vec<BandImpact>,
 }
 
-/// Computes the impact of a change.
+/// Computes the impact of a change to a candidate.
 ///
 /// # Errors
 /// [`ReviewError::Context`] if the people do not fit.
-pub(crate) fn impact(
-    base: &EvidenceBase<'_>,
-    tally: &Tally,
-    from: &WrittenRule,
-    to: &WrittenRule,
-) -> Result<Impact, ReviewError> {
-    let (document, set, d) = (base.document, base.set(), base.document.shape().dimension());
-    let decide = |rule: &WrittenRule| rarely_core::Rule::new(rule.parameters(document)).choose_many(base.contexts());
-    let (before, after) = (decide(from)?, decide(to)?);
+pub(crate) fn impact(base: &EvidenceBase<'_>, tally: &Tally, candidate: usize) -> Result<Impact, ReviewError> {
+    let (document, d) = (base.document, base.document.shape().dimension());
+    let (before, after) = base.decisions(candidate);
     let bands = Bands::of(document);
     let support = Support::new(base, tally, &bands);
     let people: Vec<&[f64]> = base.people.chunks_exact(d).collect();
-    let untried: Vec<bool> = (people.iter().zip(before.iter().zip(&after)))
+    let untried: Vec<bool> = (people.iter().zip(before.iter().zip(after)))
         .map(|(person, (old, new))| old != new && !support.has(person, new.index()))
         .collect();
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); bands.all().len()];
@@ -73,7 +67,7 @@ pub(crate) fn impact(
         let contexts: Vec<f64> = chosen.iter().flat_map(|&at| people[at]).copied().collect();
         let arms = |arms: &[Arm]| -> Vec<Arm> { chosen.iter().map(|&at| arms[at]).collect() };
         let contexts = rarely_core::Contexts::new(&contexts, d)?;
-        Ok(set.gain(contexts, &arms(&before), &arms(&after))?.interval)
+        part_gain(base, contexts, &arms(before), &arms(after))
     };
     let mut changes = Vec::new();
     for (band, members) in bands.all().iter().zip(&members).filter(|(_, members)| !members.is_empty()) {
@@ -93,7 +87,7 @@ pub(crate) fn impact(
         if alone.is_empty() { Interval { estimate: 0.0, lower: 0.0, upper: 0.0 } } else { gain(&alone)? };
     Ok(Impact {
         people: people.len(),
-        changed: before.iter().zip(&after).filter(|(old, new)| old != new).count(),
+        changed: before.iter().zip(after).filter(|(old, new)| old != new).count(),
         untried: alone.len(),
         untried_gain: Interval { estimate: share * estimate, lower: share * lower, upper: share * upper },
         bands: changes,

@@ -1,58 +1,79 @@
-//! The judgement of a rule: keep it or change it, and to what, from the confidence set alone.
+//! The judgement of a rule: keep it or change it, and to what, by equivalence (mathematics §14).
+//!
+//! *Change* if the lower end of a candidate's gain is above the minimum, *keep* if the upper end of every candidate's is below what is worth
+//! a change, *cannot tell* otherwise. Candidates that were confirmed are judged in a fixed order, that of their evidence in the proposing
+//! part, each at the full error probability, until one fails: a wrong change then has at most the error probability of one. Sets hold for every
+//! candidate at once and need no order.
 
-use rarely_core::{Cause, Contexts, Interval, Parameters, Thresholds};
+use rarely_core::{Above, Interval, Parameters, Thresholds, gain_functional};
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
+use crate::candidate_gain::{JudgedCandidate, gains};
+use crate::demotion::{Demotion, Suspect};
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
-use crate::proposed_change::{ProposedChange, Unproposed, propose};
+use crate::proposed_change::{ProposedChange, propose};
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
+use crate::trend::TrendFit;
 use crate::verdict::Verdict;
 
+/// The simplest candidate whose lower end is at least this share of the best one's is proposed.
+const NEARLY_BEST: f64 = 0.9;
+/// Numbers smaller than this, relative to the span of a running variable, are 0.
+const NOTHING: f64 = 1e-9;
+
 /// The verdict and what it rests on. A live policy asks for it after every few outcomes, so that it holds nothing that needs a
-/// simulation or a check of the model.
+/// simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// Where the rule in force stands.
     pub standing: Standing,
     /// Keep, change, or cannot tell.
     pub verdict: Verdict,
-    /// Why the data do not decide, or why no change is proposed after all.
+    /// Why the rule is kept, or why the data do not decide.
     pub reasons: Vec<VerdictReason>,
+    /// The candidates for a change, the simplest first, with their gains.
+    pub candidates: Vec<JudgedCandidate>,
+    /// The best of them, as an index: the proposed one, or the one with the highest estimate.
+    pub best: Option<usize>,
+    /// The most that keeping the rule can cost per case, against the candidates; `None` if nothing bounds it.
+    pub keeping_costs_at_most: Option<f64>,
     /// What to change to.
     pub proposal: Option<ProposedChange>,
 }
 
-/// Why a rule is kept although the algorithm asks for a change or a boundary is implausible, or why the data do not decide.
+/// Why a rule is kept, or why the data do not decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum VerdictReason {
-    /// The change would gain less than the document's minimum.
-    GainTooSmall {
-        /// Why the algorithm asks for a change.
-        cause: Cause,
-        /// The gain of that change per case.
+    /// No candidate gains what is worth a change.
+    NothingToGain {
+        /// The most that any gains.
+        most: f64,
+        /// What is worth a change.
+        worth: f64,
+    },
+    /// The best candidate's gain is neither shown nor ruled out.
+    NotShown {
+        /// Its gain.
         gain: Interval,
-        /// The minimum.
-        minimum: f64,
+        /// What is worth a change.
+        worth: f64,
+        /// About how many further cases would decide, if the estimate is right.
+        further_cases: Option<u64>,
     },
-    /// The rule that the algorithm asks for is the rule in force.
-    SameRule {
-        /// Whether that is so only once its numbers are rounded.
-        rounded: bool,
+    /// A gain is shown only under an assumption that the log refutes.
+    NotCertain {
+        /// The gain.
+        gain: Interval,
+        /// What refutes it.
+        demotion: Demotion,
     },
-    /// A boundary is implausible, but the document's algorithm does not act on it.
-    NotActedOn {
-        /// The options of the boundary, as indices into the document's.
-        options: (usize, usize),
-    },
-    /// Any boundary between two options is plausible.
-    NotToldApart {
-        /// The options, as indices into the document's.
-        options: (usize, usize),
-        /// Rows of each.
-        rows: (u64, u64),
+    /// There is nothing to compare the rule with: other options have too few cases.
+    NothingToCompare {
+        /// The options with too few cases, as indices into the document's.
+        options: Vec<usize>,
     },
 }
 
@@ -95,27 +116,135 @@ pub struct PairBoundary {
 /// Judges the rule in force: keep it or change it, and to what.
 ///
 /// # Errors
-/// [`ReviewError`] if the document's settings exclude each other.
+/// [`ReviewError`] if the people do not fit.
 pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, ReviewError> {
-    let rule = base.document.rule();
-    let standing = standing(base, rule)?;
-    let (proposal, mut reasons) = match propose(base, tally, rule)? {
-        Ok(proposal) => (Some(proposal), Vec::new()),
-        Err(Unproposed::NotAsked) => (None, Vec::new()),
-        Err(Unproposed::For(reason)) => (None, vec![reason]),
+    let standing = standing(base, base.document.rule())?;
+    let mut candidates = gains(base)?;
+    let minimum = base.document.change().minimum_gain;
+    let passed = passed(base, &mut candidates, minimum);
+    let likeliest = highest(&candidates, |candidate| candidate.gain.interval.estimate);
+    let most = candidates.iter().map(|candidate| candidate.gain.interval.upper).fold(0.0, f64::max);
+    let mut found = Judgement {
+        standing,
+        verdict: Verdict::CannotTell,
+        reasons: Vec::new(),
+        best: likeliest,
+        keeping_costs_at_most: (likeliest.is_some() && most.is_finite()).then_some(most),
+        proposal: None,
+        candidates,
     };
-    let unknown = if proposal.is_some() { Vec::new() } else { not_told_apart(base, rule, &standing)? };
-    let verdict = match (&proposal, unknown.is_empty()) {
-        (Some(_), _) => Verdict::Change,
-        (None, true) => Verdict::Keep,
-        (None, false) => Verdict::CannotTell,
-    };
-    if verdict == Verdict::Keep && reasons.is_empty() {
-        let implausible = standing.boundaries.iter().find(|pair| !pair.plausible);
-        reasons.extend(implausible.map(|pair| VerdictReason::NotActedOn { options: pair.options }));
+    for at in in_order_of_preference(&found.candidates, passed) {
+        let judged = &found.candidates[at];
+        match refuted(base, tally, at, judged)? {
+            None => {
+                found.proposal = Some(propose(base, tally, at, judged)?);
+                (found.verdict, found.best) = (Verdict::Change, Some(at));
+                found.reasons.clear();
+                return Ok(found);
+            }
+            Some(demotion) if found.reasons.is_empty() => {
+                let gain = judged.gain.interval;
+                found.best = Some(at);
+                found.reasons.push(VerdictReason::NotCertain { gain, demotion });
+            }
+            Some(_) => {}
+        }
     }
-    reasons.extend(unknown);
-    Ok(Judgement { standing, verdict, reasons, proposal })
+    let Some(best) = found.best else {
+        found.reasons.push(VerdictReason::NothingToCompare { options: base.scarce_options().to_vec() });
+        return Ok(found);
+    };
+    if !found.reasons.is_empty() {
+        return Ok(found);
+    }
+    let worth = worth(base, tally);
+    let gain = found.candidates[best].gain.interval;
+    if most < worth {
+        found.verdict = Verdict::Keep;
+        found.reasons.push(VerdictReason::NothingToGain { most, worth });
+    } else {
+        let further_cases = further_cases(gain, minimum, worth, tally.rows());
+        found.reasons.push(VerdictReason::NotShown { gain, worth, further_cases });
+    }
+    Ok(found)
+}
+
+/// The candidates whose gain is shown. Those that were confirmed are judged one after the other, until one fails.
+fn passed(base: &EvidenceBase<'_>, candidates: &mut [JudgedCandidate], minimum: f64) -> Vec<usize> {
+    let mut passed = Vec::new();
+    let mut failed = false;
+    for at in base.order() {
+        let candidate = &mut candidates[at];
+        candidate.judged = !failed;
+        if failed {
+            continue;
+        }
+        if candidate.gain.interval.lower > minimum {
+            passed.push(at);
+        } else {
+            failed = base.confirming().is_some();
+        }
+    }
+    passed
+}
+
+/// The simplest of those that are nearly the best first, then the others by their lower ends.
+fn in_order_of_preference(candidates: &[JudgedCandidate], mut passed: Vec<usize>) -> Vec<usize> {
+    let lower = |at: usize| candidates[at].gain.interval.lower;
+    let best = passed.iter().map(|&at| lower(at)).fold(f64::NEG_INFINITY, f64::max);
+    passed.sort_by(|&one, &other| {
+        let nearly = |at: usize| lower(at) >= NEARLY_BEST * best;
+        nearly(other).cmp(&nearly(one)).then(if nearly(one) && nearly(other) {
+            one.cmp(&other)
+        } else {
+            lower(other).total_cmp(&lower(one))
+        })
+    });
+    passed
+}
+
+/// What refutes the assumptions behind a candidate's gain, so that it is not proposed.
+fn refuted(
+    base: &EvidenceBase<'_>,
+    tally: &Tally,
+    at: usize,
+    judged: &JudgedCandidate,
+) -> Result<Option<Demotion>, ReviewError> {
+    if let Some(trend) = TrendFit::new(base, tally) {
+        let (before, after) = base.decisions(at);
+        let functional = gain_functional(base.document.shape(), base.contexts(), before, after)?;
+        let within = trend.gain(base, &functional)?;
+        if !(within.gain.lower > base.document.change().minimum_gain) {
+            return Ok(Some(Demotion::Trend(within)));
+        }
+    }
+    let totals = tally.totals();
+    let suspect = Suspect { base, totals: &totals, candidate: at, gain: judged };
+    Ok(suspect.declared().into_iter().next().or(suspect.curvature()?))
+}
+
+/// The smallest gain that is worth a change: the document's, or, without a range of the outcome, a fiftieth of the outcomes' scatter.
+pub(crate) fn worth(base: &EvidenceBase<'_>, tally: &Tally) -> f64 {
+    let scatter = || crate::planned_radius::estimated_noise(&tally.totals()).unwrap_or(0.0);
+    let minimum = base.document.change().minimum_gain;
+    base.document.worth().unwrap_or_else(|| (0.02 * scatter()).max(minimum))
+}
+
+/// Cases besides the present ones after which the interval, shrinking with their square root, would decide.
+fn further_cases(gain: Interval, minimum: f64, worth: f64, rows: u64) -> Option<u64> {
+    let half_width = (gain.estimate - gain.lower).max(gain.upper - gain.estimate);
+    let room = (gain.estimate - minimum).max(worth - gain.estimate);
+    let times = (half_width / room) * (half_width / room);
+    let further = (times - 1.0) * rows as f64;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let rounded = rarely_policy::number::round(further.max(1.0), 2) as u64;
+    (further.is_finite() && further < 1e12).then_some(rounded)
+}
+
+fn highest(candidates: &[JudgedCandidate], value: impl Fn(&JudgedCandidate) -> f64) -> Option<usize> {
+    let numbered = candidates.iter().map(value).enumerate();
+    // The first of equals: candidates come with the simplest first.
+    numbered.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|(at, _)| at)
 }
 
 fn standing(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Result<Standing, ReviewError> {
@@ -139,14 +268,16 @@ fn standing(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Result<Standing, Rev
         radius: set.radius(),
         estimates: base.statistics.estimates(),
         boundaries: boundaries.collect(),
-        jointly_plausible: set.is_jointly_plausible(&most_plausible),
+        // The radius of planned looks is one of pairs.
+        jointly_plausible: base.is_planned() || set.is_jointly_plausible(&most_plausible),
         max_cosine: set.conservative(&most_plausible).cosine,
         excluded_share: set.excluded_share(&rarely_core::Rule::new(most_plausible.clone()), base.contexts())?,
         most_plausible,
     })
 }
 
-/// Where a pair's boundary is on the only feature, or on the rule's score, and where it may be; in the owner's units.
+/// Where a pair's boundary is on the rule's score, or on the only feature, and where it may be with the same option above it; in the
+/// owner's units. The boundary is plausible if and only if it is where it may be.
 fn place(
     base: &EvidenceBase<'_>,
     most_plausible: &Parameters,
@@ -154,24 +285,31 @@ fn place(
     (i, j): (usize, usize),
 ) -> (Option<f64>, Option<Thresholds>) {
     let (document, set) = (base.document, base.set());
-    let cut = running.and_then(|running| running.cut_between(i, j));
-    let only = document.features().first().and_then(rarely_policy::Feature::range);
-    if let (2, true, Some((low, high))) = (document.shape().dimension(), document.has_intercept(), only) {
-        let to_raw = |x: f64| low + x * (high - low);
-        let difference = |at: usize| most_plausible.arm(i)[at] - most_plausible.arm(j)[at];
-        let crossing = || (difference(1) != 0.0).then(|| to_raw(-difference(0) / difference(1)));
-        let within = |at: &f64| (low..=high).contains(at);
-        // A threshold or a score passes only between neighbours; of a linear rule every crossing in range is looked at.
-        let place = match document.rule() {
-            WrittenRule::Threshold(_) => cut,
-            WrittenRule::Score(_) => cut.and_then(|_| crossing()),
-            WrittenRule::Linear(_) => crossing().filter(within),
-        };
-        return (place, set.thresholds(i, j).map(|plausible| mapped(plausible, to_raw)));
+    if let Some(running) = running
+        && let Some((lower, upper, cut)) = running.step_between(i, j)
+    {
+        let (low, high) = running.span();
+        let to_raw = |x: f64| near_nothing(x + running.offset, high - low);
+        let cuts = set.oriented_cuts(lower, upper, &running.ladder.direction, Above::Second);
+        return (Some(cut), Some(mapped(cuts, to_raw)));
     }
-    let step = cut.zip(running);
-    let interval = step.map(|(_, running)| mapped(set.cuts(i, j, &running.ladder.direction), |x| x + running.offset));
-    (cut, interval)
+    let only = document.features().first().and_then(rarely_policy::Feature::range);
+    let (2, true, Some((low, high))) = (document.shape().dimension(), document.has_intercept(), only) else {
+        return (None, None);
+    };
+    let to_raw = |x: f64| near_nothing(low + x * (high - low), high - low);
+    let difference = |at: usize| most_plausible.arm(i)[at] - most_plausible.arm(j)[at];
+    let crossing = (difference(1) != 0.0).then(|| to_raw(-difference(0) / difference(1)));
+    let above = if difference(1) > 0.0 { Above::First } else { Above::Second };
+    // A threshold or a score passes only between neighbours; of a linear rule every crossing in range is looked at.
+    let is_linear = matches!(document.rule(), WrittenRule::Linear(_));
+    let place = crossing.filter(|at| is_linear && (low..=high).contains(at));
+    let interval = place.and_then(|_| set.oriented_thresholds(i, j, above)).map(|plausible| mapped(plausible, to_raw));
+    (place, interval)
+}
+
+fn near_nothing(value: f64, span: f64) -> f64 {
+    if value.abs() < NOTHING * span { 0.0 } else { value }
 }
 
 /// Thresholds in other, ascending units.
@@ -183,29 +321,4 @@ fn mapped(thresholds: Thresholds, map: impl Fn(f64) -> f64) -> Thresholds {
         Thresholds::Outside { low, high } => Thresholds::Outside { low: map(low), high: map(high) },
         Thresholds::Everything | Thresholds::Nothing => thresholds,
     }
-}
-
-/// The pairs that the data do not tell apart and of which the rule gives at least one option.
-fn not_told_apart(
-    base: &EvidenceBase<'_>,
-    rule: &WrittenRule,
-    standing: &Standing,
-) -> Result<Vec<VerdictReason>, ReviewError> {
-    let played = played(base, rule, base.contexts())?;
-    let rows = |option: usize| base.statistics.arm(option).count();
-    let open = standing.boundaries.iter().filter(|pair| !pair.told_apart);
-    let relevant = open.filter(|pair| played[pair.options.0] || played[pair.options.1]);
-    let reason = |pair: &PairBoundary| VerdictReason::NotToldApart {
-        options: pair.options,
-        rows: (rows(pair.options.0), rows(pair.options.1)),
-    };
-    Ok(relevant.map(reason).collect())
-}
-
-fn played(base: &EvidenceBase<'_>, rule: &WrittenRule, people: Contexts<'_>) -> Result<Vec<bool>, ReviewError> {
-    let mut played = vec![false; base.document.options().len()];
-    for arm in rarely_core::Rule::new(rule.parameters(base.document)).choose_many(people)? {
-        played[arm.index()] = true;
-    }
-    Ok(played)
 }

@@ -77,6 +77,19 @@ impl NormalEquations {
         solution.iter().zip(&self.lengths).map(|(value, length)| value / length).collect()
     }
 
+    /// `gᵀ(Σzzᵀ)⁻¹g`: the variance of `gᵀβ` for noise of variance 1; infinite if `g` needs a column that was dropped.
+    pub(crate) fn width_squared(&self, functional: &[f64]) -> f64 {
+        let mut whitened: Vec<f64> = Vec::with_capacity(functional.len());
+        for (i, (value, length)) in functional.iter().zip(&self.lengths).enumerate() {
+            if !self.kept[i] && *value != 0.0 {
+                return f64::INFINITY;
+            }
+            let row = self.row(i);
+            whitened.push((value / length - dot(&row[..i], &whitened)) / row[i]);
+        }
+        dot(&whitened, &whitened)
+    }
+
     /// The column's entry on the diagonal of `(Σzzᵀ)⁻¹`: its coefficient's variance for noise of variance 1.
     pub(crate) fn variance(&self, column: usize) -> f64 {
         let width = self.scores.len();

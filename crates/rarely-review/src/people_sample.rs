@@ -121,7 +121,8 @@ impl TryFrom<Stored> for PeopleSample {
 }
 
 /// A permutation of the 64-bit numbers without pattern [steele-2014, the finaliser of SplitMix64].
-fn mix(value: u64) -> u64 {
+#[inline]
+pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     value ^ (value >> 31)

@@ -6,9 +6,10 @@ use rarely_core::{Arm, Cause, Certificate, Context, Interval, Parameters, RECENT
 use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
-use crate::evidence_base::EvidenceBase;
+use crate::evidence_base::{EvidenceBase, confidence};
+use crate::judgement::examine;
 use crate::off_policy::{Mean, OffPolicyValue, ValueSums, signed};
-use crate::proposed_change::propose;
+use crate::planned_radius::estimated_noise;
 use crate::tally::Tally;
 
 /// A log being replayed.
@@ -81,8 +82,8 @@ impl Replay {
         };
         Self {
             every,
-            tally: Tally::new(document),
-            statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)),
+            tally: Tally::undivided(document),
+            statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)).marked(),
             recent: VecDeque::with_capacity(RECENT_CONTEXTS * shape.dimension()),
             held: follower(),
             replayed: follower(),
@@ -126,7 +127,7 @@ impl Replay {
     fn review(&mut self, time: Option<&str>) -> Result<Option<&ReplayedChange>, ReviewError> {
         let people = self.recent.iter().copied().collect();
         let base = EvidenceBase::new(&self.document, self.statistics.clone(), people)?;
-        let Ok(proposal) = propose(&base, &self.tally, self.document.rule())? else {
+        let Some(proposal) = examine(&base, &self.tally)?.proposal else {
             return Ok(None);
         };
         self.replayed.rule = rarely_core::Rule::new(proposal.rule.parameters(&self.document));
@@ -153,7 +154,7 @@ impl Replay {
         if !self.statistics.rounds().is_multiple_of(self.every) {
             self.review(time)?;
         }
-        let confidence = self.document.settings()?.confidence();
+        let confidence = confidence(&self.document, estimated_noise(&self.tally.totals()))?;
         let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());
         Ok(ReplayResult {
             rows: self.statistics.rounds(),

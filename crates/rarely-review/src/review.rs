@@ -6,7 +6,7 @@ use crate::checks::{Check, checks};
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::exploration_forecast::{ExplorationForecast, forecast};
-use crate::judgement::{Judgement, examine};
+use crate::judgement::{Judgement, VerdictReason, examine};
 use crate::moments::Moments;
 use crate::support::{ThinSupport, thin};
 use crate::tally::Tally;
@@ -55,14 +55,18 @@ pub fn review(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Review, ReviewEr
 pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) -> Result<Review, ReviewError> {
     let population = Population::supplied(base.contexts())?;
     let stuck = base.set().stuck(&population);
-    let open = judgement.verdict == Verdict::CannotTell || !stuck.is_empty();
+    // Where more cases of the same kind would decide, no experiment is needed.
+    let waits = judgement.reasons.iter().any(|reason| {
+        matches!(reason, VerdictReason::NotShown { further_cases: Some(_), .. } | VerdictReason::NotCertain { .. })
+    });
+    let open = judgement.verdict == Verdict::CannotTell && !waits || !stuck.is_empty();
     let gaps = Gaps {
         thin: thin(base, tally),
         forecast: if open { Some(forecast(base, &judgement.standing, &stuck)?) } else { None },
         stuck,
     };
     Ok(Review {
-        per_option: tally.options().iter().map(Moments::rows).collect(),
+        per_option: tally.totals().iter().map(Moments::rows).collect(),
         rejected: tally.rejected(),
         people: base.contexts().len(),
         judgement,

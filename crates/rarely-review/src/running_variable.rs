@@ -53,8 +53,13 @@ impl RunningVariable {
 
     /// The cut between two options as the owner writes it, if the rule passes from one of them to the other.
     pub fn cut_between(&self, i: usize, j: usize) -> Option<f64> {
+        self.step_between(i, j).map(|(_, _, cut)| cut)
+    }
+
+    /// The lower and the upper of two options with the cut between them, as the owner writes it, if the rule passes from one to the other.
+    pub fn step_between(&self, i: usize, j: usize) -> Option<(usize, usize, f64)> {
         let at = self.ladder.options.windows(2).position(|pair| pair == [i, j] || pair == [j, i])?;
-        Some(self.cuts[at])
+        Some((self.ladder.options[at], self.ladder.options[at + 1], self.cuts[at]))
     }
 
     /// The pairs of options that it passes between, each with its cut.

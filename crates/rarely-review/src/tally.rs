@@ -1,16 +1,17 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
-use rarely_core::{Arm, Digest, MergeError, Parameters, Shape, Statistics};
+use rarely_core::{Arm, ArmSums, Digest, LookError, LookPlan, Majority, MergeError, Parameters, Shape, Statistics};
 use rarely_error::{Action, Explain, Remedy};
-use rarely_policy::{FeatureKind, PolicyDocument};
+use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::bands::Bands;
 use crate::jump::{Cut, Jumps};
 use crate::moments::Moments;
-use crate::people_sample::PeopleSample;
+use crate::people_sample::{PeopleSample, mix};
 use crate::running_variable::RunningVariable;
+use crate::stretch_sums::{PartSums, Stretches, proposes};
 
 /// The format of saved statistics.
 pub const TALLY_FORMAT: u32 = 1;
@@ -23,11 +24,24 @@ pub struct Tally {
     rejected: u64,
     /// The logs that were read, so that none counts twice.
     sources: Vec<Source>,
+    /// The sums of rows that are not divided: those of a live policy, and of states from before rows were divided.
     options: Vec<Moments>,
+    /// The sums of the other rows.
+    #[serde(default, skip_serializing_if = "Stretches::is_empty")]
+    stretches: Stretches,
+    /// What identifies the rows, in whatever order they were read.
+    #[serde(default, skip_serializing_if = "RowSet::is_empty")]
+    row_set: RowSet,
+    /// The looks that were planned when the first was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    looks: Vec<u64>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
     sample: PeopleSample,
     jumps: Option<Jumps>,
+    /// Whether new rows are divided.
+    #[serde(skip)]
+    divides: bool,
     #[serde(skip)]
     bands: Option<Bands>,
     #[serde(skip)]
@@ -42,6 +56,29 @@ struct Source {
     digest: u64,
     /// The number of the last row in its file.
     last: u64,
+}
+
+/// The sum of the rows' hashes: the same for the same rows, in whatever order and however divided into files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct RowSet(u64, u64);
+
+impl RowSet {
+    #[inline]
+    fn add(&mut self, context: &[f64], arm: Arm, reward: f64) {
+        let content = context.iter().fold(mix(reward.to_bits() ^ (arm.index() as u64 + 1)), |hash, value| {
+            (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31)
+        });
+        self.0 = self.0.wrapping_add(mix(content));
+        self.1 = self.1.wrapping_add(mix(content ^ 0xD6E8_FEB8_6659_FD93));
+    }
+
+    fn merge(&mut self, other: Self) {
+        (self.0, self.1) = (self.0.wrapping_add(other.0), self.1.wrapping_add(other.1));
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The form in a file.
@@ -66,6 +103,9 @@ pub enum TallyError {
         "the saved statistics were made with other options, outcome, features, intercept or penalty than this policy document has"
     )]
     Document,
+    /// A planned look is at another number of cases.
+    #[error(transparent)]
+    Look(#[from] LookError),
     /// A log is included twice.
     #[error("a log of {rows} rows is included twice, row for row the same")]
     Twice {
@@ -91,13 +131,19 @@ impl Explain for TallyError {
             Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
             Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
             Self::Sums(error) => error.remedy(),
+            Self::Look(error) => error.remedy(),
         }
     }
 }
 
 impl Tally {
-    /// Empty statistics.
+    /// Empty statistics for a log. Where the document's design is fixed, a third of the rows proposes and the others confirm.
     pub fn new(document: &PolicyDocument) -> Self {
+        Self { divides: document.evidence().design == Design::Fixed, ..Self::undivided(document) }
+    }
+
+    /// Empty statistics for rows that are not divided: a live policy's.
+    pub fn undivided(document: &PolicyDocument) -> Self {
         let (shape, bands) = (document.shape(), Bands::of(document));
         let squares: Vec<usize> = numeric_coordinates(document).collect();
         let (running, jumps) = at_the_cuts(document);
@@ -106,6 +152,10 @@ impl Tally {
             rejected: 0,
             sources: Vec::new(),
             options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
+            stretches: Stretches::default(),
+            row_set: RowSet::default(),
+            looks: Vec::new(),
+            divides: false,
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
             sample: PeopleSample::new(shape.dimension()),
             jumps,
@@ -154,11 +204,12 @@ impl Tally {
             })
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
+            && self.stretches.is_sound(self.options.len(), &self.options[0])
             && self.jumps.as_ref().is_none_or(Jumps::is_sound);
         if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
     }
 
-    /// Prepares sums that were read from a file for a review.
+    /// Prepares sums that were read from a file for a review. Rows that are added to it are not divided: merge it into [`Tally::new`] for that.
     ///
     /// # Errors
     /// [`TallyError`] if they are of another document.
@@ -184,7 +235,22 @@ impl Tally {
     /// Adds one row of a log: its number in its file, its context, option and reward.
     #[inline]
     pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
-        self.options[arm.index()].add(context, reward);
+        if self.divides {
+            let like = &self.options;
+            let empty = || {
+                let one = |like: &Moments| PartSums {
+                    moments: Moments::new(like.dimension(), like.squares()),
+                    outcomes: Majority::default(),
+                };
+                like.iter().map(one).collect()
+            };
+            let part = &mut self.stretches.next(proposes(row), empty)[arm.index()];
+            part.moments.add(context, reward);
+            part.outcomes.add(reward);
+            self.row_set.add(context, arm, reward);
+        } else {
+            self.options[arm.index()].add(context, reward);
+        }
         if let Some(bands) = &self.bands {
             let tried = &mut self.tried[arm.index()];
             bands.of_person(context).for_each(|band| tried[band] += 1);
@@ -267,6 +333,11 @@ impl Tally {
             return Err(TallyError::Twice { rows: twice.rows });
         }
         self.sources.extend(&other.sources);
+        self.stretches.append(&other.stretches);
+        self.row_set.merge(other.row_set);
+        if self.looks.is_empty() {
+            self.looks.clone_from(&other.looks);
+        }
         for (mine, theirs) in self.options.iter_mut().zip(&other.options) {
             mine.merge(theirs).map_err(|_| TallyError::Document)?;
         }
@@ -285,7 +356,7 @@ impl Tally {
 
     /// Rows that were used.
     pub fn rows(&self) -> u64 {
-        self.options.iter().map(Moments::rows).sum()
+        self.totals().iter().map(Moments::rows).sum()
     }
 
     /// Rows that could not be used.
@@ -293,9 +364,66 @@ impl Tally {
         self.rejected
     }
 
-    /// Each option's sums.
-    pub fn options(&self) -> &[Moments] {
-        &self.options
+    /// Each option's sums of all rows.
+    pub fn totals(&self) -> Vec<Moments> {
+        let mut totals = self.options.clone();
+        for part in [self.stretches.proposing(), self.stretches.confirming()].into_iter().flatten() {
+            for (total, part) in totals.iter_mut().zip(&part) {
+                // Of one document: the same features.
+                let _ = total.merge(&part.moments);
+            }
+        }
+        totals
+    }
+
+    /// Each option's sums of the rows that propose a change; those that were never divided are among them.
+    pub(crate) fn proposing(&self) -> Vec<Moments> {
+        let mut sums = self.options.clone();
+        for (sum, part) in sums.iter_mut().zip(self.stretches.proposing().unwrap_or_default()) {
+            let _ = sum.merge(&part.moments);
+        }
+        sums
+    }
+
+    /// What least squares needs of the rows that confirm; `None` if rows are not divided.
+    pub(crate) fn confirming(&self) -> Option<Vec<ArmSums>> {
+        Some(self.stretches.confirming()?.iter().map(PartSums::arm_sums).collect())
+    }
+
+    /// The sums of all rows in stretches of time.
+    pub(crate) fn stretches(&self) -> &Stretches {
+        &self.stretches
+    }
+
+    /// Takes a look under the document's standard: checks that it is planned, and remembers the plan. Returns `K`, the number of looks that
+    /// share the error probability; `None` for any number.
+    ///
+    /// # Errors
+    /// [`TallyError::Look`] if a look at these rows is not planned.
+    pub fn look(&mut self, document: &PolicyDocument) -> Result<Option<u64>, TallyError> {
+        let rows = self.rows();
+        match document.standard() {
+            EvidenceStandard::Sizes(plan) => _ = plan.look(rows)?,
+            EvidenceStandard::Looks(looks) => {
+                if self.looks.is_empty() {
+                    self.looks = (1..=*looks).map(|look| look * rows).collect();
+                }
+                LookPlan::new(self.looks.clone())?.look(rows)?;
+            }
+            EvidenceStandard::Anytime | EvidenceStandard::Once => {}
+        }
+        Ok(document.standard().looks())
+    }
+
+    /// A digest of the rows and of what the sums depend on: the same for the same rows, in whatever order they were read and merged.
+    /// `None` for rows that are not divided: their digest is that of the sums.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        if self.stretches.is_empty() || self.options.iter().any(|option| option.rows() > 0) {
+            return None;
+        }
+        let counts: Vec<u64> = self.totals().iter().map(Moments::rows).collect();
+        let text = format!("{} {counts:?} {} {}", self.fingerprint, self.row_set.0, self.row_set.1);
+        Some(Digest(Sha256::digest(text).into()))
     }
 
     /// Rows of an option in a band.
@@ -318,13 +446,21 @@ impl Tally {
     /// # Errors
     /// [`TallyError::Sums`] if the sums are too large for the penalty.
     pub fn statistics(&self, document: &PolicyDocument) -> Result<Statistics, TallyError> {
-        let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
-        for (arm, option) in self.options.iter().enumerate() {
-            let (count, information, moment) = option.base();
-            statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
-        }
-        Ok(statistics)
+        regression(document, &self.totals())
     }
+}
+
+/// The regression of every option from its sums.
+///
+/// # Errors
+/// [`TallyError::Sums`] if the sums are too large for the penalty.
+pub(crate) fn regression(document: &PolicyDocument, sums: &[Moments]) -> Result<Statistics, TallyError> {
+    let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
+    for (arm, option) in sums.iter().enumerate() {
+        let (count, information, moment) = option.base();
+        statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
+    }
+    Ok(statistics)
 }
 
 fn checksum(text: &str) -> String {

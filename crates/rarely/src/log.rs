@@ -65,6 +65,20 @@ impl LogOptions {
         self.walk_with(document, &Self::columns(document), take)
     }
 
+    /// Passes every case to `take` once more. Nothing is said about rejected rows: the first reading did.
+    pub(crate) fn walk_again(
+        &self,
+        document: &PolicyDocument,
+        mut take: impl FnMut(&LoggedCase),
+    ) -> Result<(), Failure> {
+        let mut cases = Cases::open(document, &Self::columns(document), &self.data, self.reject_limit)?;
+        let mut case = LoggedCase::new(document);
+        while cases.next(&mut case)? {
+            take(&case);
+        }
+        Ok(())
+    }
+
     /// The same with more columns.
     pub(crate) fn walk_with(
         &self,

@@ -65,7 +65,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         tally.check_sources()?;
     }
     let people = arguments.population.read(&document)?;
-    let base = EvidenceBase::of(&document, &tally, people)?;
+    tally.look(&document)?;
+    let mut base = EvidenceBase::of(&document, &tally, people)?;
+    if arguments.state.is_empty()
+        && let Some(mut second) = base.second_reading()
+    {
+        // Robust errors need the residuals of every row.
+        arguments.log.walk_again(&document, |case| {
+            second.add(case.row_in_file, &case.context, case.arm, case.reward);
+        })?;
+        base = base.with_second_reading(second);
+    }
     let found = review(&base, &tally)?;
     if let Some(directory) = &directory {
         write(directory, &base, &found, &sources(arguments))?;

@@ -196,7 +196,7 @@ impl Engine {
         outcome: f64,
         correction: Option<&Option<String>>,
     ) -> Result<Checked, OutcomeError> {
-        handle.reader.reward(outcome).map_err(OutcomeError::Value)?;
+        handle.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
         let lookup_key = lookup_key::of_outcome(decision);
@@ -236,7 +236,7 @@ impl Engine {
         decision: &ExternalDecision,
         outcome: f64,
     ) -> Result<Checked, OutcomeError> {
-        handle.reader.reward(outcome).map_err(OutcomeError::Value)?;
+        handle.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome };
         let (mut lookup_key, mut as_of) = (None, u64::MAX);
         if let Some(key) = &decision.key {

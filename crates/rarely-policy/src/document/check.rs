@@ -8,6 +8,7 @@ use rarely_core::{
 };
 use rarely_error::Explain as _;
 
+use crate::document::limits;
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlFeature, TomlOutcome};
 use crate::document::{ChangeSettings, EvidenceSettings, OutcomeColumn, PolicyDocument};
@@ -40,7 +41,9 @@ impl PolicyDocument {
             DocumentFault::new(keys(&["features"]), problem, remedy)
         })?;
         let evidence = check_evidence(&written.evidence, &outcome)?;
+        let standard = limits::check_standard(&written.evidence)?;
         let change = check_change(&written.change)?;
+        let limits = limits::check_limits(&written, &features)?;
         let control = written.control.check()?;
         let TomlDocument { policy, options, option_column, intercept, rule, .. } = written;
         let document = Self {
@@ -51,12 +54,15 @@ impl PolicyDocument {
             intercept,
             features,
             evidence,
+            standard,
             change,
+            limits,
             control,
             rule,
             shape,
         };
-        in_range(NormBound::new(document.norm_bound()), keys(&["evidence", "norm_bound"]))?;
+        let bound = document.norm_bound().map_or(Ok(()), |bound| NormBound::new(bound).map(|_| ()));
+        in_range(bound, keys(&["evidence", "norm_bound"]))?;
         document.rule.check(&document)?;
         document.check_bounds()?;
         Ok(document)
@@ -226,19 +232,8 @@ fn check_feature(written: &TomlFeature, path: &Path) -> Result<Feature, Document
 
 fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<EvidenceSettings, DocumentFault> {
     let path = |key: &str| keys(&["evidence", key]);
-    if outcome.range.is_none() {
-        let unresolved = [
-            ("noise", "bounded", written.noise.number, "the standard deviation of outcomes around their mean"),
-            ("norm_bound", "auto", written.norm_bound.number, "a bound on the length of all coefficients together"),
-        ];
-        if let Some((key, word, _, meaning)) = unresolved.into_iter().find(|(_, _, number, _)| number.is_none()) {
-            let problem = format!("{key} = \"{word}\" (the default) needs the outcome's range, which is missing");
-            let remedy = format!("add range = [lowest, highest] to the outcome, or give {key}, {meaning}, as a number");
-            return Err(DocumentFault::new(keys(&["outcome"]), problem, remedy));
-        }
-    }
     let noise = written.noise.number.or(outcome.range.map(|(low, high)| 0.5 * (high - low)));
-    in_range(Noise::new(noise.unwrap_or_default()), path("noise"))?;
+    noise.map(|noise| in_range(Noise::new(noise), path("noise"))).transpose()?;
     written.norm_bound.number.map(|bound| in_range(NormBound::new(bound), path("norm_bound"))).transpose()?;
     in_range(Penalty::new(written.penalty), path("penalty"))?;
     in_range(ErrorProbability::new(written.error_probability), path("error_probability"))?;
@@ -247,6 +242,8 @@ fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<Evi
         norm_bound: written.norm_bound.number,
         penalty: written.penalty,
         error_probability: written.error_probability,
+        design: written.design,
+        order: written.order,
     })
 }
 
@@ -269,17 +266,24 @@ fn check_change(written: &TomlChange) -> Result<ChangeSettings, DocumentFault> {
     };
     let explore = in_range(written.explore.parse::<Exploration>(), path("explore"))?;
     in_range(MinimumGain::new(written.minimum_gain), path("minimum_gain"))?;
+    if let Some(worth) = written.worth
+        && !(worth > 0.0 && worth <= MAX_REWARD && worth >= written.minimum_gain)
+    {
+        let problem = format!("the gain worth a change is {}", plainly(worth));
+        let remedy = "write a number above 0 that is at least the minimum gain";
+        return Err(DocumentFault::new(path("worth"), problem, remedy));
+    }
     for (key, name, value) in
         [("tolerance", "tolerance", written.tolerance), ("excluded_share", "excluded share", written.excluded_share)]
     {
         value.map(|value| in_range(Share::named(name, value), path(key))).transpose()?;
     }
-    let TomlChange { minimum_gain, tolerance, excluded_share, digits, .. } = *written;
-    Ok(ChangeSettings { algorithm, minimum_gain, explore, tolerance, excluded_share, digits })
+    let TomlChange { minimum_gain, tolerance, excluded_share, digits, worth, .. } = *written;
+    Ok(ChangeSettings { algorithm, minimum_gain, explore, tolerance, excluded_share, digits, worth })
 }
 
 /// The core's error about a number, at its place in the document.
-fn in_range<T>(result: Result<T, SettingsError>, path: Path) -> Result<T, DocumentFault> {
+pub(super) fn in_range<T>(result: Result<T, SettingsError>, path: Path) -> Result<T, DocumentFault> {
     result.map_err(|error| {
         let remedy = error.remedy().map_or_else(|| "correct the number".to_owned(), |remedy| remedy.to_string());
         DocumentFault::new(path, error.to_string(), remedy)

@@ -21,6 +21,9 @@ impl PolicyDocument {
 
     /// The first difference from the other document on which learned sums depend, in words.
     pub fn differs(&self, other: &Self) -> Option<String> {
+        if self.limits.costs() != other.limits.costs() {
+            return Some("the cost of an option".to_owned());
+        }
         let pairs = self.parts().into_iter().zip(other.parts());
         let (part, _) = pairs.into_iter().find(|((_, mine), (_, theirs))| mine != theirs)?;
         let lines = match part.0 {
@@ -50,7 +53,7 @@ impl PolicyDocument {
         lines
     }
 
-    fn parts(&self) -> [(&'static str, Value); 5] {
+    fn parts(&self) -> Vec<(&'static str, Value)> {
         let feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric { low, high, unit } => {
                 json!({ "column": feature.column, "range": [low, high], "unit": unit })
@@ -58,13 +61,18 @@ impl PolicyDocument {
             FeatureKind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
         };
         let outcome = &self.outcome;
-        [
+        let mut parts = vec![
             ("options", json!(self.options)),
             ("outcome", json!({ "column": outcome.column, "range": outcome.range, "better": outcome.better })),
             ("intercept", json!(self.intercept)),
             ("features", self.features.iter().map(feature).collect()),
             ("penalty", json!(self.evidence.penalty)),
-        ]
+        ];
+        // Sums of rewards are net of costs. A document without costs has the fingerprint that it had before there were any.
+        if self.limits.has_costs() {
+            parts.push(("cost", json!(self.limits.costs())));
+        }
+        parts
     }
 
     fn changed_options(&self, new: &Self) -> Vec<String> {
@@ -107,6 +115,9 @@ impl PolicyDocument {
             changed("norm bound", &or(was.norm_bound, "auto"), &or(is.norm_bound, "auto")),
             changed("penalty", &plainly(was.penalty), &plainly(is.penalty)),
             changed("error probability", &plainly(was.error_probability), &plainly(is.error_probability)),
+            changed("standard", &self.standard, &new.standard),
+            changed("design", &was.design.name(), &is.design.name()),
+            changed("order of rows", &was.order.name(), &is.order.name()),
         ];
         lines.into_iter().flatten().collect()
     }
@@ -121,8 +132,11 @@ impl PolicyDocument {
             changed("tolerance", &or(was.tolerance), &or(is.tolerance)),
             changed("excluded share", &or(was.excluded_share), &or(is.excluded_share)),
             changed("digits", &was.digits, &is.digits),
+            changed("worth", &or(was.worth), &or(is.worth)),
         ];
-        lines.into_iter().flatten().collect()
+        let limits = self.limits.lines(self).into_iter().zip(new.limits.lines(new));
+        let limits = limits.filter_map(|((name, was), (_, is))| changed(name, &was, &is));
+        lines.into_iter().flatten().chain(limits).collect()
     }
 
     fn changed_control(&self, new: &Self) -> Vec<String> {

@@ -4,22 +4,22 @@ use crate::document::PolicyDocument;
 use crate::number::short;
 
 impl PolicyDocument {
-    /// `σ`: as written, or half the outcome's range, for which outcomes in that range are sub-gaussian (Hoeffding).
-    pub fn noise(&self) -> f64 {
-        match (self.evidence.noise, self.outcome.range) {
-            (Some(noise), _) => noise,
-            (None, Some((low, high))) => 0.5 * (high - low),
-            (None, None) => unreachable!("a checked document has a noise or a range"),
-        }
+    /// `σ`: as written, or half the outcome's range, for which outcomes in that range are sub-gaussian (Hoeffding). `None` where there is
+    /// neither: a review estimates it.
+    pub fn noise(&self) -> Option<f64> {
+        self.evidence.noise.or(self.outcome.range.map(|(low, high)| 0.5 * (high - low)))
+    }
+
+    /// The smallest gain per decision that is worth a change: as written, or 1 % of the outcome's range; `None` where there is neither.
+    pub fn worth(&self) -> Option<f64> {
+        let hundredth = self.outcome.range.map(|(low, high)| 0.01 * (high - low));
+        self.change.worth.or(hundredth.map(|worth| worth.max(self.change.minimum_gain)))
     }
 
     /// `L`: as written, or derived as [`PolicyDocument::norm_bound_reason`] explains.
-    pub fn norm_bound(&self) -> f64 {
-        match (self.evidence.norm_bound, self.outcome.range) {
-            (Some(bound), _) => bound,
-            (None, Some(range)) => self.automatic_norm_bound(range),
-            (None, None) => unreachable!("a checked document has a norm bound or a range"),
-        }
+    /// `None` where the outcome has no range either.
+    pub fn norm_bound(&self) -> Option<f64> {
+        self.evidence.norm_bound.or(self.outcome.range.map(|range| self.automatic_norm_bound(range)))
     }
 
     /// The origin of the norm bound, in a sentence.
@@ -46,7 +46,7 @@ impl PolicyDocument {
             short(high),
             terms.join(" plus "),
             self.options.len(),
-            short(self.norm_bound()),
+            short(self.automatic_norm_bound((low, high))),
         )
     }
 

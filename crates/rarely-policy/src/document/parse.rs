@@ -68,6 +68,11 @@ fn explained(message: &str) -> (String, String) {
         let remedy = "write one of threshold, score or linear";
         return ("the rule needs exactly one form".to_owned(), remedy.to_owned());
     }
+    if message.contains("untagged enum TomlStandard") {
+        let remedy =
+            "write \"anytime\", \"once\", { looks = 4 }, or { looks = [1000, 2000] } with the numbers of cases";
+        return ("this is not a standard of evidence".to_owned(), remedy.to_owned());
+    }
     if message == "wanted string or table" {
         return ("expected text".to_owned(), format!("write {}", wanted("a string")));
     }

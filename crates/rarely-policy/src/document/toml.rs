@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
@@ -105,11 +106,110 @@ pub(crate) struct TomlEvidence {
     pub(crate) penalty: f64,
     /// The probability that the evidence is ever misleading; strictly between 0 and 1.
     pub(crate) error_probability: f64,
+    /// How often the evidence may be looked at: "anytime", after every case if need be; { looks = 4 }, four times, at multiples of the
+    /// first look's cases, or { looks = [1000, 2000] }, at these numbers of cases; "once", a finished log that is reviewed once.
+    pub(crate) standard: TomlStandard,
+    /// Whether the options that were given depended on earlier outcomes: "fixed" if not, as under a fixed rule or in a trial with fixed
+    /// randomisation, "adaptive" if they did.
+    pub(crate) design: Design,
+    /// Whether the rows of a log are in the order of "time", so that a trend can be told from an effect, or in "any" order.
+    pub(crate) order: RowOrder,
+}
+
+/// How often the evidence may be looked at.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Standard")]
+pub(crate) enum TomlStandard {
+    /// "anytime" or "once".
+    Word(StandardWord),
+    /// At planned looks.
+    Planned(TomlLooks),
+}
+
+/// Looks that are planned beforehand.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Looks")]
+pub(crate) struct TomlLooks {
+    /// How many, or at which numbers of cases.
+    pub(crate) looks: TomlLookPlan,
+}
+
+/// How many looks, or at which numbers of cases.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "LookPlan")]
+pub(crate) enum TomlLookPlan {
+    /// So many, at multiples of the first one's cases.
+    Count(u64),
+    /// At these numbers of cases, ascending.
+    Sizes(Vec<u64>),
+}
+
+/// A standard that needs no plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StandardWord {
+    /// At any time, as often as one likes.
+    Anytime,
+    /// Once.
+    Once,
+}
+
+/// Whether the options that were given depended on earlier outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Design {
+    /// They did not: a fixed rule, or a randomisation that ignored outcomes.
+    #[default]
+    Fixed,
+    /// They may have.
+    Adaptive,
+}
+
+impl Design {
+    /// `fixed`, `adaptive`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Adaptive => "adaptive",
+        }
+    }
+}
+
+/// The order of a log's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RowOrder {
+    /// The earliest case first.
+    #[default]
+    Time,
+    /// No order that means anything.
+    Any,
+}
+
+impl RowOrder {
+    /// `time`, `any`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Any => "any",
+        }
+    }
 }
 
 impl Default for TomlEvidence {
     fn default() -> Self {
-        Self { noise: NumberOr::WORD, norm_bound: NumberOr::WORD, penalty: 0.01, error_probability: 0.001 }
+        Self {
+            noise: NumberOr::WORD,
+            norm_bound: NumberOr::WORD,
+            penalty: 0.01,
+            error_probability: 0.001,
+            standard: TomlStandard::Word(StandardWord::Anytime),
+            design: Design::Fixed,
+            order: RowOrder::Time,
+        }
     }
 }
 
@@ -130,6 +230,36 @@ pub(crate) struct TomlChange {
     pub(crate) excluded_share: Option<f64>,
     /// Whether a proposal is rounded to the fewest digits that are justified, or keeps all digits.
     pub(crate) digits: Digits,
+    /// The smallest gain per case that is worth a change: if no change gains as much, the rule is kept. The default is 1 % of the
+    /// outcome's range.
+    pub(crate) worth: Option<f64>,
+    /// Features that no proposal may use.
+    pub(crate) forbid: Vec<String>,
+    /// Features along which a proposal may only move "up" or "down" the list of options.
+    pub(crate) monotone: IndexMap<String, Slope>,
+    /// The largest share of people who may get an option, by option; 0 to 1.
+    pub(crate) capacity: IndexMap<String, f64>,
+    /// What an option costs per case, in units of the outcome, by option. Gains are net of it.
+    pub(crate) cost: IndexMap<String, f64>,
+}
+
+/// The way in which the option may move along a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Slope {
+    /// From the first options of the document to the later ones.
+    Up,
+    /// From the later ones to the first.
+    Down,
+}
+
+impl fmt::Display for Slope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        })
+    }
 }
 
 /// Whether a proposal is rounded.
@@ -161,6 +291,11 @@ impl Default for TomlChange {
             tolerance: None,
             excluded_share: None,
             digits: Digits::Fewest,
+            worth: None,
+            forbid: Vec::new(),
+            monotone: IndexMap::new(),
+            capacity: IndexMap::new(),
+            cost: IndexMap::new(),
         }
     }
 }

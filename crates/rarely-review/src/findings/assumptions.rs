@@ -1,6 +1,6 @@
 //! What a review assumes.
 
-use rarely_policy::PolicyDocument;
+use rarely_policy::{Design, EvidenceStandard, PolicyDocument, RowOrder};
 use serde::Serialize;
 
 use super::numbers::setting;
@@ -43,27 +43,65 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
     let column = &document.outcome().column;
     let assumption =
         |name, value, meaning: &str| AssumptionFinding { name, value, origin: None, meaning: meaning.to_owned() };
-    vec![
+    let noise_origin = match (evidence.noise, document.outcome().range) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some("half the range of the outcome is always enough"),
+        (None, None) => Some("it is estimated for each option"),
+    };
+    let mut found = vec![
+        assumption(
+            "linearity",
+            "straight lines".to_owned(),
+            "The mean outcome of every option is a straight line in every feature.",
+        ),
+        assumption(
+            "no hidden causes",
+            "given the features".to_owned(),
+            "Options were chosen by the listed features only, or at random: nothing else that affects the outcome decided who got what.",
+        ),
+        assumption(
+            "no trend",
+            match evidence.order {
+                RowOrder::Time => "checked".to_owned(),
+                RowOrder::Any => "not checked".to_owned(),
+            },
+            match evidence.order {
+                RowOrder::Time => {
+                    "The effect of an option does not change with time. A change must also gain within stretches of time."
+                }
+                RowOrder::Any => {
+                    "Neither outcomes nor effects change with time. The document says that the rows have no order."
+                }
+            },
+        ),
+        assumption(
+            "design",
+            evidence.design.name().to_owned(),
+            match evidence.design {
+                Design::Fixed => "Who got which option did not depend on earlier outcomes.",
+                Design::Adaptive => "Who got which option may have depended on earlier outcomes.",
+            },
+        ),
+        assumption(
+            "standard",
+            document.standard().to_string(),
+            match document.standard() {
+                EvidenceStandard::Anytime => "Intervals hold however often the evidence is looked at.",
+                EvidenceStandard::Looks(_) | EvidenceStandard::Sizes(_) => {
+                    "Intervals hold at the looks that were planned beforehand, and no others."
+                }
+                EvidenceStandard::Once => "Intervals hold for one look at a finished log.",
+            },
+        ),
         AssumptionFinding {
-            origin: evidence.noise.is_none().then(|| "half the range of the outcome is always enough".to_owned()),
+            origin: noise_origin.map(ToOwned::to_owned),
             ..assumption(
                 "noise",
-                format!("{} {column}", setting(document.noise())),
+                document.noise().map_or_else(|| "estimated".to_owned(), |noise| format!("{} {column}", setting(noise))),
                 &format!(
                     "How much the {column} of people with the same features and the same option varies: a standard deviation, or \
                      more."
                 ),
-            )
-        },
-        AssumptionFinding {
-            origin: evidence
-                .norm_bound
-                .is_none()
-                .then(|| document.norm_bound_reason().trim_start_matches("auto: ").to_owned()),
-            ..assumption(
-                "norm bound",
-                setting(document.norm_bound()),
-                "How large the coefficients of all options can be together, where the range of every feature is one unit.",
             )
         },
         assumption(
@@ -74,17 +112,41 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
         assumption(
             "error probability",
             setting(evidence.error_probability),
-            "The probability that any interval misses the truth, over all reviews of this policy together, however many there are.",
-        ),
-        assumption(
-            "algorithm",
-            document.change().algorithm.to_string(),
-            "It determines when the rule may change, and to what.",
+            "The probability that a change is proposed that does not gain, over all reviews that the standard allows.",
         ),
         assumption(
             "minimum gain",
             format!("{} {column}", setting(document.change().minimum_gain)),
-            "A change that is expected to gain less per case is not proposed.",
+            "A change that is not shown to gain more per case is not proposed.",
         ),
-    ]
+        AssumptionFinding {
+            origin: document.change().worth.is_none().then(|| match document.outcome().range {
+                Some(_) => "1 % of the range of the outcome".to_owned(),
+                None => "a fiftieth of the scatter of the outcomes".to_owned(),
+            }),
+            ..assumption(
+                "worth a change",
+                document
+                    .worth()
+                    .map_or_else(|| "from the data".to_owned(), |worth| format!("{} {column}", setting(worth))),
+                "The smallest gain per case that is worth a change. If no rule gains as much, the rule is kept.",
+            )
+        },
+    ];
+    if let Some(bound) = document.norm_bound() {
+        found.push(AssumptionFinding {
+            origin: evidence
+                .norm_bound
+                .is_none()
+                .then(|| document.norm_bound_reason().trim_start_matches("auto: ").to_owned()),
+            ..assumption(
+                "norm bound",
+                setting(bound),
+                "How large the coefficients of all options can be together, where the range of every feature is one unit.",
+            )
+        });
+    }
+    let limits = document.limits().lines(document).into_iter().filter(|(_, value)| value != "none");
+    found.extend(limits.map(|(name, value)| assumption(name, value, "Every proposal keeps to it.")));
+    found
 }

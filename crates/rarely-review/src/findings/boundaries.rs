@@ -60,13 +60,8 @@ impl StandingFinding {
             radius: standing.radius,
             boundaries: standing.boundaries.iter().map(|pair| BoundaryFinding::new(document, pair)).collect(),
             jointly_plausible: standing.jointly_plausible,
-            joint_sentence: (standing.boundaries.len() > 1 && !standing.jointly_plausible).then_some(
-                if each_plausible {
-                    "Each boundary is plausible by itself, but not all of them at once."
-                } else {
-                    "The rule as a whole is ruled out."
-                },
-            ),
+            joint_sentence: (each_plausible && !standing.jointly_plausible)
+                .then_some("Each boundary is plausible by itself, but not all of them at once."),
             max_cosine: standing.max_cosine,
             excluded: ExcludedFinding::new(standing.excluded_share),
         }
@@ -77,7 +72,7 @@ impl ExcludedFinding {
     fn new(share: f64) -> Self {
         let sentence = if share > 0.0 {
             format!(
-                "{} of people get an option that the data rule out: for them another option is certainly better.",
+                "{} of people get an option that the data rule out: for them another option is shown to be better.",
                 percent(share)
             )
         } else {
@@ -108,9 +103,7 @@ fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str) -> S
     let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with_unit(&number(at, 5), unit)));
     let state = match (pair.plausible, pair.told_apart) {
         (true, true) => "plausible".to_owned(),
-        (true, false) => {
-            "plausible, but so is any other, because the data do not tell the two options apart".to_owned()
-        }
+        (true, false) => "plausible, and so is any other".to_owned(),
         (false, _) => format!("implausible, {:.1}° from the nearest plausible boundary", pair.angle_degrees),
     };
     let allowed =

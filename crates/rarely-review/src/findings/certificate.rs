@@ -4,8 +4,10 @@ use rarely_core::{Certificate, Digest, Interval};
 use rarely_policy::PolicyDocument;
 use serde::Serialize;
 
+use super::demotion::demotion_sentence;
 use super::numbers::{interval_with_unit, percent};
 use super::units::gain_unit;
+use crate::demotion::Demotion;
 use crate::proposed_change::CertifiedBy;
 
 /// What the digest of a certificate is called.
@@ -43,7 +45,12 @@ pub struct CertificateLine {
 
 impl CertificateFinding {
     /// Of a certificate that was made for a document, now or earlier.
-    pub fn new(document: &PolicyDocument, certificate: &Certificate, certified_by: Vec<CertifiedBy>) -> Self {
+    pub fn new(
+        document: &PolicyDocument,
+        certificate: &Certificate,
+        certified_by: Vec<CertifiedBy>,
+        demotions: &[Demotion],
+    ) -> Self {
         let confidence = percent(1.0 - document.evidence().error_probability);
         let line = |name, value, meaning| CertificateLine { name, value, meaning };
         let (before, after) = (certificate.excluded_before, certificate.excluded_after);
@@ -69,7 +76,14 @@ impl CertificateFinding {
             line(
                 "certified",
                 certified(&certified_by),
-                format!("Each statement holds with probability {confidence}, given the assumptions."),
+                if certified_by.is_empty() && demotions.is_empty() {
+                    "The change is the best estimate.".to_owned()
+                } else if demotions.is_empty() {
+                    format!("Each statement holds with probability {confidence}, given the assumptions.")
+                } else {
+                    let reasons = demotions.iter().map(|demotion| demotion_sentence(document, demotion));
+                    reasons.collect::<Vec<_>>().join(" ")
+                },
             ),
         ];
         Self {
@@ -86,13 +100,14 @@ impl CertificateFinding {
 
 fn certified(by: &[CertifiedBy]) -> String {
     if by.is_empty() {
-        return "no: the change is only the best estimate".to_owned();
+        return "not for certain".to_owned();
     }
     let statements: Vec<&str> = by
         .iter()
         .map(|by| match by {
             CertifiedBy::Plausible => "every boundary of the proposed rule is plausible",
             CertifiedBy::Gain => "the gain is above 0",
+            CertifiedBy::GainApproximately => "the gain is above 0, by an interval that is approximate",
             CertifiedBy::TheoremThree => "the change does no harm, whatever the population (Theorem 3)",
         })
         .collect();

@@ -1,12 +1,13 @@
 //! Findings as the object that `--format json` prints: numbers, with the document's names and units.
 
 use indexmap::IndexMap;
-use rarely_core::{Interval, Thresholds};
+use rarely_core::{Interval, Method, Standard, Thresholds, Timing};
 use rarely_policy::WrittenRule;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{BoundaryFinding, CheckFinding, Findings, ProposalFinding};
+use super::{BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding};
+use crate::candidates::CandidateKind;
 use crate::checks::Check;
 use crate::proposed_change::CertifiedBy;
 use crate::support::ThinSupport;
@@ -27,6 +28,8 @@ pub struct ReviewJson {
     max_cosine: f64,
     excluded_share: f64,
     verdict: Verdict,
+    candidates: Vec<CandidateJson>,
+    keeping_costs_at_most: Option<f64>,
     proposal: Option<ProposalJson>,
     stuck_options: Vec<String>,
     support: Vec<ThinSupport>,
@@ -42,6 +45,19 @@ struct BoundaryJson {
     threshold: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold_interval: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CandidateJson {
+    kind: CandidateKind,
+    rule: WrittenRule,
+    changed_share: f64,
+    gain: Interval,
+    plain_interval: Option<[f64; 2]>,
+    standard: Standard,
+    method: Method,
+    timing: Timing,
+    not_confirmed: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,6 +98,8 @@ impl ReviewJson {
             max_cosine: standing.max_cosine,
             excluded_share: standing.excluded.share,
             verdict: findings.verdict.verdict,
+            candidates: findings.candidates.rules.iter().map(CandidateJson::new).collect(),
+            keeping_costs_at_most: findings.verdict.keeping_costs_at_most,
             proposal: findings.proposal.as_ref().map(ProposalJson::new),
             stuck_options: findings.gaps.stuck.iter().map(|stuck| stuck.option.clone()).collect(),
             support: findings.gaps.thin.clone(),
@@ -98,6 +116,22 @@ impl BoundaryJson {
             angle_degrees: boundary.angle_degrees,
             threshold: boundary.threshold,
             threshold_interval: boundary.interval.as_ref().map(ends),
+        }
+    }
+}
+
+impl CandidateJson {
+    fn new(candidate: &CandidateFinding) -> Self {
+        Self {
+            kind: candidate.kind,
+            rule: candidate.rule.rule.clone(),
+            changed_share: candidate.changed_share,
+            gain: candidate.gain,
+            plain_interval: candidate.plain.map(|plain| [plain.lower, plain.upper]),
+            standard: candidate.evidence.standard,
+            method: candidate.evidence.method,
+            timing: candidate.evidence.timing,
+            not_confirmed: candidate.not_confirmed.clone(),
         }
     }
 }

@@ -1,16 +1,16 @@
 //! The proposed change.
 
-use rarely_core::{Cause, Interval};
+use rarely_core::Cause;
 use rarely_policy::{PolicyDocument, WrittenRule, difference};
 use serde::Serialize;
 
 use super::against::AgainstFinding;
 use super::certificate::CertificateFinding;
 use super::impact::ImpactFinding;
-use super::numbers::{interval_with_unit, percent};
+use super::numbers::{interval_with_unit, number, percent};
 use super::units::gain_unit;
 use super::verdict::cause_clause;
-use crate::fit_form::RicherForm;
+use crate::candidates::CandidateKind;
 use crate::proposed_change::ProposedChange;
 
 /// A rule in words.
@@ -33,9 +33,9 @@ pub struct ProposalFinding {
     pub rule: RuleFinding,
     /// What changes, one line for each number or part.
     pub changes: Vec<String>,
-    /// The richer form that the rule needs, where no rule of the present form is plausible.
-    pub richer_form: Option<RicherForm>,
-    /// The same in a sentence.
+    /// What kind of rule it is.
+    pub kind: CandidateKind,
+    /// The same in a sentence, where its form is another than that of the rule in force.
     pub form_sentence: Option<String>,
     /// How many people change, and what that is expected to gain.
     pub sentence: String,
@@ -58,10 +58,8 @@ pub struct ExactFinding {
     pub differs: bool,
     /// The rule as JSON, in one line.
     pub text: String,
-    /// Its gain per case.
-    pub gain: Interval,
     /// How it relates to the proposed rule.
-    pub sentence: String,
+    pub sentence: &'static str,
 }
 
 impl RuleFinding {
@@ -80,15 +78,25 @@ impl ProposalFinding {
             cause_clause: cause_clause(document, &proposal.cause),
             rule: RuleFinding::new(document, &proposal.rule),
             changes: difference((document, document.rule()), (document, &proposal.rule)),
-            richer_form: proposal.richer_form,
-            form_sentence: proposal.richer_form.map(form_sentence),
+            kind: proposal.kind,
+            form_sentence: form_sentence(document, proposal),
             sentence: format!(
-                "{} of people get another option. The expected gain is {} per case.",
+                "{} of people get another option. The gain is {} per case{}.",
                 percent(gain.changed_share),
-                interval_with_unit(gain.interval, &gain_unit(document))
+                interval_with_unit(gain.interval, &gain_unit(document)),
+                proposal.plain.map_or_else(String::new, |plain| format!(
+                    "; a plain 95 % interval is {} to {}",
+                    number(plain.lower, 3),
+                    number(plain.upper, 3)
+                ))
             ),
             exact: ExactFinding::new(document, proposal),
-            certificate: CertificateFinding::new(document, &proposal.certificate, proposal.certified_by()),
+            certificate: CertificateFinding::new(
+                document,
+                &proposal.certificate,
+                proposal.certified_by(),
+                &proposal.demotions,
+            ),
             impact: ImpactFinding::new(document, &proposal.impact),
             against: AgainstFinding::new(document, proposal),
         }
@@ -97,29 +105,26 @@ impl ProposalFinding {
 
 impl ExactFinding {
     /// What a reader needs to know where only the rule itself was kept.
-    pub const ROUNDING: &'static str =
-        "The proposed rule is rounded to the fewest digits for which it passes the same tests.";
+    pub const ROUNDING: &'static str = "The proposed rule is rounded: it moves hardly more people than the exact one, and keeps nine tenths of its gain.";
 
     fn new(document: &PolicyDocument, proposal: &ProposedChange) -> Self {
-        let gain = proposal.exact_certificate.gain.interval;
         Self {
             rule: RuleFinding::new(document, &proposal.exact),
             differs: proposal.exact != proposal.rule,
             text: serde_json::to_string(&proposal.exact).unwrap_or_default(),
-            gain,
-            sentence: format!(
-                "{} Without rounding, the expected gain is {} per case.",
-                Self::ROUNDING,
-                interval_with_unit(gain, &gain_unit(document))
-            ),
+            sentence: Self::ROUNDING,
         }
     }
 }
 
-fn form_sentence(form: RicherForm) -> String {
-    let form = match form {
-        RicherForm::ScoreOfAllFeatures => "a score of all features",
-        RicherForm::ScorePerOption => "a score for every option",
+fn form_sentence(document: &PolicyDocument, proposal: &ProposedChange) -> Option<String> {
+    let same = std::mem::discriminant(&proposal.rule) == std::mem::discriminant(document.rule());
+    let form = match (&proposal.rule, proposal.kind) {
+        (_, CandidateKind::Constant) => "the same option for everyone",
+        _ if same => return None,
+        (WrittenRule::Threshold(_), _) => "a threshold",
+        (WrittenRule::Score(_), _) => "a score of all features",
+        (WrittenRule::Linear(_), _) => "a score for every option",
     };
-    format!("No rule of the present form is plausible, so the proposal is {form}.")
+    Some(format!("The proposal has another form than the rule in force: {form}. No simpler rule gains nearly as much."))
 }

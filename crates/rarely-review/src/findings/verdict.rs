@@ -1,10 +1,11 @@
 //! The verdict in a sentence, and its reasons.
 
-use rarely_core::{Algorithm, Cause};
+use rarely_core::Cause;
 use rarely_policy::{PolicyDocument, difference};
 use serde::Serialize;
 
-use super::numbers::{interval_with_unit, number, percent, setting};
+use super::demotion::demotion_sentence;
+use super::numbers::{count, interval_with_unit, number, percent, setting};
 use super::units::gain_unit;
 use crate::judgement::{Judgement, VerdictReason};
 use crate::verdict::Verdict;
@@ -16,11 +17,15 @@ pub struct VerdictFinding {
     pub verdict: Verdict,
     /// What to do, and why.
     pub sentence: String,
-    /// Why the data do not decide, or why no change is proposed after all.
+    /// Why the rule is kept, or why the data do not decide.
     pub reasons: Vec<ReasonFinding>,
+    /// The most that keeping the rule can cost per case, against the rules tried; null if nothing bounds it.
+    pub keeping_costs_at_most: Option<f64>,
+    /// The same in a sentence.
+    pub keeping_sentence: Option<String>,
 }
 
-/// Why the data do not decide, or why no change is proposed after all.
+/// Why the rule is kept, or why the data do not decide.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReasonFinding {
     /// Its numbers.
@@ -37,6 +42,11 @@ impl VerdictFinding {
             verdict: judgement.verdict,
             sentence: sentence(document, judgement),
             reasons: reasons.map(|reason| ReasonFinding::new(document, reason)).collect(),
+            keeping_costs_at_most: judgement.keeping_costs_at_most,
+            keeping_sentence: judgement.keeping_costs_at_most.map(|most| {
+                let (most, unit) = (number(most, 3), gain_unit(document));
+                format!("Against the rules that were tried, keeping this one costs at most {most} {unit} per case.")
+            }),
         }
     }
 
@@ -52,12 +62,8 @@ fn sentence(document: &PolicyDocument, judgement: &Judgement) -> String {
             let changes = difference((document, document.rule()), (document, &proposal.rule));
             format!("Change the rule, because {}: {}.", cause_clause(document, &proposal.cause), changes.join("; "))
         }
-        (Verdict::CannotTell, _) => {
-            "The data do not yet show whether the rule should change. Keep it for now.".to_owned()
-        }
-        _ if !judgement.reasons.is_empty() => "Keep the rule, for the reason below.".to_owned(),
-        _ if judgement.standing.jointly_plausible => "Keep the rule: the data do not rule it out.".to_owned(),
-        _ => "Keep the rule: the data rule out none of its boundaries.".to_owned(),
+        (Verdict::Keep, _) => "Keep the rule: no rule that was tried gains as much as is worth a change.".to_owned(),
+        _ => "The data do not yet show whether the rule should change. Keep it for now.".to_owned(),
     }
 }
 
@@ -68,33 +74,39 @@ impl ReasonFinding {
 }
 
 fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason) -> String {
-    let names = document.options();
+    let unit = gain_unit(document);
     match reason {
-        VerdictReason::GainTooSmall { cause, gain, minimum } => format!(
-            "A change would gain too little, although {}: {} per case, where the document requires {}.",
-            cause_clause(document, cause),
-            interval_with_unit(*gain, &gain_unit(document)),
-            setting(*minimum)
+        VerdictReason::NothingToGain { most, worth } => format!(
+            "The most that any of them gains is {} {unit} per case. A gain of {} would be worth a change.",
+            number(most.max(0.0), 3),
+            setting(*worth)
         ),
-        VerdictReason::SameRule { rounded: true } => {
-            "Rounded to as many digits as the data justify, the estimate is the rule in force.".to_owned()
+        VerdictReason::NotShown { gain, worth, further_cases } => {
+            let further = further_cases.map_or_else(String::new, |cases| {
+                format!(" If the estimate is right, about {} further cases would decide.", count(cases))
+            });
+            format!(
+                "The best rule that was found gains {} per case: it is not shown to gain, and not ruled out that it gains {}, which would \
+                 be worth a change.{further}",
+                interval_with_unit(*gain, &unit),
+                setting(*worth)
+            )
         }
-        VerdictReason::SameRule { rounded: false } => "The estimate is the rule in force.".to_owned(),
-        VerdictReason::NotActedOn { options: (i, j) } => {
-            let algorithm = document.change().algorithm;
-            let why = match algorithm {
-                Algorithm::BoundaryGreedy
-                | Algorithm::BoundaryConservative
-                | Algorithm::Greedy
-                | Algorithm::Scheduled => "a plausible rule would give each of these people the same option".to_owned(),
-                _ => format!("{algorithm} acts only when {}", algorithm.info().trigger),
-            };
-            format!("The boundary between {} and {} is implausible, but {why}.", names[*i], names[*j])
-        }
-        VerdictReason::NotToldApart { options: (i, j), rows } => format!(
-            "The data do not tell {} ({} rows) from {} ({} rows): any boundary between them is still plausible.",
-            names[*i], rows.0, names[*j], rows.1
+        VerdictReason::NotCertain { gain, demotion } => format!(
+            "A change would gain {} per case, but only under an assumption that the log contradicts. {}",
+            interval_with_unit(*gain, &unit),
+            demotion_sentence(document, demotion)
         ),
+        VerdictReason::NothingToCompare { options } => {
+            let names: Vec<&str> = options.iter().map(|&option| document.options()[option].as_str()).collect();
+            match names.as_slice() {
+                [] => "There is no other rule to compare the rule with.".to_owned(),
+                names => format!(
+                    "There is nothing to compare the rule with: the log has too few cases of {}.",
+                    names.join(" and of ")
+                ),
+            }
+        }
     }
 }
 
@@ -110,12 +122,14 @@ pub fn cause_clause(document: &PolicyDocument, cause: &Cause) -> String {
             percent(*share),
             percent(*limit)
         ),
-        Cause::Gain { lower, minimum } => format!(
-            "a change is certain to gain {} {} per case, more than the minimum of {}",
-            number(*lower, 3),
-            gain_unit(document),
-            setting(*minimum)
-        ),
+        Cause::Gain { lower, minimum } => {
+            let beyond = if *minimum == 0.0 {
+                String::new()
+            } else {
+                format!(", more than the minimum of {}", setting(*minimum))
+            };
+            format!("a change gains at least {} {} per case{beyond}", number(*lower, 3), gain_unit(document))
+        }
         Cause::Scheduled => "the algorithm follows the estimate at every review".to_owned(),
         other => other.to_string(),
     }

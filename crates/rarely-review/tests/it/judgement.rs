@@ -1,32 +1,9 @@
 //! The judgement of a rule, for every algorithm, and as plain data.
 
-use rarely_core::{Algorithm, Rng};
+use rarely_core::Rng;
 use rarely_review::{Judgement, ProposedChange, Verdict};
 
-use crate::logs::{
-    TWO, age_and_smoker, by_lot, drawn, is_settled, judged, log, reviewed, summed, three_features, threshold,
-};
-
-/// Every algorithm that holds a rule can be asked, keeps a right rule, and changes a very wrong one to something that it then keeps.
-#[test]
-fn every_switching_algorithm_can_be_asked() {
-    let means = [[0.6, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
-    for algorithm in Algorithm::all().filter(|algorithm| algorithm.is_switching()) {
-        let change = format!("algorithm = \"{algorithm}\"");
-        let wrong = three_features(
-            TWO,
-            &change,
-            "threshold = { feature = \"age\", cuts = [10], options = [\"wait\", \"treat\"] }",
-        );
-        let tally = log(&wrong, 20_000, 7, &means, by_lot(2));
-        let found = reviewed(&wrong, &tally);
-        assert_eq!(found.judgement.verdict, Verdict::Change, "{algorithm}");
-        let gain = found.judgement.proposal.as_ref().unwrap().certificate.gain.interval;
-        assert!(gain.lower > 0.0, "{algorithm}: {gain:?}");
-        let patient = matches!(algorithm, Algorithm::Greedy | Algorithm::Scheduled);
-        assert!(patient || is_settled(&wrong, &tally, &found), "{algorithm}");
-    }
-}
+use crate::logs::{age_and_smoker, drawn, judged, reviewed, summed, threshold};
 
 #[test]
 fn an_examination_is_the_review_s_judgement() {

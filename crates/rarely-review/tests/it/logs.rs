@@ -75,6 +75,15 @@ pub(crate) fn summed(document: &PolicyDocument, rows: &[Row]) -> Tally {
     tally
 }
 
+/// The same as a live policy sums them.
+pub(crate) fn live_sums(document: &PolicyDocument, rows: &[Row]) -> Tally {
+    let mut tally = Tally::undivided(document);
+    for (row, (person, arm, reward)) in rows.iter().enumerate() {
+        tally.add(row as u64, person, *arm, *reward);
+    }
+    tally
+}
+
 pub(crate) fn judged(document: &PolicyDocument, tally: &Tally) -> Judgement {
     examine(&EvidenceBase::of(document, tally, None).expect("it fits"), tally).expect("it runs")
 }

@@ -2,14 +2,13 @@
 
 mod curvature;
 mod findings;
-mod fit_form;
 mod impact;
 mod judgement;
 mod jump;
 mod logs;
 mod moments;
+mod planted;
 #[path = "../python/run.rs"]
 mod python;
 mod review;
-mod simplest;
 mod tally;

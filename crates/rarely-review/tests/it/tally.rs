@@ -6,7 +6,7 @@ use rarely_policy::PolicyDocument;
 use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, ReviewJson, Tally};
 
 use crate::logs::{
-    Row, THREE, age_and_smoker, by_lot, drawn, judged, log, reviewed, summed, three_features, threshold,
+    Row, THREE, age_and_smoker, by_lot, drawn, judged, live_sums, log, reviewed, three_features, threshold,
 };
 
 /// Written and read as a store does it.
@@ -28,7 +28,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 #[track_caller]
 fn alike(found: &Tally, expected: &Tally, document: &PolicyDocument, tolerance: f64) {
     assert_eq!(found.rows(), expected.rows());
-    for (found, expected) in found.options().iter().zip(expected.options()) {
+    for (found, expected) in found.totals().iter().zip(expected.totals()) {
         let (found_base, expected_base) = (found.base(), expected.base());
         assert_eq!(found_base.1, expected_base.1, "a context is not corrected");
         found_base.2.iter().zip(&expected_base.2).for_each(|(found, expected)| close(*found, *expected, tolerance));
@@ -61,7 +61,7 @@ proptest! {
     fn corrections_are_as_if_it_had_been_so_all_along(count in 1_usize..1500, share in 0.0..1.0_f64, seed: u64) {
         let document = age_and_smoker("", &threshold(60.0));
         let mut rng = Rng::new(seed, 0);
-        let (mut tally, mut rows): (Tally, Vec<Row>) = (Tally::new(&document), Vec::new());
+        let (mut tally, mut rows): (Tally, Vec<Row>) = (Tally::undivided(&document), Vec::new());
         for row in 0..count {
             let (person, arm, reward) = drawn(&mut rng);
             tally.add(row as u64, &person, arm, reward);
@@ -74,7 +74,7 @@ proptest! {
                 rows[at].2 = new;
             }
         }
-        let expected = summed(&document, &rows);
+        let expected = live_sums(&document, &rows);
         alike(&tally, &expected, &document, 1e-9);
         let (found, expected) = (judged(&document, &tally), judged(&document, &expected));
         prop_assert_eq!(found.verdict, expected.verdict);
@@ -90,7 +90,7 @@ proptest! {
     ) {
         let mut document = age_and_smoker("", &threshold(60.0));
         let mut rng = Rng::new(seed, 0);
-        let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
+        let (mut kept, mut stored) = (Tally::undivided(&document), Tally::undivided(&document));
         let mut number = 0;
         for (rows, correct, change) in parts {
             for _ in 0..rows {
@@ -126,7 +126,7 @@ proptest! {
 fn a_long_log_saved_mid_way_goes_on() {
     let document = age_and_smoker("", &threshold(40.0));
     let mut rng = Rng::new(5, 0);
-    let (mut kept, mut stored) = (Tally::new(&document), Tally::new(&document));
+    let (mut kept, mut stored) = (Tally::undivided(&document), Tally::undivided(&document));
     for row in 0..25_000 {
         let (person, arm, reward) = drawn(&mut rng);
         kept.add(row, &person, arm, reward);
@@ -146,14 +146,14 @@ fn corrections_repeated_many_times_do_not_drift() {
     let document = age_and_smoker("", &threshold(60.0));
     let mut rng = Rng::new(2, 0);
     let mut rows: Vec<Row> = (0..2000).map(|_| drawn(&mut rng)).collect();
-    let mut tally = summed(&document, &rows);
+    let mut tally = live_sums(&document, &rows);
     for _ in 0..100_000 {
         let at = rng.below(20);
         let (person, arm, old) = rows[at];
         rows[at].2 = 10.0 * rng.uniform() - 5.0;
         tally.correct(&person, arm, old, rows[at].2);
     }
-    alike(&tally, &summed(&document, &rows), &document, 1e-9);
+    alike(&tally, &live_sums(&document, &rows), &document, 1e-9);
 }
 
 /// Where every outcome is corrected to nothing only rounding is left, which must not look like damage, also when states are merged.
@@ -164,7 +164,7 @@ fn what_rounding_leaves_of_a_sum_of_squares_is_no_damage() {
         let mut rng = Rng::new(seed, 0);
         let mut nothing = || {
             let count = 1 + rng.below(700);
-            let mut tally = Tally::new(&document);
+            let mut tally = Tally::undivided(&document);
             let rows: Vec<Row> = (0..count).map(|_| drawn(&mut rng)).collect();
             for (row, (person, arm, reward)) in rows.iter().enumerate() {
                 tally.add(row as u64, person, *arm, 1e3 * reward);
@@ -190,25 +190,25 @@ fn another_rule_is_followed() {
     let mut rng = Rng::new(3, 0);
     let early: Vec<Row> = (0..3000).map(|_| drawn(&mut rng)).collect();
     let late: Vec<Row> = (0..3000).map(|_| drawn(&mut rng)).collect();
-    let mut tally = summed(&old, &early);
+    let mut tally = live_sums(&old, &early);
     let before = tally.clone();
     tally.follow(&old);
     assert_eq!(tally, before, "the same rule changes nothing");
     tally.follow(&new);
-    assert_eq!(tally.options(), before.options());
+    assert_eq!(tally.totals(), before.totals());
     assert_eq!(tally.sample(), before.sample());
     for (row, (person, arm, reward)) in late.iter().enumerate() {
         tally.add(3000 + row as u64, person, *arm, *reward);
     }
-    assert!(tally.jumps() == summed(&new, &late).jumps());
+    assert!(tally.jumps() == live_sums(&new, &late).jumps());
     let all: Vec<Row> = early.iter().chain(&late).copied().collect();
-    assert_eq!(tally.options(), summed(&new, &all).options());
+    assert_eq!(tally.totals(), live_sums(&new, &all).totals());
 
     let (person, arm, reward) = early[7];
     let jumps = tally.jumps().cloned();
     tally.correct_earlier(&person, arm, reward, 1.0);
     assert!(tally.jumps().cloned() == jumps);
-    assert!(tally.options() != summed(&new, &all).options());
+    assert!(tally.totals() != live_sums(&new, &all).totals());
     // Outcomes are summed at the cuts for those who got what the rule gives.
     let as_given = |(person, arm, _): &&Row| arm.index() == usize::from(person[1] >= 0.4);
     let (person, arm, reward) = *late.iter().find(as_given).unwrap();
@@ -228,7 +228,7 @@ fn another_rule_is_followed() {
 #[test]
 #[should_panic(expected = "the sums are of this document but for its rule")]
 fn a_rule_of_another_document_is_not_followed() {
-    let mut tally = Tally::new(&age_and_smoker("", &threshold(60.0)));
+    let mut tally = Tally::undivided(&age_and_smoker("", &threshold(60.0)));
     let text = "policy = \"p\"\noptions = [\"a\", \"b\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
                 rule = { score = { coefficients = {}, cuts = [], options = [\"b\"] } }\n";
     tally.follow(&PolicyDocument::parse(text, "other.toml").unwrap());

@@ -119,7 +119,7 @@ impl ProposalPage<'_> {
     }
 
     fn evidence(&self, case: &ProposalRationale) -> Markup {
-        let found = CertificateFinding::new(self.document(), &case.certificate, case.certified_by.clone());
+        let found = CertificateFinding::new(self.document(), &case.certificate, case.certified_by.clone(), &[]);
         let rows = found.lines.into_iter().map(|line| {
             vec![
                 TableCell::head(line.name),

@@ -1,0 +1,182 @@
+//! The gain of a candidate, with what its interval rests on (mathematics §§12–14).
+//!
+//! Where the design allows, the part of the log that confirms judges it: least squares with robust errors, at planned looks or at any time.
+//! Where that is known to fail (too few cases, rare outcomes) or the design is adaptive, sharp sets do, which hold for every change at once.
+
+use rarely_core::{
+    ConfirmError, Confirmation, Confirmed, ErrorBudget, Interval, Look, Method, Mixture, Parameters, Standard, Timing,
+    anytime_multiplier, planned_multiplier,
+};
+use rarely_error::Explain as _;
+use rarely_policy::WrittenRule;
+use serde::{Deserialize, Serialize};
+
+use crate::candidates::CandidateKind;
+use crate::error::ReviewError;
+use crate::evidence_base::{ConfirmingPart, EvidenceBase};
+
+/// The error probability of the plain interval that is shown beside.
+const PLAIN: f64 = 0.05;
+
+/// A candidate and its gain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedCandidate {
+    /// Its kind.
+    pub kind: CandidateKind,
+    /// The rule.
+    pub rule: WrittenRule,
+    /// The share of the people who get another option.
+    pub changed_share: f64,
+    /// The gain per case, and what its interval rests on.
+    pub gain: Confirmed,
+    /// A plain 95 % interval of the same gain, as a statistician would compute it for one look.
+    pub plain: Option<Interval>,
+    /// Why the gain could not be confirmed by least squares, where it could not.
+    pub not_confirmed: Option<String>,
+    /// Whether it was judged: candidates are judged in the order of their evidence in the proposing part, until one fails.
+    pub judged: bool,
+}
+
+/// Every candidate with its gain, in the order of the base.
+///
+/// # Errors
+/// [`ReviewError`] if the people do not fit.
+pub(crate) fn gains(base: &EvidenceBase<'_>) -> Result<Vec<JudgedCandidate>, ReviewError> {
+    let mut found = Vec::new();
+    for (at, candidate) in base.candidates().iter().enumerate() {
+        let (before, after) = base.decisions(at);
+        let changed = before.iter().zip(after).filter(|(old, new)| old != new).count();
+        let (gain, plain, not_confirmed) = gain(base, at)?;
+        found.push(JudgedCandidate {
+            kind: candidate.kind,
+            rule: candidate.rule.clone(),
+            changed_share: changed as f64 / before.len() as f64,
+            gain,
+            plain,
+            not_confirmed,
+            judged: true,
+        });
+    }
+    Ok(found)
+}
+
+type FoundGain = (Confirmed, Option<Interval>, Option<String>);
+
+fn gain(base: &EvidenceBase<'_>, at: usize) -> Result<FoundGain, ReviewError> {
+    let Some(part) = base.confirming() else {
+        return Ok((sharp(base, at)?, None, None));
+    };
+    let plain = plain(part, at);
+    match confirmed(base, part, at) {
+        Ok(gain) => Ok((gain, plain, None)),
+        Err(error) => {
+            let reason = error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"));
+            Ok((sharp(base, at)?, plain, Some(reason)))
+        }
+    }
+}
+
+/// By least squares on the part that confirms.
+fn confirmed(base: &EvidenceBase<'_>, part: &ConfirmingPart, at: usize) -> Result<Confirmed, ConfirmError> {
+    let functional = &part.functionals[at];
+    let confirmation = match &part.errors {
+        Some(errors) => Confirmation::from_error(part.fit.clone(), errors.error(at)?),
+        None => Confirmation::from_fit(part.fit.clone()),
+    };
+    let delta = base.error_probability().map_err(|_| ConfirmError::NoChange)?;
+    let budget = ErrorBudget::new(delta);
+    if base.is_anytime() {
+        let mixture = mixture(part.fit.cases(), budget.share())?;
+        confirmation.anytime(functional, budget, mixture)
+    } else {
+        confirmation.planned(functional, budget, Look::only(part.fit.cases()))
+    }
+}
+
+/// The mixture that is sharpest at the power of four next to the number of cases: it stays the same while they grow fourfold.
+fn mixture(cases: u64, share: f64) -> Result<Mixture, ConfirmError> {
+    let exponent = (libm::log2(cases.max(4) as f64) / 2.0).round();
+    let expected = libm::pow(4.0, exponent);
+    Ok(Mixture::sharpest_at(expected, expected, share)?)
+}
+
+/// By sets that hold for every change at once.
+fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
+    let (before, after) = base.decisions(at);
+    let (gain, _) = base.confidence().sharp(&base.statistics).gain(base.contexts(), before, after)?;
+    Ok(Confirmed {
+        interval: gain.interval,
+        standard: if base.document.noise().is_some() { Standard::Certain } else { Standard::Approximate },
+        method: Method::SharpSets,
+        timing: Timing::Anytime,
+        standard_error: None,
+        degrees: None,
+    })
+}
+
+fn plain(part: &ConfirmingPart, at: usize) -> Option<Interval> {
+    let functional = &part.functionals[at];
+    let error = standard_error(part, at)?;
+    let degrees = degrees(part, functional)?;
+    let half_width = planned_multiplier(degrees, PLAIN) * error;
+    let estimate = part.fit.estimate(functional).ok()?;
+    Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
+}
+
+fn standard_error(part: &ConfirmingPart, at: usize) -> Option<f64> {
+    match &part.errors {
+        Some(errors) => errors.error(at).ok(),
+        None => part.fit.sums_error(&part.functionals[at]).ok(),
+    }
+}
+
+/// The degrees of freedom of the option with the fewest cases that a functional concerns.
+fn degrees(part: &ConfirmingPart, functional: &Parameters) -> Option<f64> {
+    let concerned = functional.iter().enumerate().filter(|(_, part)| part.iter().any(|&value| value != 0.0));
+    let degrees = concerned.map(|(arm, _)| part.fit.arm(arm).ok().map(rarely_core::ArmFit::degrees));
+    degrees.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min).filter(|degrees| *degrees >= 1.0)
+}
+
+/// How many standard errors an interval of the base reaches to either side, for estimates with so many degrees of freedom from so many
+/// cases.
+///
+/// # Errors
+/// [`ReviewError`] if the error probability is out of its range.
+pub(crate) fn multiplier(base: &EvidenceBase<'_>, degrees: f64, cases: u64) -> Result<f64, ReviewError> {
+    Ok(multiplier_at(base, degrees, cases, base.error_probability()?.get()))
+}
+
+/// The same for another error probability.
+pub(crate) fn multiplier_at(base: &EvidenceBase<'_>, degrees: f64, cases: u64, share: f64) -> f64 {
+    if base.is_anytime() {
+        mixture(cases, share).map_or(f64::INFINITY, |mixture| anytime_multiplier(degrees, cases as f64, mixture, share))
+    } else {
+        planned_multiplier(degrees, share)
+    }
+}
+
+/// The interval of the gain of any change that is made of the people's decisions, for parts of them: with each option's own residual
+/// variance where the design allows, by sharp sets otherwise.
+///
+/// # Errors
+/// [`ReviewError`] if the people do not fit.
+pub(crate) fn part_gain(
+    base: &EvidenceBase<'_>,
+    contexts: rarely_core::Contexts<'_>,
+    before: &[rarely_core::Arm],
+    after: &[rarely_core::Arm],
+) -> Result<Interval, ReviewError> {
+    if let Some(part) = base.confirming() {
+        let functional = rarely_core::gain_functional(base.document.shape(), contexts, before, after)?;
+        if functional.values().iter().all(|&value| value == 0.0) {
+            return Ok(Interval { estimate: 0.0, lower: 0.0, upper: 0.0 });
+        }
+        if let (Ok(estimate), Ok(error), Some(degrees)) =
+            (part.fit.estimate(&functional), part.fit.sums_error(&functional), degrees(part, &functional))
+        {
+            let half_width = multiplier(base, degrees, part.fit.cases())? * error;
+            return Ok(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width });
+        }
+    }
+    Ok(base.confidence().sharp(&base.statistics).gain(contexts, before, after)?.0.interval)
+}

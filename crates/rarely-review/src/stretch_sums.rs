@@ -1,0 +1,188 @@
+//! The sums of a log in stretches of time, each divided into a part that proposes and a part that confirms (mathematics §14).
+//!
+//! A third of the rows, chosen by a hash of the row's number in its file (never of its content), builds the candidates for a change; the
+//! other two thirds judge them. The stretches tell a trend in time from the effect of an option. There are at most 64, fewer of large sums, so
+//! that the size does not grow with the log: when they are full, neighbours are put together.
+
+use rarely_core::{ArmSums, Majority};
+use serde::{Deserialize, Serialize};
+
+use crate::moments::Moments;
+
+/// The most stretches, …
+const MOST: usize = 64;
+/// … and the fewest that are allowed, however large their sums.
+const FEWEST: usize = 8;
+/// Numbers that all stretches may have together, as long as there are more than the fewest.
+const MOST_NUMBERS: usize = 1 << 17;
+/// Rows of the first stretches.
+const FIRST_ROWS: u64 = 64;
+
+/// The stretches of a log.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Stretches {
+    /// In the order of the rows.
+    all: Vec<Stretch>,
+    /// Rows after which a stretch is full.
+    full_at: u64,
+}
+
+/// The sums of one stretch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stretch {
+    rows: u64,
+    /// Each option's sums of the rows that propose.
+    pub(crate) proposing: Vec<PartSums>,
+    /// Each option's sums of the rows that confirm.
+    pub(crate) confirming: Vec<PartSums>,
+}
+
+/// One option's sums of one part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartSums {
+    pub(crate) moments: Moments,
+    pub(crate) outcomes: Majority,
+}
+
+impl PartSums {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        // Of one log: the same features.
+        let _ = self.moments.merge(&other.moments);
+        self.outcomes.merge(&other.outcomes);
+    }
+
+    /// What least squares needs.
+    pub(crate) fn arm_sums(&self) -> ArmSums {
+        let (count, information, moment) = self.moments.base();
+        ArmSums {
+            count,
+            information,
+            moment,
+            squared_rewards: self.moments.reward_squares(),
+            rarer_outcomes: self.outcomes.rarer(),
+        }
+    }
+}
+
+/// Whether a row belongs to the part that proposes: one row in three, by a hash of `unit`, the number of the row in its file or of its
+/// cluster.
+#[inline]
+pub(crate) fn proposes(unit: u64) -> bool {
+    crate::people_sample::mix(unit ^ 0x5bd1_e995_9d1c_3f6b) % 3 == 0
+}
+
+impl Stretches {
+    /// The sums to which the next row belongs: those of its part, all options.
+    #[inline]
+    pub(crate) fn next(&mut self, proposing: bool, empty: impl Fn() -> Vec<PartSums>) -> &mut [PartSums] {
+        let full = self.full_at;
+        if self.all.last().is_none_or(|last| last.rows >= full) {
+            self.start(&empty);
+        }
+        let last = self.all.last_mut().expect("one was started");
+        last.rows += 1;
+        if proposing { &mut last.proposing } else { &mut last.confirming }
+    }
+
+    #[cold]
+    fn start(&mut self, empty: &impl Fn() -> Vec<PartSums>) {
+        if self.full_at == 0 {
+            self.full_at = FIRST_ROWS;
+        }
+        if self.all.len() >= self.most() {
+            self.halve();
+        }
+        self.all.push(Stretch { rows: 0, proposing: empty(), confirming: empty() });
+    }
+
+    fn most(&self) -> usize {
+        let numbers = self.all.first().map_or(1, |first| {
+            let width = |part: &PartSums| part.moments.dimension() + part.moments.squares().len();
+            first.proposing.iter().map(width).map(|width| 2 * width * width).sum()
+        });
+        (MOST_NUMBERS / numbers.max(1)).clamp(FEWEST, MOST)
+    }
+
+    /// Puts neighbours together.
+    fn halve(&mut self) {
+        let mut together: Vec<Stretch> = Vec::with_capacity(MOST);
+        for (at, stretch) in std::mem::take(&mut self.all).into_iter().enumerate() {
+            match together.last_mut() {
+                Some(last) if at % 2 == 1 => last.merge(&stretch),
+                _ => together.push(stretch),
+            }
+        }
+        self.all = together;
+        self.full_at *= 2;
+    }
+
+    /// Adds the stretches of a log that came later.
+    pub(crate) fn append(&mut self, later: &Self) {
+        self.all.extend(later.all.iter().cloned());
+        self.full_at = self.full_at.max(later.full_at);
+        while self.all.len() > self.most() {
+            self.halve();
+        }
+    }
+
+    /// In the order of the rows.
+    pub(crate) fn all(&self) -> &[Stretch] {
+        &self.all
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Each option's sums of the rows that propose.
+    pub(crate) fn proposing(&self) -> Option<Vec<PartSums>> {
+        self.sum(|stretch| &stretch.proposing)
+    }
+
+    /// Each option's sums of the rows that confirm.
+    pub(crate) fn confirming(&self) -> Option<Vec<PartSums>> {
+        self.sum(|stretch| &stretch.confirming)
+    }
+
+    fn sum(&self, part: impl Fn(&Stretch) -> &Vec<PartSums>) -> Option<Vec<PartSums>> {
+        let mut parts = self.all.iter().map(part);
+        let mut total = parts.next()?.clone();
+        for part in parts {
+            total.iter_mut().zip(part).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+        Some(total)
+    }
+
+    /// Whether every part is sound and has so many options with these features. Check this first on a state that was read from a file.
+    pub(crate) fn is_sound(&self, options: usize, like: &Moments) -> bool {
+        let sound = |part: &PartSums| {
+            part.moments.is_sound()
+                && (part.moments.dimension(), part.moments.squares()) == (like.dimension(), like.squares())
+                && part.outcomes.count() == part.moments.rows()
+        };
+        self.all.len() <= MOST
+            && self.all.iter().all(|stretch| {
+                let parts = [&stretch.proposing, &stretch.confirming];
+                let rows: u64 = parts.iter().flat_map(|part| part.iter()).map(|part| part.moments.rows()).sum();
+                rows == stretch.rows && parts.iter().all(|part| part.len() == options && part.iter().all(sound))
+            })
+    }
+}
+
+impl Stretch {
+    fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        for (mine, theirs) in [(&mut self.proposing, &other.proposing), (&mut self.confirming, &other.confirming)] {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+    }
+
+    /// Each option's sums of both parts.
+    pub(crate) fn both(&self) -> impl Iterator<Item = Moments> + '_ {
+        self.proposing.iter().zip(&self.confirming).map(|(proposing, confirming)| {
+            let mut both = proposing.moments.clone();
+            let _ = both.merge(&confirming.moments);
+            both
+        })
+    }
+}
