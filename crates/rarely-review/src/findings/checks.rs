@@ -172,6 +172,7 @@ fn why_not(reason: &NoJump) -> String {
     match reason {
         NoJump::TooFewRows { rows, side, .. } => format!("only {rows} are {side} it"),
         NoJump::OneValue { side, .. } => format!("those {side} it all have the same value"),
+        NoJump::FewValues { side, values, .. } => format!("those {side} it have only {values} different values"),
         NoJump::NotABandwidth { .. } => reason.to_string(),
     }
 }

@@ -8,6 +8,7 @@ mod judgement;
 mod jump;
 mod logs;
 mod moments;
+mod next_to_cut;
 #[path = "../python/run.rs"]
 mod python;
 mod review;

@@ -1,0 +1,122 @@
+//! The rows of a log along the running variable, kept while it is read.
+
+use crate::bottom_k::BottomK;
+use crate::jump::Cut;
+
+/// Rows that are kept; of a longer log, a uniform sample of this size.
+pub const ROWS_KEPT: usize = 200_000;
+
+/// The rows of a log: running variable, option and outcome of each. A saved state does not hold them.
+#[derive(Debug, Clone)]
+pub struct CutRows {
+    kept: BottomK,
+    /// By slot.
+    rows: Vec<Row>,
+    /// Rows that were offered.
+    seen: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Row {
+    z: f64,
+    option: usize,
+    outcome: f64,
+}
+
+/// The rows that belong to one cut: those between the cut before it and the one after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearCut {
+    /// The running variable of the rows that got the option that the rule gives on their side.
+    pub x: Vec<f64>,
+    /// Their outcomes.
+    pub y: Vec<f64>,
+    /// The cut.
+    cut: f64,
+    /// The running variable of the rows that got another option.
+    others: Vec<f64>,
+}
+
+impl CutRows {
+    /// Before any row.
+    pub fn new() -> Self {
+        Self { kept: BottomK::new(ROWS_KEPT), rows: Vec::new(), seen: 0 }
+    }
+
+    /// Offers a row with a priority that looks random: of more than [`ROWS_KEPT`] rows, those with the smallest priorities are kept.
+    #[inline]
+    pub fn offer(&mut self, priority: u64, z: f64, option: usize, outcome: f64) {
+        self.seen += 1;
+        self.insert(priority, Row { z, option, outcome });
+    }
+
+    /// Adds the rows of another log.
+    pub fn merge(&mut self, other: &Self) {
+        self.seen += other.seen;
+        for (priority, slot) in other.kept.kept() {
+            self.insert(priority, other.rows[slot]);
+        }
+    }
+
+    /// Rows that were offered, kept or not.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// The running variable of every row kept, whatever its option.
+    pub fn values(&self) -> Vec<f64> {
+        self.rows.iter().map(|row| row.z).collect()
+    }
+
+    /// The rows of a cut, given by its index among the rule's cuts.
+    ///
+    /// # Panics
+    /// If there is no such cut.
+    pub fn near(&self, cuts: &[Cut], index: usize) -> NearCut {
+        let cut = cuts[index];
+        let from = if index == 0 { f64::NEG_INFINITY } else { cuts[index - 1].at };
+        let to = cuts.get(index + 1).map_or(f64::INFINITY, |next| next.at);
+        let mut near = NearCut { x: Vec::new(), y: Vec::new(), cut: cut.at, others: Vec::new() };
+        for row in self.rows.iter().filter(|row| from <= row.z && row.z < to) {
+            let given = if row.z < cut.at { cut.lower } else { cut.upper };
+            if row.option == given {
+                near.x.push(row.z);
+                near.y.push(row.outcome);
+            } else {
+                near.others.push(row.z);
+            }
+        }
+        near
+    }
+
+    fn insert(&mut self, priority: u64, row: Row) {
+        match self.kept.place(priority) {
+            Some(slot) if slot < self.rows.len() => self.rows[slot] = row,
+            Some(_) => self.rows.push(row),
+            None => {}
+        }
+    }
+}
+
+impl Default for CutRows {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for CutRows {
+    fn eq(&self, other: &Self) -> bool {
+        let rows = |rows: &Self| -> Vec<(u64, Row)> {
+            rows.kept.in_order().into_iter().map(|(priority, slot)| (priority, rows.rows[slot])).collect()
+        };
+        self.seen == other.seen && rows(self) == rows(other)
+    }
+}
+
+impl NearCut {
+    /// The share of the rows within a bandwidth that did not get the option that the rule gives them. 0 without rows.
+    pub fn not_followed(&self, bandwidth: f64) -> f64 {
+        let within = |values: &[f64]| values.iter().filter(|x| (*x - self.cut).abs() < bandwidth).count() as f64;
+        let (others, followed) = (within(&self.others), within(&self.x));
+        if others > 0.0 { others / (others + followed) } else { 0.0 }
+    }
+}
