@@ -22,7 +22,7 @@ use super::half::Half;
 use super::local_fit::{LocalFit, variance, weighted};
 use super::neighbours::residuals;
 use super::robust::Bandwidths;
-use crate::jump::NoJump;
+use crate::jump::{LEAST_ROWS, NoJump};
 
 /// The factor of the pilot bandwidth for triangular weights.
 const PILOT: f64 = 2.576;
@@ -30,6 +30,8 @@ const PILOT: f64 = 2.576;
 const MASS_POINTS: f64 = 0.2;
 /// Different values that a bandwidth reaches on either side where there are mass points.
 const LEAST_VALUES: usize = 10;
+/// Rows that the line has on either side.
+const LEAST: usize = LEAST_ROWS as usize;
 /// The order of the line, and of the parabola that corrects its bias.
 const LINE: usize = 1;
 const PARABOLA: usize = 2;
@@ -49,14 +51,14 @@ struct Step {
     regularised: bool,
 }
 
-/// The bandwidths of the line and of its bias, common to both sides.
+/// The bandwidths of the line and of its bias, common to both sides. Each reaches at least [`LEAST`] rows on either side.
 pub(super) fn choose(halves: &[Half; 2], cut: f64) -> Result<Bandwidths, NoJump> {
     let limits = Limits::of(halves);
-    let pilot = limits.widened(limits.kept(pilot(halves)));
+    let pilot = limits.kept(pilot(halves)).max(limits.least_values);
     let step = |order, power, regularised| Step { order, power, pilot, regularised };
     let reach = [0, 1].map(|side: usize| past(halves[side].reach()));
-    let third = limits.kept(step(PARABOLA + 1, PARABOLA + 1, false).width(halves, cut, reach)?);
-    let third = limits.widened(third);
+    let third =
+        limits.kept(step(PARABOLA + 1, PARABOLA + 1, false).width(halves, cut, reach)?).max(limits.least_values);
     let bias = limits.kept(step(PARABOLA, LINE + 1, true).width(halves, cut, [third; 2])?);
     let estimate = limits.kept(step(LINE, 0, true).width(halves, cut, [bias; 2])?);
     Ok(Bandwidths { estimate, bias })
@@ -75,9 +77,13 @@ impl Step {
         let (below, above) = (parts(0)?, parts(1)?);
         // Distances on the side below run against x: odd derivatives change their sign.
         let sign = if self.power.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let variance = below.variance + above.variance;
+        if variance == 0.0 {
+            return Ok(f64::INFINITY);
+        }
         let apart = above.bias - sign * below.bias;
         let error = apart * apart + below.regularisation + above.regularisation;
-        Ok(libm::pow((below.variance + above.variance) / error, 1.0 / (2 * self.order + 3) as f64))
+        Ok(libm::pow(variance / error, 1.0 / (2 * self.order + 3) as f64))
     }
 
     fn parts(&self, half: &Half, bias_bandwidth: f64) -> Option<Parts> {
@@ -108,29 +114,28 @@ impl Step {
 
 /// How narrow and how wide a bandwidth may be.
 struct Limits {
+    /// The distance of the thirtieth row, on the side where it is farther.
     least: f64,
+    /// What the first two bandwidths must reach where there are mass points.
+    least_values: f64,
     most: f64,
 }
 
 impl Limits {
     fn of(halves: &[Half; 2]) -> Self {
+        let farther = |distance: fn(&Half) -> f64| past(distance(&halves[0]).max(distance(&halves[1])));
         let repeats = |half: &Half| 1.0 - half.distinct as f64 / half.distance.len() as f64 >= MASS_POINTS;
-        let least = if halves.iter().any(repeats) {
-            halves.iter().map(|half| past(half.distinct_distance(LEAST_VALUES))).fold(0.0, f64::max)
-        } else {
-            0.0
-        };
-        Self { least, most: halves[0].reach().max(halves[1].reach()) }
+        let has_mass_points = halves.iter().any(repeats);
+        Self {
+            least: farther(|half| half.distance.get(LEAST - 1).copied().unwrap_or_else(|| half.reach())),
+            least_values: if has_mass_points { farther(|half| half.distinct_distance(LEAST_VALUES)) } else { 0.0 },
+            most: farther(Half::reach),
+        }
     }
 
-    /// The bandwidth, no wider than the data. Without noise and bend every bandwidth is best: the widest is taken.
+    /// The bandwidth, no wider than the data. Without noise every bandwidth is as good: the widest is taken.
     fn kept(&self, bandwidth: f64) -> f64 {
-        bandwidth.min(self.most)
-    }
-
-    /// A bandwidth for a pilot step, wide enough for mass points.
-    fn widened(&self, bandwidth: f64) -> f64 {
-        bandwidth.max(self.least)
+        bandwidth.min(self.most).max(self.least)
     }
 }
 

@@ -7,6 +7,8 @@ const NEIGHBOURS: usize = 3;
 
 /// Gaps that differ by less than this share of the larger one tie: rounding must not decide.
 const TIE: f64 = 1.5e-8;
+/// A smaller residual, as a share of the outcome, is rounding: equal outcomes have no noise.
+const ROUNDING: f64 = 1e-13;
 
 /// `√(J/(J+1))·(yᵢ − mean of the J nearest rows)` for each row, distances rising [calonico-2014; abadie-2006].
 ///
@@ -22,7 +24,9 @@ pub(super) fn residuals(distance: &[f64], outcome: &[f64]) -> Vec<f64> {
         let others = (near.len() - 1) as f64;
         residuals.extend(outcome[groups[at].clone()].iter().map(|own| {
             let mean = (total - own) / others;
-            if others > 0.0 { (others / (others + 1.0)).sqrt() * (own - mean) } else { 0.0 }
+            let off = own - mean;
+            let is_noise = others > 0.0 && off.abs() > ROUNDING * own.abs().max(mean.abs());
+            if is_noise { (others / (others + 1.0)).sqrt() * off } else { 0.0 }
         }));
     }
     residuals

@@ -44,7 +44,7 @@ pub struct RobustJump {
 ///
 /// The estimator and the interval are those of [calonico-2014, Theorem 1] with lines corrected by parabolas; bandwidths are common
 /// to both sides, by plug-in with regularisation. The results agree with the defaults of the package `rdrobust`. Where we differ:
-/// at least 30 rows must lie within the bandwidth on either side. Cost: `O(n log n)`.
+/// a bandwidth that has fewer than 30 rows on a side is widened until it has 30. Cost: `O(n log n)`.
 ///
 /// ```
 /// use rarely_review::robust_jump;
