@@ -96,8 +96,8 @@ pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, N
 pub use moments::{Moments, MomentsMismatch};
 pub use most_plausible::most_plausible;
 pub use next_to_cut::{
-    Bandwidths, CurvatureBound, CutRows, DensityTest, NearCut, NoDensityTest, ROWS_KEPT, RobustJump, critical_value,
-    density_test, robust_jump, robust_jump_within,
+    Bandwidths, CurvatureBound, CutRows, DensityTest, FromRows, NearCut, NoDensityTest, ROWS_KEPT, RobustJump,
+    critical_value, density_test, robust_jump, robust_jump_within,
 };
 pub use off_policy::{NotWeightable, OffPolicyValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};

@@ -14,6 +14,7 @@
 mod bandwidth;
 mod collected;
 mod density;
+mod from_rows;
 mod half;
 mod local_fit;
 mod neighbours;
@@ -23,5 +24,6 @@ mod worst_case;
 
 pub use self::collected::{CutRows, NearCut, ROWS_KEPT};
 pub use self::density::{DensityTest, NoDensityTest, density_test};
+pub use self::from_rows::FromRows;
 pub use self::robust::{Bandwidths, RobustJump, robust_jump, robust_jump_within};
 pub use self::worst_case::{CurvatureBound, critical_value};

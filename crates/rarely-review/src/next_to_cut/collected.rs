@@ -12,8 +12,6 @@ pub struct CutRows {
     kept: BottomK,
     /// By slot.
     rows: Vec<Row>,
-    /// Rows that were offered.
-    seen: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,27 +37,20 @@ pub struct NearCut {
 impl CutRows {
     /// Before any row.
     pub fn new() -> Self {
-        Self { kept: BottomK::new(ROWS_KEPT), rows: Vec::new(), seen: 0 }
+        Self { kept: BottomK::new(ROWS_KEPT), rows: Vec::new() }
     }
 
     /// Offers a row with a priority that looks random: of more than [`ROWS_KEPT`] rows, those with the smallest priorities are kept.
     #[inline]
     pub fn offer(&mut self, priority: u64, z: f64, option: usize, outcome: f64) {
-        self.seen += 1;
         self.insert(priority, Row { z, option, outcome });
     }
 
     /// Adds the rows of another log.
     pub fn merge(&mut self, other: &Self) {
-        self.seen += other.seen;
         for (priority, slot) in other.kept.kept() {
             self.insert(priority, other.rows[slot]);
         }
-    }
-
-    /// Rows that were offered, kept or not.
-    pub fn seen(&self) -> u64 {
-        self.seen
     }
 
     /// The running variable of every row kept, whatever its option.
@@ -108,7 +99,7 @@ impl PartialEq for CutRows {
         let rows = |rows: &Self| -> Vec<(u64, Row)> {
             rows.kept.in_order().into_iter().map(|(priority, slot)| (priority, rows.rows[slot])).collect()
         };
-        self.seen == other.seen && rows(self) == rows(other)
+        rows(self) == rows(other)
     }
 }
 
