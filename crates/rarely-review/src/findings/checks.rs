@@ -104,7 +104,7 @@ impl Words<'_> {
         let estimate =
             format!("{upper} minus {lower} at {cut}: {local}, {} from the straight lines.", measured(found.model));
         let rest = match (&found.from_rows, found.local, found.bandwidth) {
-            (Some(rows), Some(local), Some(width)) => self.from_rows(rows, local, width),
+            (Some(rows), Some(local), Some(width)) => Some(self.shown_by_rows(rows, local, width)),
             (None, Some(_), _) => Some(
                 "This rests on sums in bins: a review of the log itself chooses a better width and corrects the bias."
                     .to_owned(),
@@ -126,13 +126,13 @@ impl Words<'_> {
     }
 
     /// How bent the outcome may be before the sign is in doubt, and whether the rule was followed.
-    fn from_rows(&self, rows: &FromRows, local: f64, width: f64) -> Option<String> {
+    fn shown_by_rows(&self, rows: &FromRows, local: f64, width: f64) -> String {
         let share = percent(rows.not_followed);
         if !rows.is_sharp() {
-            return Some(format!(
-                "The rule was not followed by {share} of the people next to the cut: this compares those who got its option, and shows what the \
-                 option does only if the others got another one by chance."
-            ));
+            return format!(
+                "The rule was not followed by {share} of the people next to the cut: the estimate compares those who got \
+                 its option, and is the effect of the option only if the others got another one by chance."
+            );
         }
         let side = if local < 0.0 { "below" } else { "above" };
         let bend = rows.largest_curvature.map(|curvature| {
@@ -145,10 +145,12 @@ impl Words<'_> {
                 with_unit(&measured(width), self.unit)
             )
         });
-        let bend = bend.unwrap_or_else(|| "The difference cannot be told from zero, even if the outcome is a straight line on either side.".to_owned());
+        let bend = bend.unwrap_or_else(|| {
+            "The difference cannot be told from zero, even if the outcome is a straight line on either side.".to_owned()
+        });
         let followed = (rows.not_followed > 0.0)
             .then(|| format!("The rule was not followed by {share} of the people next to the cut; they are left out."));
-        Some([Some(bend), followed].into_iter().flatten().collect::<Vec<_>>().join(" "))
+        [Some(bend), followed].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     fn jump_warning(&self, found: &JumpCheck) -> Option<String> {

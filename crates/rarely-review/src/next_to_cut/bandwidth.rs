@@ -22,7 +22,7 @@ use super::half::Half;
 use super::local_fit::{LocalFit, variance, weighted};
 use super::neighbours::residuals;
 use super::robust::Bandwidths;
-use crate::jump::{LEAST_ROWS, NoJump};
+use crate::jump::NoJump;
 
 /// The factor of the pilot bandwidth for triangular weights.
 const PILOT: f64 = 2.576;
@@ -31,7 +31,7 @@ const MASS_POINTS: f64 = 0.2;
 /// Different values that a bandwidth reaches on either side where there are mass points.
 const LEAST_VALUES: usize = 10;
 /// Rows that the line has on either side.
-const LEAST: usize = LEAST_ROWS as usize;
+const LEAST: usize = 30;
 /// The order of the line, and of the parabola that corrects its bias.
 const LINE: usize = 1;
 const PARABOLA: usize = 2;

@@ -5,6 +5,8 @@ use crate::jump::Cut;
 
 /// Rows that are kept; of a longer log, a uniform sample of this size.
 pub const ROWS_KEPT: usize = 200_000;
+/// A value nearer to a cut than this share of the rows' span is at the cut: it was scaled, and rounding must not decide its side.
+const ROUNDING: f64 = 1e-10;
 
 /// The rows of a log: running variable, option and outcome of each. A saved state does not hold them.
 #[derive(Debug, Clone)]
@@ -28,6 +30,8 @@ pub struct NearCut {
     pub x: Vec<f64>,
     /// Their outcomes.
     pub y: Vec<f64>,
+    /// The running variable of every row, beyond other cuts as well and whatever its option.
+    pub everybody: Vec<f64>,
     /// The cut.
     cut: f64,
     /// The running variable of the rows that got another option.
@@ -53,9 +57,14 @@ impl CutRows {
         }
     }
 
-    /// The running variable of every row kept, whatever its option.
-    pub fn values(&self) -> Vec<f64> {
-        self.rows.iter().map(|row| row.z).collect()
+    /// Rows that are kept.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// The rows of a cut, given by its index among the rule's cuts.
@@ -66,17 +75,27 @@ impl CutRows {
         let cut = cuts[index];
         let from = if index == 0 { f64::NEG_INFINITY } else { cuts[index - 1].at };
         let to = cuts.get(index + 1).map_or(f64::INFINITY, |next| next.at);
-        let mut near = NearCut { x: Vec::new(), y: Vec::new(), cut: cut.at, others: Vec::new() };
-        for row in self.rows.iter().filter(|row| from <= row.z && row.z < to) {
-            let given = if row.z < cut.at { cut.lower } else { cut.upper };
+        let everybody = self.values(cuts);
+        let (mut x, mut y, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, &z) in self.rows.iter().zip(&everybody).filter(|(_, z)| from <= **z && **z < to) {
+            let given = if z < cut.at { cut.lower } else { cut.upper };
             if row.option == given {
-                near.x.push(row.z);
-                near.y.push(row.outcome);
+                x.push(z);
+                y.push(row.outcome);
             } else {
-                near.others.push(row.z);
+                others.push(z);
             }
         }
-        near
+        NearCut { x, y, everybody, cut: cut.at, others }
+    }
+
+    /// The running variable of every row, exactly a cut where it is one but for rounding.
+    fn values(&self, cuts: &[Cut]) -> Vec<f64> {
+        let all = self.rows.iter().map(|row| row.z).chain(cuts.iter().map(|cut| cut.at));
+        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), z| (low.min(z), high.max(z)));
+        let near = ROUNDING * (high - low);
+        let value = |row: &Row| cuts.iter().find(|cut| (row.z - cut.at).abs() <= near).map_or(row.z, |cut| cut.at);
+        self.rows.iter().map(value).collect()
     }
 
     fn insert(&mut self, priority: u64, row: Row) {

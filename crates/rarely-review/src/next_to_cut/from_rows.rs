@@ -51,7 +51,7 @@ impl FromRows {
             interval: [ends[0].min(ends[1]), ends[0].max(ends[1])],
             largest_curvature: found.curvature_bound.largest_curvature(),
             not_followed: near.not_followed(bandwidths.estimate),
-            density_p_value: density_test(&rows.values(), cut).ok().map(|test| test.p_value),
+            density_p_value: density_test(&near.everybody, cut).ok().map(|test| test.p_value),
         };
         Some((Jump { cut, bandwidth: bandwidths.estimate, estimate, standard_error, rows: found.rows }, added))
     }

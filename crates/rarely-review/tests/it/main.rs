@@ -1,6 +1,7 @@
 //! The tests of `rarely-review`, in one binary.
 
 mod curvature;
+mod cut_rows;
 mod findings;
 mod fit_form;
 mod impact;
