@@ -106,8 +106,7 @@ impl Words<'_> {
         let rest = match (&found.from_rows, found.local, found.bandwidth) {
             (Some(rows), Some(local), Some(width)) => Some(self.shown_by_rows(rows, local, width)),
             (None, Some(_), _) => Some(
-                "This rests on sums in bins: a review of the log itself chooses a better width and corrects the bias."
-                    .to_owned(),
+                "This rests on sums in bins: the width is rough, and a bent outcome biases the estimate.".to_owned(),
             ),
             _ => None,
         };
@@ -138,7 +137,7 @@ impl Words<'_> {
         let bend = rows.largest_curvature.map(|curvature| {
             let per = if self.unit.is_empty() { "unit" } else { self.unit };
             format!(
-                "The difference stays {side} zero up to a curvature of {} {} per {per} squared, a bend of {} within {}.",
+                "With 95 % confidence the difference stays {side} zero up to a curvature of {} {} per {per} squared, a bend of {} within {}.",
                 measured(curvature),
                 self.column,
                 measured(0.5 * curvature * width * width),
