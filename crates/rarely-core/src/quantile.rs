@@ -22,6 +22,9 @@ pub(crate) fn student_t_upper(degrees: f64, tail: f64) -> f64 {
 }
 
 /// The `x` with `P(F > x) = tail`.
+///
+/// # Panics
+/// If the degrees of freedom are not positive, or the tail is not strictly between 0 and 1.
 pub fn f_upper(numerator: f64, denominator: f64, tail: f64) -> f64 {
     assert!(numerator > 0.0 && denominator > 0.0, "degrees of freedom are positive");
     let (a, b) = (0.5 * denominator, 0.5 * numerator);

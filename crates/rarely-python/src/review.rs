@@ -38,7 +38,7 @@ pub(crate) fn review(
     state: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyReview> {
     let document = PyDocument::of(document)?.with_option_column(option_column);
-    let mut tally = Tally::new(&document.checked);
+    let mut tally = Tally::keeping_rows(&document.checked);
     for text in states(state)? {
         let saved = Tally::from_text(&text).and_then(|saved| saved.revive(&document.checked));
         let merged = saved.and_then(|saved| tally.merge(&saved));

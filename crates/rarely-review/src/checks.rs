@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::curvature::{Curvature, NoCurvature};
 use crate::evidence_base::EvidenceBase;
-use crate::jump::{Bandwidth, Cut, Jump, Kernel, NoJump};
+use crate::jump::{Bandwidth, Cut, Kernel, NoJump};
 use crate::least_squares::dot;
 use crate::moments::Moments;
+use crate::next_to_cut::FromRows;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
@@ -86,7 +87,7 @@ pub struct JumpCheck {
     pub options: [String; 2],
     /// Where.
     pub cut: f64,
-    /// How far from the cut people count.
+    /// How far from the cut people count: the best width by the rows, or, without them, a rougher and wider one by sums in bins.
     pub bandwidth: Option<f64>,
     /// The upper option's mean outcome minus the lower one's, from those people.
     pub local: Option<f64>,
@@ -94,6 +95,8 @@ pub struct JumpCheck {
     pub standard_error: Option<f64>,
     /// Rows that it rests on, below and above.
     pub rows: Option<(u64, u64)>,
+    /// What only the rows show; null where the estimate rests on sums in bins.
+    pub from_rows: Option<FromRows>,
     /// The same difference by the model.
     pub model: f64,
     /// The model's interval.
@@ -196,13 +199,20 @@ fn jumps(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let sign = document.outcome_sign();
     let cuts: Vec<Cut> = jumps.cuts().copied().collect();
     let report = |(at, cut): (usize, Cut)| {
-        let found = jumps.jump(at, Kernel::Triangular, Bandwidth::Rule);
+        let by_rows = tally.cut_rows().and_then(|rows| FromRows::of(rows, &cuts, at, sign));
+        let from_rows = by_rows.map(|(_, added)| added);
+        let found = by_rows.map_or_else(|| jumps.jump(at, Kernel::Triangular, Bandwidth::Rule), |(jump, _)| Ok(jump));
         let bandwidth = found.as_ref().map_or(10.0 * jumps.bin_width(), |jump| jump.bandwidth);
         let person = at_the_cut(base, &running, cut.at, bandwidth);
         let Interval { estimate, lower, upper } = base.set().difference_interval(&person, cut.upper, cut.lower);
         let options = [cut.lower, cut.upper].map(|option| document.options()[option].clone());
         let warning = match &found {
-            Ok(jump) => disagrees(jump, estimate).then_some(JumpWarning::Disagrees),
+            Ok(jump) => {
+                let (local, error) = from_rows.map_or((sign * jump.estimate, jump.standard_error), |added| {
+                    (added.bias_corrected, added.robust_standard_error)
+                });
+                disagrees(local, error, sign * estimate).then_some(JumpWarning::Disagrees)
+            }
             Err(reason) => Some(JumpWarning::NoEstimate(*reason)),
         };
         let ends = [sign * lower, sign * upper];
@@ -213,17 +223,18 @@ fn jumps(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
             local: found.as_ref().ok().map(|jump| sign * jump.estimate),
             standard_error: found.as_ref().ok().map(|jump| jump.standard_error),
             rows: found.as_ref().ok().map(|jump| jump.rows),
+            from_rows,
             model: sign * estimate,
             model_interval: [ends[0].min(ends[1]), ends[0].max(ends[1])],
             warning,
         })
     };
-    cuts.into_iter().enumerate().map(report).collect()
+    cuts.iter().copied().enumerate().map(report).collect()
 }
 
 /// Whether the people next to a cut contradict the model's difference there.
-fn disagrees(jump: &Jump, model: f64) -> bool {
-    (jump.estimate - model).abs() > (DISAGREES * jump.standard_error).max(ROUNDING * (1.0 + model.abs()))
+fn disagrees(local: f64, standard_error: f64, model: f64) -> bool {
+    (local - model).abs() > (DISAGREES * standard_error).max(ROUNDING * (1.0 + model.abs()))
 }
 
 /// The average of the people near a cut, moved onto it.

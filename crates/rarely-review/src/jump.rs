@@ -28,7 +28,7 @@ const BINS: f64 = 200.0;
 /// Bins in a cell of [`Jumps::tried`].
 const CELL: usize = 4;
 /// Rows that a side must have within the bandwidth.
-const LEAST_ROWS: u64 = 30;
+pub(crate) const LEAST_ROWS: u64 = 30;
 
 /// A cut of the running variable, and the options that the rule gives beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -146,6 +146,16 @@ pub enum NoJump {
         /// The side.
         side: Side,
     },
+    /// A side has too few different values of the running variable for the curves that choose a bandwidth.
+    #[error("the rows {side} {cut} have {values} different values, too few to choose a bandwidth")]
+    FewValues {
+        /// The cut.
+        cut: f64,
+        /// The side.
+        side: Side,
+        /// Its different values.
+        values: usize,
+    },
     /// The bandwidth is not a positive number.
     #[error("the bandwidth is {found}, but it must be a positive number in the running variable's units")]
     NotABandwidth {
@@ -204,6 +214,7 @@ impl Explain for NoJump {
             Self::TooFewRows { .. } | Self::OneValue { .. } => {
                 "choose a larger bandwidth, or collect more rows near the cut"
             }
+            Self::FewValues { .. } => "record the running variable with more digits",
             Self::NotABandwidth { .. } => "choose a bandwidth above 0",
         }))
     }

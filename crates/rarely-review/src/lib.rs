@@ -43,16 +43,19 @@
 //! | `normal_equations`, `least_squares`, `fit_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
 //! | `impact`, `support` | who gets another option; where options were not tried |
 //! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
+//! | `next_to_cut` | the jump at a cut from the rows next to it: robust interval, worst case, density |
 //! | `curvature`, `checks` | whether straight lines are good enough |
 //! | `exploration_forecast` | how many cases would settle an open question, by simulation |
 //! | `review` | the judgement with checks and gaps, in numbers |
 //! | [`findings`] | what the numbers say, in sentences and as JSON |
 //! | `replay`, `off_policy` | a log replayed in time order; off-policy values |
 //!
-//! Absent on purpose: nothing is read or written here, and no row is kept except the features of a sample.
+//! Absent on purpose: nothing is read or written here, and no row is kept except the features of a sample and, during one pass
+//! over a log, the rows next to the cuts.
 #![deny(missing_docs)]
 
 mod bands;
+mod bottom_k;
 mod candidate_gain;
 mod candidates;
 mod checks;
@@ -68,6 +71,7 @@ mod jump;
 mod least_squares;
 mod moments;
 mod most_plausible;
+mod next_to_cut;
 mod normal_equations;
 mod off_policy;
 mod people_sample;
@@ -97,6 +101,10 @@ pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
 pub use moments::{Moments, MomentsMismatch};
 pub use most_plausible::most_plausible;
+pub use next_to_cut::{
+    Bandwidths, CurvatureBound, CutRows, DensityTest, FromRows, NearCut, NoDensityTest, ROWS_KEPT, RobustJump,
+    critical_value, density_test, robust_jump, robust_jump_within,
+};
 pub use off_policy::{NotWeightable, OffPolicyValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};
 pub use proposed_change::{CertifiedBy, ProposedChange};

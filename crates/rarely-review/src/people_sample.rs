@@ -3,9 +3,9 @@
 //! Every row gets a priority, a hash of its number in its file and of its content; the rows with the smallest priorities
 //! are kept (bottom-k sampling [cohen-2007]). So two states' samples merge into the sample of one pass over both logs.
 
-use std::collections::BinaryHeap;
-
 use serde::{Deserialize, Serialize};
+
+use crate::bottom_k::BottomK;
 
 /// The size of the sample. A share estimated from it has a standard error of at most half a percentage point.
 pub const SAMPLE_SIZE: usize = 10_000;
@@ -15,8 +15,7 @@ pub const SAMPLE_SIZE: usize = 10_000;
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct PeopleSample {
     dimension: usize,
-    /// Priority and slot of each person kept, the largest first.
-    heap: BinaryHeap<(u64, usize)>,
+    kept: BottomK,
     /// Contexts by slot.
     contexts: Vec<f64>,
 }
@@ -24,7 +23,7 @@ pub struct PeopleSample {
 impl PeopleSample {
     /// An empty sample.
     pub fn new(dimension: usize) -> Self {
-        Self { dimension, heap: BinaryHeap::new(), contexts: Vec::new() }
+        Self { dimension, kept: BottomK::new(SAMPLE_SIZE), contexts: Vec::new() }
     }
 
     /// Numbers in a context.
@@ -34,12 +33,12 @@ impl PeopleSample {
 
     /// People in it.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.kept.len()
     }
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.kept.len() == 0
     }
 
     /// Offers one row of a log: its number in its file, its context and its outcome. Returns the row's priority.
@@ -55,17 +54,14 @@ impl PeopleSample {
 
     /// Adds another log's sample.
     pub fn merge(&mut self, other: &Self) {
-        for &(priority, slot) in &other.heap {
+        for (priority, slot) in other.kept.kept() {
             self.insert(priority, other.context(slot));
         }
     }
 
     /// The contexts, row by row, in the order of their priorities.
     pub fn contexts(&self) -> Vec<f64> {
-        let mut kept = self.heap.clone().into_vec();
-        // Rows with the same priority are equal.
-        kept.sort_unstable();
-        kept.iter().flat_map(|&(_, slot)| self.context(slot)).copied().collect()
+        self.kept.in_order().iter().flat_map(|&(_, slot)| self.context(slot)).copied().collect()
     }
 
     fn context(&self, slot: usize) -> &[f64] {
@@ -73,13 +69,13 @@ impl PeopleSample {
     }
 
     fn insert(&mut self, priority: u64, context: &[f64]) {
-        if self.heap.len() < SAMPLE_SIZE {
-            self.heap.push((priority, self.heap.len()));
-            self.contexts.extend_from_slice(context);
-        } else if let Some(mut largest) = self.heap.peek_mut().filter(|largest| priority < largest.0) {
-            let at = largest.1 * self.dimension;
-            self.contexts[at..at + self.dimension].copy_from_slice(context);
-            largest.0 = priority;
+        match self.kept.place(priority) {
+            Some(slot) if slot * self.dimension < self.contexts.len() => {
+                let at = slot * self.dimension;
+                self.contexts[at..at + self.dimension].copy_from_slice(context);
+            }
+            Some(_) => self.contexts.extend_from_slice(context),
+            None => {}
         }
     }
 }
@@ -101,8 +97,7 @@ struct Stored {
 impl From<PeopleSample> for Stored {
     fn from(sample: PeopleSample) -> Self {
         let contexts = sample.contexts();
-        let mut priorities: Vec<u64> = sample.heap.into_iter().map(|(priority, _)| priority).collect();
-        priorities.sort_unstable();
+        let priorities = sample.kept.in_order().into_iter().map(|(priority, _)| priority).collect();
         Self { dimension: sample.dimension, priorities, contexts }
     }
 }
@@ -115,8 +110,7 @@ impl TryFrom<Stored> for PeopleSample {
         if priorities.len() > SAMPLE_SIZE || priorities.len().checked_mul(dimension) != Some(contexts.len()) {
             return Err("the sample of people is damaged");
         }
-        let heap = priorities.into_iter().enumerate().map(|(slot, priority)| (priority, slot)).collect();
-        Ok(Self { dimension, heap, contexts })
+        Ok(Self { dimension, kept: BottomK::of(SAMPLE_SIZE, priorities), contexts })
     }
 }
 

@@ -21,24 +21,19 @@ pub(crate) fn planned_radius(document: &PolicyDocument, totals: &[Moments], look
         .sum::<Option<f64>>()?;
     let delta = rarely_core::ErrorProbability::new(document.evidence().error_probability / looks as f64).ok()?;
     let look = rarely_core::Look::only(fit.cases());
-    let squared = match document.evidence().noise {
-        Some(noise) => {
-            let noise = PlannedNoise::Declared(rarely_core::Noise::new(noise).ok()?);
-            PlannedSets::new(&fit, noise, delta, look).ok()?.pair_radius_squared().ok()?
+    let squared = if let Some(noise) = document.evidence().noise {
+        let noise = PlannedNoise::Declared(rarely_core::Noise::new(noise).ok()?);
+        PlannedSets::new(&fit, noise, delta, look).ok()?.pair_radius_squared().ok()?
+    } else {
+        let fits = (0..shape.arms()).map(|arm| fit.arm(arm).ok()).collect::<Option<Vec<_>>>()?;
+        let largest = fits.iter().map(|fit| fit.residual_variance()).fold(0.0, f64::max);
+        let degrees = fits.iter().map(|fit| fit.degrees()).fold(f64::INFINITY, f64::min);
+        let both = 2.0 * shape.dimension() as f64;
+        let pairs = (shape.arms() * (shape.arms() - 1) / 2) as f64;
+        if !(degrees >= 1.0) {
+            return None;
         }
-        None => {
-            let variance = |arm: usize| fit.arm(arm).ok().map(rarely_core::ArmFit::residual_variance);
-            let variances = (0..shape.arms()).map(variance).collect::<Option<Vec<f64>>>()?;
-            let degrees = (0..shape.arms()).filter_map(|arm| fit.arm(arm).ok().map(rarely_core::ArmFit::degrees));
-            let degrees = degrees.fold(f64::INFINITY, f64::min);
-            let largest = variances.iter().copied().fold(0.0, f64::max);
-            let both = 2.0 * shape.dimension() as f64;
-            let pairs = (shape.arms() * (shape.arms() - 1) / 2) as f64;
-            if !(degrees >= 1.0) {
-                return None;
-            }
-            largest * both * rarely_core::f_upper(both, degrees, delta.get() / pairs)
-        }
+        largest * both * rarely_core::f_upper(both, degrees, delta.get() / pairs)
     };
     Some(squared.sqrt() + (document.evidence().penalty * length).sqrt())
 }

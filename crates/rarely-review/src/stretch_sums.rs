@@ -68,7 +68,7 @@ impl PartSums {
 /// cluster.
 #[inline]
 pub(crate) fn proposes(unit: u64) -> bool {
-    crate::people_sample::mix(unit ^ 0x5bd1_e995_9d1c_3f6b) % 3 == 0
+    crate::people_sample::mix(unit ^ 0x5bd1_e995_9d1c_3f6b).is_multiple_of(3)
 }
 
 impl Stretches {

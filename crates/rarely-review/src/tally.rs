@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bands::Bands;
 use crate::jump::{Cut, Jumps};
 use crate::moments::Moments;
+use crate::next_to_cut::CutRows;
 use crate::people_sample::{PeopleSample, mix};
 use crate::running_variable::RunningVariable;
 use crate::stretch_sums::{PartSums, Stretches, proposes};
@@ -46,6 +47,9 @@ pub struct Tally {
     bands: Option<Bands>,
     #[serde(skip)]
     running: Option<RunningVariable>,
+    /// The rows along the running variable, in one pass over a log that keeps them.
+    #[serde(skip)]
+    rows: Option<CutRows>,
 }
 
 /// One log: its rows, and a digest of them.
@@ -161,7 +165,15 @@ impl Tally {
             jumps,
             bands: Some(bands),
             running,
+            rows: None,
         }
+    }
+
+    /// Empty statistics that keep the rows next to the rule's cuts as well, for a single pass over a log. A saved state does not hold the
+    /// rows, and statistics without them make the sum have none.
+    pub fn keeping_rows(document: &PolicyDocument) -> Self {
+        let tally = Self::new(document);
+        Self { rows: tally.jumps.as_ref().map(|_| CutRows::new()), ..tally }
     }
 
     /// The text of a file, with a checksum.
@@ -259,6 +271,9 @@ impl Tally {
             jumps.add(running.at(context), arm.index(), reward);
         }
         let priority = self.sample.offer(row, context, reward);
+        if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
+            rows.offer(priority, running.at(context), arm.index(), reward);
+        }
         match self.sources.last_mut() {
             Some(source) if row > source.last => {
                 source.rows += 1;
@@ -285,6 +300,7 @@ impl Tally {
     /// cuts, so that these do not change.
     pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
         self.options[arm.index()].correct(context, old_reward, new_reward);
+        self.rows = None;
     }
 
     /// Continues with a document that differs in its rule, after a live policy has changed its rule. The sums at the cuts start again
@@ -297,6 +313,7 @@ impl Tally {
         let (running, jumps) = at_the_cuts(document);
         if self.running != running {
             self.jumps = jumps;
+            self.rows = None;
         }
         self.running = running;
     }
@@ -349,6 +366,13 @@ impl Tally {
         // If the two are about different rules, neither covers the whole log.
         self.jumps = match (self.jumps.take(), &other.jumps) {
             (Some(mut mine), Some(theirs)) => mine.merge(theirs).is_ok().then_some(mine),
+            _ => None,
+        };
+        self.rows = match (self.rows.take(), &other.rows) {
+            (Some(mut mine), Some(theirs)) if self.running == other.running => {
+                mine.merge(theirs);
+                Some(mine)
+            }
             _ => None,
         };
         Ok(())
@@ -434,6 +458,11 @@ impl Tally {
     /// The sums at the rule's cuts, if it has cuts.
     pub fn jumps(&self) -> Option<&Jumps> {
         self.jumps.as_ref()
+    }
+
+    /// The rows next to the rule's cuts, if they were [kept](Tally::keeping_rows) of every log.
+    pub fn cut_rows(&self) -> Option<&CutRows> {
+        self.rows.as_ref()
     }
 
     /// A sample of the people.

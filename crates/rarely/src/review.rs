@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
-    let mut tally = Tally::new(&document);
+    let mut tally = Tally::keeping_rows(&document);
     for path in &arguments.state {
         let saved = state::read(path, &document)?;
         tally.merge(&saved).map_err(|error| state::at(path, error))?;

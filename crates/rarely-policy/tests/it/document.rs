@@ -14,7 +14,7 @@ use crate::support::{EXAMPLE, SHORTEST, document, example};
 fn the_example_s_example() {
     let document = example();
     assert_eq!(document.shape(), Shape::new(2, 3).unwrap());
-    assert_eq!((document.noise(), document.norm_bound()), (0.1, 5.0));
+    assert_eq!((document.noise(), document.norm_bound()), (Some(0.1), Some(5.0)));
     assert_eq!(document.norm_bound_reason(), "as written in the policy document");
     assert_eq!(document.change().algorithm, Algorithm::BoundaryConservative);
     let policy = document.settings().unwrap().build().unwrap();
@@ -26,8 +26,8 @@ fn what_is_not_written_has_a_default() {
     let document = PolicyDocument::parse(SHORTEST, "short.toml").unwrap();
     assert_eq!(document.option_column(), "option");
     assert!(document.has_intercept());
-    assert_eq!((document.noise(), document.evidence().penalty), (2.0, 0.01));
-    assert_eq!(document.norm_bound(), 18.0_f64.sqrt());
+    assert_eq!((document.noise(), document.evidence().penalty), (Some(2.0), 0.01));
+    assert_eq!(document.norm_bound(), Some(18.0_f64.sqrt()));
     let confidence = document.settings().unwrap().confidence();
     assert_eq!(confidence.error_probability.get(), 0.001);
 }
@@ -36,7 +36,7 @@ fn what_is_not_written_has_a_default() {
 fn the_norm_bound_says_where_it_comes_from() {
     let text = EXAMPLE.replace("norm_bound = 5.0", "").replace("\"no\", \"yes\"", "\"no\", \"yes\", \"unknown\"");
     let document = PolicyDocument::parse(&text, "policy.toml").unwrap();
-    assert_eq!(document.norm_bound(), 6.0_f64.sqrt());
+    assert_eq!(document.norm_bound(), Some(6.0_f64.sqrt()));
     insta::assert_snapshot!(document.norm_bound_reason());
 }
 
@@ -87,7 +87,8 @@ proptest! {
             let constant = low - below;
             squared += constant * constant + own.iter().flatten().map(|slope| (slope * stretch).powi(2)).sum::<f64>();
         }
-        prop_assert!(squared.sqrt() <= document.norm_bound() * (1.0 + 1e-12), "{} {}", squared.sqrt(), document.norm_bound());
+        let bound = document.norm_bound().expect("the outcome has a range");
+        prop_assert!(squared.sqrt() <= bound * (1.0 + 1e-12), "{} {bound}", squared.sqrt());
     }
 }
 

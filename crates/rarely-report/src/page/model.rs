@@ -33,7 +33,7 @@ impl Report<'_> {
         self.table(
             "What do people next to a cut show?",
             "Where one option gives way to the next, people just below and just above the cut are alike. The difference between their outcomes is \
-             compared with the straight lines' there. The number after ± is the standard error.",
+             compared with the straight lines' there. In brackets is the 95 % interval; a number after ± is the standard error.",
             &CheckFinding::JUMP,
             |check| matches!(check, Check::Jump(_)),
         );

@@ -34,7 +34,7 @@ impl Case {
             let fitting = rarely_core::Context::new(&context).expect("a context");
             let arm = if self.by_lot { drawn } else { rule.choose(fitting).expect("it fits") };
             let mean: f64 = self.truth[arm.index()].iter().zip(&context).map(|(a, b)| a * b).sum();
-            tally.add(row, &context, arm, mean + self.document.noise() * rng.normal());
+            tally.add(row, &context, arm, mean + self.document.noise().expect("declared") * rng.normal());
         }
         tally
     }

@@ -39,16 +39,56 @@ impl AssumptionFinding {
 
 /// Every assumption of a document.
 pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
+    let mut found = about_the_log(document);
+    found.extend(numbers(document));
+    if let Some(bound) = document.norm_bound() {
+        found.push(AssumptionFinding {
+            origin: document
+                .evidence()
+                .norm_bound
+                .is_none()
+                .then(|| document.norm_bound_reason().trim_start_matches("auto: ").to_owned()),
+            ..assumption(
+                "norm bound",
+                setting(bound),
+                "How large the coefficients of all options can be together, where the range of every feature is one unit.",
+            )
+        });
+    }
+    let limits = document.limits().lines(document).into_iter().filter(|(_, value)| value != "none");
+    found.extend(limits.map(|(name, value)| assumption(name, value, "Every proposal keeps to it.")));
+    found
+}
+
+fn assumption(name: &'static str, value: String, meaning: &str) -> AssumptionFinding {
+    AssumptionFinding { name, value, origin: None, meaning: meaning.to_owned() }
+}
+
+/// How the log came about.
+fn about_the_log(document: &PolicyDocument) -> Vec<AssumptionFinding> {
     let evidence = document.evidence();
-    let column = &document.outcome().column;
-    let assumption =
-        |name, value, meaning: &str| AssumptionFinding { name, value, origin: None, meaning: meaning.to_owned() };
-    let noise_origin = match (evidence.noise, document.outcome().range) {
-        (Some(_), _) => None,
-        (None, Some(_)) => Some("half the range of the outcome is always enough"),
-        (None, None) => Some("it is estimated for each option"),
+    let (trend, trend_meaning) = match evidence.order {
+        RowOrder::Time => (
+            "checked",
+            "The effect of an option does not change with time. A change must also gain within stretches of time.",
+        ),
+        RowOrder::Any => (
+            "not checked",
+            "Neither outcomes nor effects change with time. The document says that the rows have no order.",
+        ),
     };
-    let mut found = vec![
+    let design = match evidence.design {
+        Design::Fixed => "Who got which option did not depend on earlier outcomes.",
+        Design::Adaptive => "Who got which option may have depended on earlier outcomes.",
+    };
+    let standard = match document.standard() {
+        EvidenceStandard::Anytime => "Intervals hold however often the evidence is looked at.",
+        EvidenceStandard::Looks(_) | EvidenceStandard::Sizes(_) => {
+            "Intervals hold at the looks that were planned beforehand, and no others."
+        }
+        EvidenceStandard::Once => "Intervals hold for one look at a finished log.",
+    };
+    vec![
         assumption(
             "linearity",
             "straight lines".to_owned(),
@@ -57,42 +97,25 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
         assumption(
             "no hidden causes",
             "given the features".to_owned(),
-            "Options were chosen by the listed features only, or at random: nothing else that affects the outcome decided who got what.",
+            "Options were chosen by the listed features only, or at random: nothing else that affects the outcome decided who \
+             got what.",
         ),
-        assumption(
-            "no trend",
-            match evidence.order {
-                RowOrder::Time => "checked".to_owned(),
-                RowOrder::Any => "not checked".to_owned(),
-            },
-            match evidence.order {
-                RowOrder::Time => {
-                    "The effect of an option does not change with time. A change must also gain within stretches of time."
-                }
-                RowOrder::Any => {
-                    "Neither outcomes nor effects change with time. The document says that the rows have no order."
-                }
-            },
-        ),
-        assumption(
-            "design",
-            evidence.design.name().to_owned(),
-            match evidence.design {
-                Design::Fixed => "Who got which option did not depend on earlier outcomes.",
-                Design::Adaptive => "Who got which option may have depended on earlier outcomes.",
-            },
-        ),
-        assumption(
-            "standard",
-            document.standard().to_string(),
-            match document.standard() {
-                EvidenceStandard::Anytime => "Intervals hold however often the evidence is looked at.",
-                EvidenceStandard::Looks(_) | EvidenceStandard::Sizes(_) => {
-                    "Intervals hold at the looks that were planned beforehand, and no others."
-                }
-                EvidenceStandard::Once => "Intervals hold for one look at a finished log.",
-            },
-        ),
+        assumption("no trend", trend.to_owned(), trend_meaning),
+        assumption("design", evidence.design.name().to_owned(), design),
+        assumption("standard", document.standard().to_string(), standard),
+    ]
+}
+
+/// The numbers that turn the log into evidence.
+fn numbers(document: &PolicyDocument) -> Vec<AssumptionFinding> {
+    let evidence = document.evidence();
+    let column = &document.outcome().column;
+    let noise_origin = match (evidence.noise, document.outcome().range) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some("half the range of the outcome is always enough"),
+        (None, None) => Some("it is estimated for each option"),
+    };
+    vec![
         AssumptionFinding {
             origin: noise_origin.map(ToOwned::to_owned),
             ..assumption(
@@ -100,7 +123,7 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
                 document.noise().map_or_else(|| "estimated".to_owned(), |noise| format!("{} {column}", setting(noise))),
                 &format!(
                     "How much the {column} of people with the same features and the same option varies: a standard deviation, or \
-                     more."
+                     more. Gains that are confirmed by least squares do not use it."
                 ),
             )
         },
@@ -132,21 +155,5 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
                 "The smallest gain per case that is worth a change. If no rule gains as much, the rule is kept.",
             )
         },
-    ];
-    if let Some(bound) = document.norm_bound() {
-        found.push(AssumptionFinding {
-            origin: evidence
-                .norm_bound
-                .is_none()
-                .then(|| document.norm_bound_reason().trim_start_matches("auto: ").to_owned()),
-            ..assumption(
-                "norm bound",
-                setting(bound),
-                "How large the coefficients of all options can be together, where the range of every feature is one unit.",
-            )
-        });
-    }
-    let limits = document.limits().lines(document).into_iter().filter(|(_, value)| value != "none");
-    found.extend(limits.map(|(name, value)| assumption(name, value, "Every proposal keeps to it.")));
-    found
+    ]
 }

@@ -8,6 +8,10 @@ use super::numbers::{count, interval, measured, p_value, percent, setting, with_
 use super::units::running_unit;
 use crate::checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 use crate::jump::NoJump;
+use crate::next_to_cut::FromRows;
+
+/// A density that jumps with less than this probability by chance needs a warning.
+const SORTED: f64 = 0.05;
 
 /// A check of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,30 +94,94 @@ impl Words<'_> {
 
     fn jump(&self, found: &JumpCheck) -> String {
         let [lower, upper] = &found.options;
-        let local = match (found.local, found.standard_error, found.bandwidth) {
-            (Some(local), Some(error), Some(width)) => format!(
-                "{} ± {} {} from people within {} of the cut",
-                measured(local),
-                measured(error),
-                self.column,
-                with_unit(&measured(width), self.unit)
-            ),
+        let local = match (self.local(found), found.bandwidth) {
+            (Some(local), Some(width)) => {
+                format!("{local} from people within {} of the cut", with_unit(&measured(width), self.unit))
+            }
             _ => "no estimate from people next to the cut".to_owned(),
         };
         let cut = with_unit(&setting(found.cut), self.unit);
-        format!("{upper} minus {lower} at {cut}: {local}, {} from the straight lines.", measured(found.model))
+        let estimate =
+            format!("{upper} minus {lower} at {cut}: {local}, {} from the straight lines.", measured(found.model));
+        let rest = match (&found.from_rows, found.local, found.bandwidth) {
+            (Some(rows), Some(local), Some(width)) => Some(self.shown_by_rows(rows, local, width)),
+            (None, Some(_), _) => Some(
+                "This rests on sums in bins: the width is rough, and a bent outcome biases the estimate.".to_owned(),
+            ),
+            _ => None,
+        };
+        [Some(estimate), rest].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The difference by the people next to a cut: with its robust interval, or with its standard error if there are no rows.
+    fn local(&self, found: &JumpCheck) -> Option<String> {
+        let (local, error) = (measured(found.local?), measured(found.standard_error?));
+        Some(match &found.from_rows {
+            Some(FromRows { interval: [low, high], .. }) => {
+                format!("{local} {} (95 % interval {} to {})", self.column, measured(*low), measured(*high))
+            }
+            None => format!("{local} ± {error} {}", self.column),
+        })
+    }
+
+    /// How bent the outcome may be before the sign is in doubt, and whether the rule was followed.
+    fn shown_by_rows(&self, rows: &FromRows, local: f64, width: f64) -> String {
+        let share = percent(rows.not_followed);
+        if !rows.is_sharp() {
+            return format!(
+                "The rule was not followed by {share} of the people next to the cut: the estimate compares those who got \
+                 its option, and is the effect of the option only if the others got another one by chance."
+            );
+        }
+        let side = if local < 0.0 { "below" } else { "above" };
+        let bend = rows.largest_curvature.map(|curvature| {
+            let per = if self.unit.is_empty() { "unit" } else { self.unit };
+            format!(
+                "With 95 % confidence the difference stays {side} zero up to a curvature of {} {} per {per} squared, a bend of {} within {}.",
+                measured(curvature),
+                self.column,
+                measured(0.5 * curvature * width * width),
+                with_unit(&measured(width), self.unit)
+            )
+        });
+        let bend = bend.unwrap_or_else(|| {
+            "The difference cannot be told from zero, even if the outcome is a straight line on either side.".to_owned()
+        });
+        let followed = (rows.not_followed > 0.0)
+            .then(|| format!("The rule was not followed by {share} of the people next to the cut; they are left out."));
+        [Some(bend), followed].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     fn jump_warning(&self, found: &JumpCheck) -> Option<String> {
+        let warnings: Vec<String> = [self.disagreement(found), self.sorted(found)].into_iter().flatten().collect();
+        (!warnings.is_empty()).then(|| warnings.join(" "))
+    }
+
+    fn sorted(&self, found: &JumpCheck) -> Option<String> {
+        let p = found.from_rows?.density_p_value.filter(|p| *p < SORTED)?;
+        let cut = with_unit(&setting(found.cut), self.unit);
+        Some(format!(
+            "People seem to have been sorted around the cut at {cut}: their number jumps there ({}), so that those on either side may \
+             differ in more than the option.",
+            p_value(p)
+        ))
+    }
+
+    fn disagreement(&self, found: &JumpCheck) -> Option<String> {
         let [lower, upper] = &found.options;
         let cut = with_unit(&setting(found.cut), self.unit);
+        let doubt = match &found.from_rows {
+            Some(FromRows { interval: [low, high], .. }) => {
+                format!("95 % interval {} to {}", measured(*low), measured(*high))
+            }
+            None => format!("standard error {}", measured(found.standard_error.unwrap_or(f64::NAN))),
+        };
         Some(match found.warning.as_ref()? {
             JumpWarning::Disagrees => format!(
-                "At {cut}, people next to the cut show that {upper} gives {} {} more than {lower} (standard error {}), but the \
-                 straight lines say {}. The lines do not fit near the cut.",
+                "At {cut}, people next to the cut show that {upper} gives {} {} more than {lower} ({doubt}), but the straight \
+                 lines say {}. The lines do not fit near the cut.",
                 measured(found.local.unwrap_or(f64::NAN)),
                 self.column,
-                measured(found.standard_error.unwrap_or(f64::NAN)),
                 measured(found.model)
             ),
             JumpWarning::NoEstimate(reason) => {
@@ -124,8 +192,11 @@ impl Words<'_> {
 
     fn jump_cells(&self, found: &JumpCheck) -> Vec<String> {
         let [lower, upper] = &found.options;
-        let near = match (found.local, found.standard_error) {
-            (Some(local), Some(error)) => format!("{} ± {}", measured(local), measured(error)),
+        let near = match (found.local, found.standard_error, &found.from_rows) {
+            (Some(estimate), _, Some(FromRows { interval: [lower, upper], .. })) => {
+                interval(Interval { estimate, lower: *lower, upper: *upper })
+            }
+            (Some(local), Some(error), None) => format!("{} ± {}", measured(local), measured(error)),
             _ => "too few cases".to_owned(),
         };
         let cases = found.rows.map_or_else(dash, |(below, above)| format!("{} + {}", count(below), count(above)));
@@ -172,6 +243,7 @@ fn why_not(reason: &NoJump) -> String {
     match reason {
         NoJump::TooFewRows { rows, side, .. } => format!("only {rows} are {side} it"),
         NoJump::OneValue { side, .. } => format!("those {side} it all have the same value"),
+        NoJump::FewValues { side, values, .. } => format!("those {side} it have only {values} different values"),
         NoJump::NotABandwidth { .. } => reason.to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use rarely_core::{Arm, Rng};
 use rarely_policy::PolicyDocument;
-use rarely_review::{EvidenceBase, Judgement, Review, Tally, Verdict, examine, review};
+use rarely_review::{EvidenceBase, Judgement, Review, Tally, examine, review};
 
 pub(crate) const TWO: &str = "[\"wait\", \"treat\"]";
 pub(crate) const THREE: &str = "[\"low\", \"middle\", \"high\"]";
@@ -90,12 +90,4 @@ pub(crate) fn judged(document: &PolicyDocument, tally: &Tally) -> Judgement {
 
 pub(crate) fn reviewed(document: &PolicyDocument, tally: &Tally) -> Review {
     review(&EvidenceBase::of(document, tally, None).expect("it fits"), tally).expect("it runs")
-}
-
-/// Applying the proposal and asking again must give keep.
-pub(crate) fn is_settled(document: &PolicyDocument, tally: &Tally, found: &Review) -> bool {
-    let proposal = found.judgement.proposal.as_ref().expect("a proposal");
-    let applied = document.with_rule(proposal.rule.clone()).expect("it fits");
-    let base = EvidenceBase::of(&applied, tally, None).expect("it fits");
-    review(&base, tally).expect("it runs").judgement.verdict == Verdict::Keep
 }

@@ -1,12 +1,14 @@
 //! The tests of `rarely-review`, in one binary.
 
 mod curvature;
+mod cut_rows;
 mod findings;
 mod impact;
 mod judgement;
 mod jump;
 mod logs;
 mod moments;
+mod next_to_cut;
 mod planted;
 #[path = "../python/run.rs"]
 mod python;
