@@ -2,18 +2,21 @@
 //!
 //! `θ̂_a = (Σssᵀ)⁻¹Σys` and `s_a² = Σe²/(n_a − d)` [seber-2003, §3.3]. Sums are factored once, `Σssᵀ = RRᵀ`; everything else is done in the
 //! coordinates `R⁻¹s`, in which an arm's design is orthonormal: `‖R⁻¹s‖²` is the leverage of `s`. From rows, one step of refinement
-//! on the residuals makes up for the digits that the normal equations lose.
+//! on the residuals makes up for the digits that the normal equations lose. A column that is a sum of earlier ones is dropped: its pivot is
+//! infinite, so that its coefficient and its whitened coordinate are 0. A functional that needs it otherwise is not estimable.
 
 use crate::arm::{Arm, Parameters, Shape};
 use crate::context::Contexts;
 use crate::error::{ConfirmError, ObserveError};
 use crate::majority::Majority;
 use crate::statistics::check_outcome;
-use crate::symmetric::{ANY, add_outer_sized, add_scaled, by_dimension, dot, factor, packed_length, solve};
+use crate::symmetric::{ANY, add_outer_sized, add_scaled, by_dimension, dot, packed_length, solve};
 
 /// A column whose part at right angles to those before it has less than this share of its square is no column of its own: sums of
 /// millions of rows leave about 1e-14 of a column that is a sum of others.
 const INDEPENDENT_SHARE: f64 = 1e-10;
+/// A functional may differ by this share from what the columns that were kept imply for a dropped one.
+const DETERMINED: f64 = 1e-6;
 
 /// Logged cases: contexts, the arm that each got, and its reward.
 #[derive(Debug, Clone, Copy)]
@@ -103,19 +106,24 @@ pub struct ArmFit {
     estimate: Vec<f64>,
     /// `R`, packed.
     root: Vec<f64>,
+    /// The columns that are sums of earlier ones.
+    dropped: Vec<usize>,
     residual_squares: f64,
 }
 
 impl ArmFit {
-    /// From the sums; `None` if they do not determine the coefficients.
+    /// From the sums; `None` if there are fewer cases than coefficients.
     fn new(count: u64, information: &[f64], moment: &[f64], squared_rewards: f64) -> Option<Self> {
-        let root = root_of(information, moment.len())?;
+        if count < moment.len() as u64 {
+            return None;
+        }
+        let (root, dropped) = root_of(information, moment.len());
         let mut estimate = moment.to_vec();
         solve(&root, &mut estimate);
         let mut scores = moment.to_vec();
         whiten(&root, &mut scores);
         let residual_squares = (squared_rewards - dot(&scores, &scores)).max(0.0);
-        Some(Self { count, estimate, root, residual_squares })
+        Some(Self { count, estimate, root, dropped, residual_squares })
     }
 
     /// `n_a`.
@@ -139,9 +147,19 @@ impl ArmFit {
         self.residual_squares
     }
 
-    /// `n_a − d`.
+    /// `n_a − d`, where dropped columns do not count.
     pub fn degrees(&self) -> f64 {
-        self.count as f64 - self.estimate.len() as f64
+        self.count as f64 - (self.estimate.len() - self.dropped.len()) as f64
+    }
+
+    /// Whether the rows determine `qᵀθ`: what a dropped column adds to it follows from the columns before.
+    fn determines(&self, direction: &[f64]) -> bool {
+        let whitened = self.whitened(direction);
+        let size = direction.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+        self.dropped.iter().all(|&column| {
+            let implied = dot(&self.root[packed_length(column)..packed_length(column) + column], &whitened[..column]);
+            (direction[column] - implied).abs() <= DETERMINED * size
+        })
     }
 
     /// `qᵀ(Σssᵀ)⁻¹q`.
@@ -271,13 +289,27 @@ impl LeastSquares {
     /// One arm's regression.
     ///
     /// # Errors
-    /// [`ConfirmError::NotEstimable`] if its rows do not determine its coefficients.
+    /// [`ConfirmError::NotEstimable`] if its rows do not determine all its coefficients.
     ///
     /// # Panics
     /// If there is no such arm.
     pub fn arm(&self, arm: usize) -> Result<&ArmFit, ConfirmError> {
-        let coefficients = self.shape.dimension();
-        self.arms[arm].as_ref().ok_or(ConfirmError::NotEstimable { arm, cases: self.counts[arm], coefficients })
+        self.arms[arm].as_ref().filter(|fit| fit.dropped.is_empty()).ok_or_else(|| self.not_estimable(arm))
+    }
+
+    fn not_estimable(&self, arm: usize) -> ConfirmError {
+        ConfirmError::NotEstimable { arm, cases: self.counts[arm], coefficients: self.shape.dimension() }
+    }
+
+    /// The degrees of freedom of the arm with the fewest that a functional concerns.
+    ///
+    /// # Errors
+    /// [`ConfirmError::NoChange`] or [`ConfirmError::NotEstimable`].
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn degrees(&self, functional: &Parameters) -> Result<f64, ConfirmError> {
+        Ok(self.concerned(functional)?.iter().map(|arm| arm.fit.degrees()).fold(f64::INFINITY, f64::min))
     }
 
     /// The arms that a functional `⟨g,θ⟩` concerns, `g_a ≠ 0`.
@@ -291,11 +323,8 @@ impl LeastSquares {
         assert_eq!(functional.shape(), self.shape, "a functional has the shape of the regressions");
         let mut concerned = Vec::new();
         for (arm, part) in functional.iter().enumerate().filter(|(_, part)| part.iter().any(|&value| value != 0.0)) {
-            let fit = self.arm(arm)?;
-            if fit.degrees() < 1.0 {
-                let (cases, coefficients) = (fit.count, self.shape.dimension());
-                return Err(ConfirmError::NotEstimable { arm, cases, coefficients });
-            }
+            let fit = self.arms[arm].as_ref().filter(|fit| fit.degrees() >= 1.0 && fit.determines(part));
+            let fit = fit.ok_or_else(|| self.not_estimable(arm))?;
             concerned.push(Concerned { arm, fit, part });
         }
         if concerned.is_empty() { Err(ConfirmError::NoChange) } else { Ok(concerned) }
@@ -353,27 +382,33 @@ fn refine(arms: &mut [Option<ArmFit>], log: &CaseLog<'_>, moments: &mut [Vec<f64
     }
 }
 
-/// `R` with `RRᵀ = Σssᵀ`, packed; `None` if a column is a sum of others. Columns are scaled to length 1 before, so that units do not
-/// matter.
-fn root_of(information: &[f64], dimension: usize) -> Option<Vec<f64>> {
+/// `R` with `RRᵀ = Σssᵀ`, packed, and the columns that are sums of earlier ones, whose pivots are infinite. Columns are scaled to length 1
+/// before, so that units do not matter.
+fn root_of(information: &[f64], dimension: usize) -> (Vec<f64>, Vec<usize>) {
     let lengths: Vec<f64> = (0..dimension).map(|i| information[packed_length(i + 1) - 1].sqrt()).collect();
-    let mut root = information.to_vec();
-    let scaled = |root: &mut [f64], scale: fn(f64, f64) -> f64, by: &dyn Fn(usize, usize) -> f64| {
-        for i in 0..dimension {
-            for j in 0..=i {
-                let entry = &mut root[packed_length(i) + j];
-                *entry = scale(*entry, by(i, j));
-            }
+    let mut root = vec![0.0; packed_length(dimension)];
+    let mut dropped = Vec::new();
+    for i in 0..dimension {
+        let (above, row) = root.split_at_mut(packed_length(i));
+        for j in 0..i {
+            let other = &above[packed_length(j)..packed_length(j + 1)];
+            let cosine = information[packed_length(i) + j] / (lengths[i] * lengths[j]);
+            row[j] = if cosine.is_finite() { (cosine - dot(&row[..j], &other[..j])) / other[j] } else { 0.0 };
         }
-    };
-    scaled(&mut root, |entry, by| entry / by, &|i, j| lengths[i] * lengths[j]);
-    factor(&mut root, dimension, 0.0);
-    let pivot = |i: usize| root[packed_length(i + 1) - 1];
-    if (0..dimension).any(|i| !(pivot(i) * pivot(i) > INDEPENDENT_SHARE)) {
-        return None;
+        let left = 1.0 - dot(&row[..i], &row[..i]);
+        row[i] = if lengths[i] > 0.0 && left > INDEPENDENT_SHARE {
+            left.sqrt()
+        } else {
+            dropped.push(i);
+            f64::INFINITY
+        };
     }
-    scaled(&mut root, |entry, by| entry * by, &|i, _| lengths[i]);
-    Some(root)
+    for i in 0..dimension {
+        for entry in &mut root[packed_length(i)..packed_length(i + 1)] {
+            *entry *= if lengths[i] > 0.0 { lengths[i] } else { 1.0 };
+        }
+    }
+    (root, dropped)
 }
 
 /// Replaces `x` by `R⁻¹x`.

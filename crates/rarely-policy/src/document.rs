@@ -18,7 +18,7 @@ use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
 pub use limits::{ChangeLimits, EvidenceStandard};
-pub use toml::{Better, Design, Digits, RowOrder, Slope};
+pub use toml::{Better, Design, Digits, Monotone, RowOrder};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///

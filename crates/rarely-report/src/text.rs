@@ -53,7 +53,8 @@ fn tried(text: &mut String, candidates: &CandidatesFinding) {
     let rules = candidates.rules.iter().map(|rule| {
         let [name, changed, gain, plain, evidence] = &rule.cells;
         let plain = rule.plain.map_or_else(String::new, |_| format!("; plain 95 %: {plain}"));
-        format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}")
+        let reason = rule.not_confirmed.as_ref().map_or_else(String::new, |reason| format!("\n    {reason}"));
+        format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}{reason}")
     });
     section(text, "Rules that were tried", rules);
 }

@@ -4,10 +4,9 @@
 //! Where that is known to fail (too few cases, rare outcomes) or the design is adaptive, sharp sets do, which hold for every change at once.
 
 use rarely_core::{
-    ConfirmError, Confirmation, Confirmed, ErrorBudget, Interval, Look, Method, Mixture, Parameters, Standard, Timing,
+    ConfirmError, Confirmation, Confirmed, ErrorBudget, Interval, Look, Method, Mixture, Standard, Timing,
     anytime_multiplier, planned_multiplier,
 };
-use rarely_error::Explain as _;
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +68,29 @@ fn gain(base: &EvidenceBase<'_>, at: usize) -> Result<FoundGain, ReviewError> {
     let plain = plain(part, at);
     match confirmed(base, part, at) {
         Ok(gain) => Ok((gain, plain, None)),
-        Err(error) => {
-            let reason = error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"));
-            Ok((sharp(base, at)?, plain, Some(reason)))
-        }
+        Err(error) => Ok((sharp(base, at)?, plain, Some(why_not(base, &error)))),
+    }
+}
+
+/// Why least squares cannot confirm a gain, as a sentence.
+fn why_not(base: &EvidenceBase<'_>, error: &ConfirmError) -> String {
+    let option = |arm: &usize| &base.document.options()[*arm];
+    match error {
+        ConfirmError::NotEstimable { arm, cases, .. } => format!(
+            "The {cases} cases of {} among those that confirm do not determine its line for everyone who would change: features that say the \
+             same of them, or too few cases.",
+            option(arm)
+        ),
+        ConfirmError::TooFewCases { arm, cases, needed } => format!(
+            "There are {cases} cases of {} among those that confirm, where an approximate interval needs {needed}.",
+            option(arm)
+        ),
+        ConfirmError::RareOutcomes { arm, rarer, needed } => format!(
+            "Only {rarer} outcomes of {} among the cases that confirm differ from the most frequent one, where an approximate interval needs \
+             {needed}.",
+            option(arm)
+        ),
+        other => format!("Least squares cannot confirm it: {other}."),
     }
 }
 
@@ -117,7 +135,7 @@ fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
 fn plain(part: &ConfirmingPart, at: usize) -> Option<Interval> {
     let functional = &part.functionals[at];
     let error = standard_error(part, at)?;
-    let degrees = degrees(part, functional)?;
+    let degrees = part.fit.degrees(functional).ok()?;
     let half_width = planned_multiplier(degrees, PLAIN) * error;
     let estimate = part.fit.estimate(functional).ok()?;
     Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
@@ -128,13 +146,6 @@ fn standard_error(part: &ConfirmingPart, at: usize) -> Option<f64> {
         Some(errors) => errors.error(at).ok(),
         None => part.fit.sums_error(&part.functionals[at]).ok(),
     }
-}
-
-/// The degrees of freedom of the option with the fewest cases that a functional concerns.
-fn degrees(part: &ConfirmingPart, functional: &Parameters) -> Option<f64> {
-    let concerned = functional.iter().enumerate().filter(|(_, part)| part.iter().any(|&value| value != 0.0));
-    let degrees = concerned.map(|(arm, _)| part.fit.arm(arm).ok().map(rarely_core::ArmFit::degrees));
-    degrees.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min).filter(|degrees| *degrees >= 1.0)
 }
 
 /// How many standard errors an interval of the base reaches to either side, for estimates with so many degrees of freedom from so many
@@ -171,8 +182,8 @@ pub(crate) fn part_gain(
         if functional.values().iter().all(|&value| value == 0.0) {
             return Ok(Interval { estimate: 0.0, lower: 0.0, upper: 0.0 });
         }
-        if let (Ok(estimate), Ok(error), Some(degrees)) =
-            (part.fit.estimate(&functional), part.fit.sums_error(&functional), degrees(part, &functional))
+        if let (Ok(estimate), Ok(error), Ok(degrees)) =
+            (part.fit.estimate(&functional), part.fit.sums_error(&functional), part.fit.degrees(&functional))
         {
             let half_width = multiplier(base, degrees, part.fit.cases())? * error;
             return Ok(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width });

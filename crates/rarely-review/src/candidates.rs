@@ -9,7 +9,7 @@ mod rounding;
 
 use rarely_core::{Arm, Parameters, Rule};
 use rarely_policy::{
-    Coefficient, Digits, FeatureKind, Ladder, LinearRule, PolicyDocument, ScoreRule, Slope, WrittenRule,
+    Coefficient, Digits, FeatureKind, Ladder, LinearRule, Monotone, PolicyDocument, ScoreRule, WrittenRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -293,14 +293,14 @@ impl<'a> Search<'a> {
                 match self.document.limits().slope(feature) {
                     None => true,
                     Some(_) if along == 0.0 => true,
-                    Some(Slope::Up) => {
+                    Some(Monotone::Up) => {
                         if along > 0.0 {
                             rises
                         } else {
                             falls
                         }
                     }
-                    Some(Slope::Down) => {
+                    Some(Monotone::Down) => {
                         if along > 0.0 {
                             falls
                         } else {
@@ -357,8 +357,8 @@ impl<'a> Search<'a> {
                 .collect();
             match self.document.limits().slope(feature) {
                 None => false,
-                Some(Slope::Up) => slopes.windows(2).any(|pair| pair[0] > pair[1]),
-                Some(Slope::Down) => slopes.windows(2).any(|pair| pair[0] < pair[1]),
+                Some(Monotone::Up) => slopes.windows(2).any(|pair| pair[0] > pair[1]),
+                Some(Monotone::Down) => slopes.windows(2).any(|pair| pair[0] < pair[1]),
             }
         })
     }

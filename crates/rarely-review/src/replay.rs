@@ -83,7 +83,7 @@ impl Replay {
         Self {
             every,
             tally: Tally::undivided(document),
-            statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)).marked(),
+            statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)),
             recent: VecDeque::with_capacity(RECENT_CONTEXTS * shape.dimension()),
             held: follower(),
             replayed: follower(),

@@ -63,7 +63,8 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
         ServiceError::Change(
             ChangeError::Objection(Objection::NoVersion(_) | Objection::SignatureIncomplete(_))
-            | ChangeError::Document(_),
+            | ChangeError::Document(_)
+            | ChangeError::NoNoise,
         )
         | ServiceError::Outcome(OutcomeError::Value(_))
         | ServiceError::Record(_)
@@ -88,7 +89,7 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::Objection(Objection::NoProposal(_))) => "number",
         ServiceError::Change(ChangeError::Objection(Objection::NoVersion(_))) => "to",
         ServiceError::Change(ChangeError::Objection(Objection::SignatureIncomplete(field))) => field,
-        ServiceError::Change(ChangeError::Document(_) | ChangeError::NameTaken(_)) => "document",
+        ServiceError::Change(ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise) => "document",
         ServiceError::Change(ChangeError::NoToken(_)) => "id",
         ServiceError::Decide(DecisionError::KeyTaken { .. }) | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => {
             "key"

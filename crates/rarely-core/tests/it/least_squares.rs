@@ -1,7 +1,7 @@
 //! Least squares: residuals at right angles, rows and sums alike, any units.
 
 use proptest::prelude::*;
-use rarely_core::{Arm, ArmSums, CaseLog, ConfirmError, Contexts, LeastSquares, Rng, Shape};
+use rarely_core::{Arm, ArmSums, CaseLog, ConfirmError, Contexts, LeastSquares, Parameters, Rng, Shape};
 
 use crate::sample::{self, dot};
 
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// A column that is a sum of others, or an arm without rows, is no fit; other arms are.
+/// Of an arm with a column that is a sum of others only what its rows determine is known; of one without rows nothing.
 #[test]
 fn arms_that_are_not_determined() {
     let shape = Shape::new(3, 2).unwrap();
@@ -85,6 +85,13 @@ fn arms_that_are_not_determined() {
     let fit = LeastSquares::fit(&log);
     assert_eq!(fit.arm(0), Err(ConfirmError::NotEstimable { arm: 0, cases: 6, coefficients: 2 }));
     assert!((fit.arm(1).unwrap().estimate()[1] - 1.0).abs() < 1e-12);
+    // The mean of arm 0 at its only context is determined, and nothing else of it.
+    let mean = Parameters::new(shape, vec![1.0, 2.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+    assert!((fit.estimate(&mean).unwrap() - 2.5).abs() < 1e-12);
+    assert!((fit.sums_error(&mean).unwrap() - (3.5_f64 / 6.0).sqrt()).abs() < 1e-12);
+    assert!((fit.hc3_error(&log, &mean).unwrap() - (17.5 * 1.44_f64).sqrt() / 6.0).abs() < 1e-12);
+    let slope = Parameters::new(shape, vec![0.0, 1.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+    assert_eq!(fit.estimate(&slope), Err(ConfirmError::NotEstimable { arm: 0, cases: 6, coefficients: 2 }));
     assert_eq!(fit.arm(2), Err(ConfirmError::NotEstimable { arm: 2, cases: 0, coefficients: 2 }));
     assert_eq!((fit.cases(), fit.count(1)), (12, 6));
     let short = LeastSquares::from_sums(shape, &[]);

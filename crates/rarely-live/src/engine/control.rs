@@ -21,6 +21,9 @@ impl Engine {
     /// [`ChangeError`] if the document is invalid or its name is taken.
     pub fn register(&self, actor: &str, text: &str, seed: u64) -> Result<Arc<PolicyHandle>, ChangeError> {
         let document = PolicyDocument::parse(text, "document")?;
+        if document.noise().is_none() || document.norm_bound().is_none() {
+            return Err(ChangeError::NoNoise);
+        }
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let name = document.policy();
         if let Some(handle) = self.policy(name) {

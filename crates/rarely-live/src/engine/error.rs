@@ -34,6 +34,9 @@ pub enum ChangeError {
     /// Another policy has this name.
     #[error("the policy {0:?} already exists with another document")]
     NameTaken(String),
+    /// Neither the noise nor the range of the outcome is known.
+    #[error("a policy that runs needs the noise of the outcome, or its range")]
+    NoNoise,
     /// The token does not exist or is already revoked.
     #[error("there is no token {0} to revoke")]
     NoToken(String),
@@ -75,6 +78,9 @@ impl Explain for ChangeError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Objection(objection) => objection.remedy(),
+            Self::NoNoise => {
+                Some(Remedy::new("declare range = [lowest, highest] of the outcome, or noise under [evidence]"))
+            }
             Self::NameTaken(_) => Some(Remedy::new("choose another name for this policy")),
             Self::Store(error) => error.remedy(),
             Self::Fault(fault) => fault.remedy(),

@@ -21,11 +21,10 @@ impl PolicyDocument {
 
     /// The first difference from the other document on which learned sums depend, in words.
     pub fn differs(&self, other: &Self) -> Option<String> {
-        if self.limits.costs() != other.limits.costs() {
-            return Some("the cost of an option".to_owned());
-        }
-        let pairs = self.parts().into_iter().zip(other.parts());
-        let (part, _) = pairs.into_iter().find(|((_, mine), (_, theirs))| mine != theirs)?;
+        let mut pairs = self.parts().into_iter().zip(other.parts());
+        let Some((part, _)) = pairs.find(|((_, mine), (_, theirs))| mine != theirs) else {
+            return (self.limits.costs() != other.limits.costs()).then(|| "the cost of an option".to_owned());
+        };
         let lines = match part.0 {
             "options" => self.changed_options(other),
             "outcome" => self.outcome.changed(&other.outcome),

@@ -8,7 +8,7 @@ use rarely_error::Explain as _;
 use crate::document::PolicyDocument;
 use crate::document::check::in_range;
 use crate::document::locate::{PathStep, keys};
-use crate::document::toml::{Slope, StandardWord, TomlDocument, TomlEvidence, TomlLookPlan, TomlStandard};
+use crate::document::toml::{Monotone, StandardWord, TomlDocument, TomlEvidence, TomlLookPlan, TomlStandard};
 use crate::feature::Feature;
 use crate::names::{did_you_mean, list, shown};
 use crate::number::plainly;
@@ -60,7 +60,7 @@ impl fmt::Display for EvidenceStandard {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeLimits {
     forbidden: Vec<bool>,
-    slopes: Vec<Option<Slope>>,
+    slopes: Vec<Option<Monotone>>,
     capacities: Vec<f64>,
     costs: Vec<f64>,
 }
@@ -72,7 +72,7 @@ impl ChangeLimits {
     }
 
     /// The way in which the option may move along a feature, if it is restricted.
-    pub fn slope(&self, feature: usize) -> Option<Slope> {
+    pub fn slope(&self, feature: usize) -> Option<Monotone> {
         self.slopes[feature]
     }
 

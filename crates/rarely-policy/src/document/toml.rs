@@ -218,9 +218,10 @@ impl Default for TomlEvidence {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Change")]
 pub(crate) struct TomlChange {
-    /// The algorithm that decides when the rule changes, and to what; any that holds a rule.
+    /// The algorithm that simulations of the policy follow, such as the forecast of further cases; any that holds a rule. Reviews judge by
+    /// the gain of a change.
     pub(crate) algorithm: String,
-    /// The gain per case that a change must bring: for certain with the algorithm `certified`, by estimate with the others.
+    /// The gain per case that a change must be shown to bring.
     pub(crate) minimum_gain: f64,
     /// "none", "equipoise:0.05", "pilot:10", or both joined by a plus: how often options are drawn at random, to learn.
     pub(crate) explore: String,
@@ -236,7 +237,7 @@ pub(crate) struct TomlChange {
     /// Features that no proposal may use.
     pub(crate) forbid: Vec<String>,
     /// Features along which a proposal may only move "up" or "down" the list of options.
-    pub(crate) monotone: IndexMap<String, Slope>,
+    pub(crate) monotone: IndexMap<String, Monotone>,
     /// The largest share of people who may get an option, by option; 0 to 1.
     pub(crate) capacity: IndexMap<String, f64>,
     /// What an option costs per case, in units of the outcome, by option. Gains are net of it.
@@ -246,14 +247,14 @@ pub(crate) struct TomlChange {
 /// The way in which the option may move along a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Slope {
+pub enum Monotone {
     /// From the first options of the document to the later ones.
     Up,
     /// From the later ones to the first.
     Down,
 }
 
-impl fmt::Display for Slope {
+impl fmt::Display for Monotone {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Up => "up",

@@ -23,10 +23,10 @@ pub struct AssumptionFinding {
 }
 
 impl AssumptionFinding {
-    /// `noise 0.1 wellbeing`, with the origin of a value that the document does not set.
+    /// `noise: 0.1 wellbeing`, with the origin of a value that the document does not set.
     pub fn line(&self) -> String {
         let origin = self.origin.as_ref().map_or_else(String::new, |origin| format!(" ({origin})"));
-        format!("{} {}{origin}", self.name, self.value)
+        format!("{}: {}{origin}", self.name, self.value)
     }
 
     /// What it means, with its origin.

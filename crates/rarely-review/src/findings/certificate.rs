@@ -59,8 +59,9 @@ impl CertificateFinding {
                 "gain per case",
                 interval_with_unit(certificate.gain.interval, &gain_unit(document)),
                 format!(
-                    "The average over all people, changed or not. With probability {confidence} the true gain is in the \
-                     interval."
+                    "The average over all people, changed or not. With {}probability {confidence} the true gain is in the \
+                     interval.",
+                    if certified_by.contains(&CertifiedBy::GainApproximately) { "approximate " } else { "" }
                 ),
             ),
             line(
@@ -71,7 +72,7 @@ impl CertificateFinding {
             line(
                 "people with a ruled-out option",
                 format!("{} now, {} after the change", percent(before), percent(after)),
-                "For them another option is certainly better.".to_owned(),
+                "For them another option is shown to be better.".to_owned(),
             ),
             line(
                 "certified",

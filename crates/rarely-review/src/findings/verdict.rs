@@ -62,9 +62,19 @@ fn sentence(document: &PolicyDocument, judgement: &Judgement) -> String {
             let changes = difference((document, document.rule()), (document, &proposal.rule));
             format!("Change the rule, because {}: {}.", cause_clause(document, &proposal.cause), changes.join("; "))
         }
+        (Verdict::Keep, _) if is_bettered(judgement) => {
+            "Keep the rule: it could be bettered, but no rule that was tried gains as much as is worth a change."
+                .to_owned()
+        }
         (Verdict::Keep, _) => "Keep the rule: no rule that was tried gains as much as is worth a change.".to_owned(),
         _ => "The data do not yet show whether the rule should change. Keep it for now.".to_owned(),
     }
+}
+
+/// Whether a rule is known to be better, if only by a little.
+fn is_bettered(judgement: &Judgement) -> bool {
+    let implausible = judgement.standing.boundaries.iter().any(|pair| !pair.plausible);
+    implausible || judgement.candidates.iter().any(|candidate| candidate.gain.interval.lower > 0.0)
 }
 
 impl ReasonFinding {

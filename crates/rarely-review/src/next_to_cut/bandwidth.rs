@@ -44,7 +44,7 @@ struct Parts {
 }
 
 /// One step: the coefficient `power` of a polynomial of an order, whose variance is taken within the pilot.
-struct Step {
+struct PilotStep {
     order: usize,
     power: usize,
     pilot: f64,
@@ -55,7 +55,7 @@ struct Step {
 pub(super) fn choose(halves: &[Half; 2], cut: f64) -> Result<Bandwidths, NoJump> {
     let limits = Limits::of(halves);
     let pilot = limits.kept(pilot(halves)).max(limits.least_values);
-    let step = |order, power, regularised| Step { order, power, pilot, regularised };
+    let step = |order, power, regularised| PilotStep { order, power, pilot, regularised };
     let reach = [0, 1].map(|side: usize| past(halves[side].reach()));
     let third =
         limits.kept(step(PARABOLA + 1, PARABOLA + 1, false).width(halves, cut, reach)?).max(limits.least_values);
@@ -64,7 +64,7 @@ pub(super) fn choose(halves: &[Half; 2], cut: f64) -> Result<Bandwidths, NoJump>
     Ok(Bandwidths { estimate, bias })
 }
 
-impl Step {
+impl PilotStep {
     /// The best bandwidth, if the bias is estimated within these bandwidths on either side.
     fn width(&self, halves: &[Half; 2], cut: f64, bias: [f64; 2]) -> Result<f64, NoJump> {
         let parts = |side: usize| {

@@ -146,22 +146,18 @@ async fn days_between_changes() {
     service.batch(&service.admin, observe, &observations(0..600)).await;
     let view = settled(&service, 600).await;
     assert_eq!(view["version"], 2, "{view}");
-    // From now on, waiting is better for everyone.
-    let turned: Vec<Json> = observations(0..3000)
-        .into_iter()
-        .map(|mut line| {
-            line["outcome"] = json!(if line["option"] == "wait" { 2.0 } else { -1.0 });
-            line
-        })
-        .collect();
-    service.batch(&service.admin, observe, &turned).await;
-    let view = settled(&service, 3600).await;
-    assert_eq!(view["version"], 2, "{view}");
+    // Back to the first rule, against the evidence.
+    let mut back = signature();
+    back["to"] = 1.into();
+    service.post(&service.admin, "/v1/policies/clinic/rollback", &back).await.is(200);
+    service.batch(&service.admin, observe, &observations(600..650)).await;
+    let view = settled(&service, 650).await;
+    assert_eq!(view["version"], 3, "{view}");
     assert!(view["review"]["refused"][0].as_str().is_some_and(|reason| reason.contains("30 days")), "{view}");
     service.wait_ms(31 * DAY_MS);
-    service.batch(&service.admin, observe, &turned[..50]).await;
-    let view = settled(&service, 3650).await;
-    assert_eq!(view["version"], 3, "{view}");
+    service.batch(&service.admin, observe, &observations(650..700)).await;
+    let view = settled(&service, 700).await;
+    assert_eq!(view["version"], 4, "{view}");
     service.finish();
 }
 

@@ -288,12 +288,8 @@ fn a_killed_review_loses_nothing() {
         let _ = child.kill();
         let _ = child.wait().expect("it ends");
         let state: Value = serde_json::from_str(&place.text("one.state")).expect("a whole state");
-        let rows: u64 = state["tally"]["options"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter_map(|option| option["rows"].as_u64())
-            .sum();
+        let stretches = state["tally"]["stretches"]["all"].as_array().expect("a list");
+        let rows: u64 = stretches.iter().filter_map(|stretch| stretch["rows"].as_u64()).sum();
         assert!(rows == 500 || rows == 2300, "{rows} rows after {delay} ms");
         found[usize::from(rows == 2300)] += 1;
         if place.path("out/review.json").exists() {

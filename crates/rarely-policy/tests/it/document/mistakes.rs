@@ -113,13 +113,6 @@ fn assumptions() {
     ]));
 }
 
-#[test]
-fn a_word_that_needs_the_range() {
-    let text = EXAMPLE.replace(", range = [0.0, 1.0] }", " }").replace("norm_bound = 5.0", "norm_bound = \"auto\"");
-    let noise = EXAMPLE.replace(", range = [0.0, 1.0] }", " }").replace("noise = 0.1", "");
-    insta::assert_snapshot!([told_of(&text), told_of(&noise)].join("\n"));
-}
-
 const THRESHOLD: &str = "threshold = { feature = \"systolic\", cuts = [140], options = [\"watch\", \"treat\"] }";
 
 fn rules(rules: &[&str]) -> String {
