@@ -249,7 +249,7 @@ def test_a_proposal_can_be_used() -> None:
     assert changed.rule == proposal.rule
     # The comments of the owner stay.
     assert "# the arms, in order" in changed.text
-    assert "gain per case: " in proposal.certificate and "assumed: noise 0.1 wellbeing" in proposal.certificate
+    assert "gain per case: " in proposal.certificate and "assumed: noise: 0.1 wellbeing" in proposal.certificate
     assert "digest of the statistics: " in proposal.certificate
     assert rarely.review(changed, log("clinical")).verdict == "keep"
     assert isinstance(proposal.against, list)

@@ -81,7 +81,11 @@ impl Report<'_> {
 }
 
 fn row(found: &CheckFinding) -> Vec<PageCell> {
-    let (tone, word) = if found.warning.is_some() { (Tone::Fair, "careful") } else { (Tone::Good, "fine") };
+    let (tone, word) = match (&found.warning, found.note) {
+        (Some(_), _) => (Tone::Fair, "careful"),
+        (None, Some(note)) => (Tone::Fair, note),
+        (None, None) => (Tone::Good, "fine"),
+    };
     let cells = found.cells.iter().map(|cell| PageCell::Text(together(cell)));
     cells.chain([PageCell::Badge(tone, word.to_owned())]).collect()
 }

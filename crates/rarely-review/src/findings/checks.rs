@@ -24,6 +24,8 @@ pub struct CheckFinding {
     pub cells: Vec<String>,
     /// What to be careful about.
     pub warning: Option<String>,
+    /// What was found in a word, where it is neither fine nor a reason for care.
+    pub note: Option<&'static str>,
 }
 
 impl CheckFinding {
@@ -42,7 +44,7 @@ impl CheckFinding {
             Check::Noise(found) => (words.noise_warning(found), words.noise(found), noise_cells(found)),
             Check::Jump(found) => (words.jump_warning(found), words.jump(found), words.jump_cells(found)),
         };
-        Self { check: check.clone(), sentence, cells, warning }
+        Self { check: check.clone(), sentence, cells, note: note(check).filter(|_| warning.is_none()), warning }
     }
 }
 
@@ -209,6 +211,14 @@ impl Words<'_> {
             found.bandwidth.map_or_else(dash, |width| with_unit(&measured(width), self.unit)),
             interval(Interval { estimate: found.model, lower: low, upper: high }),
         ]
+    }
+}
+
+/// A bend that is not by chance, but changes no decision.
+fn note(check: &Check) -> Option<&'static str> {
+    match check {
+        Check::Curvature(found) if found.p_value.is_some_and(|p| p < 0.05) => Some("bends, decisions stay"),
+        _ => None,
     }
 }
 
