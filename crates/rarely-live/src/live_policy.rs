@@ -125,7 +125,7 @@ impl LivePolicy {
     /// # Errors
     /// [`Objection::Inconsistent`] if the document is invalid.
     pub fn register(header: EventHeader<'_>, registered: &Registered) -> Result<Self, Objection> {
-        let document = PolicyDocument::parse(&registered.document, "document").map_err(inconsistent)?;
+        let document = PolicyDocument::parse(&registered.document, "document").map_err(inconsistent)?.as_live();
         let options = document.options().len();
         let version = Version {
             number: 1,
@@ -168,7 +168,7 @@ impl LivePolicy {
     /// # Errors
     /// [`Objection::Inconsistent`] if its parts contradict each other.
     pub fn restore(mut state: PolicyState) -> Result<Self, Objection> {
-        let document = PolicyDocument::parse(&state.registration.text, "document").map_err(inconsistent)?;
+        let document = PolicyDocument::parse(&state.registration.text, "document").map_err(inconsistent)?.as_live();
         let last = state.versions.last().ok_or_else(|| inconsistent("a policy without a version"))?;
         let document = document.with_rule(last.rule.clone()).map_err(inconsistent)?;
         state.learned = state.learned.revived(&document).map_err(inconsistent)?;

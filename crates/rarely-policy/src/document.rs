@@ -232,6 +232,14 @@ impl PolicyDocument {
             }))
     }
 
+    /// The document as a live policy follows it: its choices depend on outcomes, and it is reviewed as often as its plan says.
+    #[must_use]
+    pub fn as_live(mut self) -> Self {
+        self.evidence.design = Design::Adaptive;
+        self.standard = EvidenceStandard::Anytime;
+        self
+    }
+
     /// The same document with another rule. It does not check the plan: see [`PolicyDocument::outside_bounds`].
     ///
     /// # Errors

@@ -242,6 +242,8 @@ def test_a_proposal_can_be_used() -> None:
     proposal = found.proposal
     assert found.verdict == "change" and proposal is not None
     expected = found.to_dict()["proposal"]
+    assert [rule["kind"] for rule in found.candidates] == ["constant", "moved-cuts"]
+    assert found.keeping_costs_at_most == max(rule["gain"]["upper"] for rule in found.candidates)
     assert (proposal.gain.estimate, proposal.gain.lower, proposal.gain.upper) == tuple(expected["gain"].values())
     assert (proposal.changed_share, proposal.certified_by) == (expected["changed_share"], expected["certified_by"])
     assert proposal.rule[0].startswith("watch below ") and proposal.cause and proposal.changes

@@ -414,6 +414,12 @@ class Review:
     @property
     def reasons(self) -> list[str]: ...
     @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The rules that were tried, the simplest first, with their gains."""
+    @property
+    def keeping_costs_at_most(self) -> float | None:
+        """The most that keeping the rule can cost per case, against the rules that were tried."""
+    @property
     def proposal(self) -> Proposal | None: ...
     @property
     def document(self) -> Document: ...

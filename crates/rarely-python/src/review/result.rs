@@ -70,6 +70,18 @@ impl PyReview {
         self.findings.verdict.reason_sentences()
     }
 
+    /// The rules that were tried, the simplest first, with their gains: as in `to_dict()`.
+    #[getter]
+    fn candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_dict(py)?.get_item("candidates")
+    }
+
+    /// The most that keeping the rule can cost per case, against the rules that were tried; None if nothing bounds it.
+    #[getter]
+    fn keeping_costs_at_most(&self) -> Option<f64> {
+        self.findings.verdict.keeping_costs_at_most
+    }
+
     /// What to change to, if the verdict is `change`.
     #[getter]
     fn proposal(&self) -> Option<PyProposal> {

@@ -365,6 +365,17 @@ fn findings(evidence: Option<&Shown>) -> Markup {
                     " This rests on " (plural(findings.cases.rows, "outcome")) "."
                 }
                 @if !findings.verdict.reasons.is_empty() { (list(&findings.verdict.reason_sentences())) }
+                @if let Some(sentence) = &findings.verdict.keeping_sentence { p { (sentence) } }
+                @if !findings.candidates.rules.is_empty() {
+                    h3 { "The rules that were tried" }
+                    p { (findings.candidates.sentence) }
+                    ul {
+                        @for rule in &findings.candidates.rules {
+                            @let [name, changed, gain, _, evidence] = &rule.cells;
+                            li { (name) ". " (changed) " of people change. Gain per case: " (gain) " (" (evidence) ")." }
+                        }
+                    }
+                }
                 @if !findings.standing.boundaries.is_empty() {
                     p { "Where the rule passes from one option to another, and whether the data have ruled that out:" }
                     ul { @for boundary in &findings.standing.boundaries { li { (boundary.sentence) } } }
