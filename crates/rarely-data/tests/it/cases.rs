@@ -28,6 +28,9 @@ fn rows_become_cases() {
         arm: rarely_core::Arm::new(arm),
         reward,
         propensity: Some(propensity),
+        propensities: Vec::new(),
+        cluster: None,
+        weight: 1.0,
         time: Some(time.to_owned()),
         row_in_file,
     };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::control::{Control, RuleBound};
-use crate::document::{Better, OutcomeColumn, PolicyDocument};
+use crate::document::{Better, LogColumns, OutcomeColumn, PolicyDocument};
 use crate::duration;
 use crate::feature::{Feature, FeatureKind};
 use crate::names::list;
@@ -23,6 +23,9 @@ impl PolicyDocument {
     pub fn differs(&self, other: &Self) -> Option<String> {
         if self.limits.costs() != other.limits.costs() {
             return Some("the cost of an option".to_owned());
+        }
+        if self.log_columns.columns() != other.log_columns.columns() {
+            return Some("the column of the cluster, of the weight or of a propensity".to_owned());
         }
         let pairs = self.parts().into_iter().zip(other.parts());
         let (part, _) = pairs.into_iter().find(|((_, mine), (_, theirs))| mine != theirs)?;
@@ -72,6 +75,13 @@ impl PolicyDocument {
         if self.limits.has_costs() {
             parts.push(("cost", json!(self.limits.costs())));
         }
+        // The same for columns by which rows are divided, weighted and checked.
+        if self.log_columns.has_columns() {
+            let LogColumns { cluster, weight, propensity, propensities, .. } = &self.log_columns;
+            let columns =
+                json!({ "cluster": cluster, "weight": weight, "propensity": propensity, "propensities": propensities });
+            parts.push(("log columns", columns));
+        }
         parts
     }
 
@@ -119,7 +129,9 @@ impl PolicyDocument {
             changed("design", &was.design.name(), &is.design.name()),
             changed("order of rows", &was.order.name(), &is.order.name()),
         ];
-        lines.into_iter().flatten().collect()
+        let columns = self.log_columns.lines(self).into_iter().zip(new.log_columns.lines(new));
+        let columns = columns.filter_map(|((name, was), (_, is))| changed(name, &was, &is));
+        lines.into_iter().flatten().chain(columns).collect()
     }
 
     fn changed_change(&self, new: &Self) -> Vec<String> {
