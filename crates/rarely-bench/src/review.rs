@@ -120,7 +120,7 @@ fn parse(file: &Path) -> f64 {
 
 fn read_cases(file: &Path, mut take: impl FnMut(&LoggedCase)) -> f64 {
     let document = document();
-    let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
+    let columns = Columns { option: "given".to_owned(), ..Columns::default() };
     let mut cases = Cases::open(&document, &columns, &[file.to_owned()], 0).expect("cases");
     let mut case = LoggedCase::new(&document);
     let mut sum = 0.0;

@@ -15,6 +15,7 @@ use crate::error::ConfirmError;
 use crate::least_squares::{ArmSums, CaseLog, Concerned, LeastSquares};
 use crate::number::MinimumGain;
 use crate::planned::{Look, check_choices};
+use crate::robust::ClusterError;
 use crate::standard::{Confirmed, ErrorBudget, Method, Standard, Timing};
 use crate::symmetric::add_scaled;
 
@@ -77,6 +78,8 @@ enum Errors<'a> {
     Sums,
     /// HC3, of one functional, from rows that were streamed.
     Streamed(f64),
+    /// CR2, of one functional.
+    Clustered(ClusterError),
 }
 
 /// A standard error, the degrees of freedom of its t, and the independent cases behind it.
@@ -120,6 +123,11 @@ impl<'a> Confirmation<'a> {
     /// From regressions and the HC3 error of one functional, which [`StreamedErrors`](crate::StreamedErrors) computes without keeping rows.
     pub fn from_error(fit: LeastSquares, standard_error: f64) -> Self {
         Self { fit, errors: Errors::Streamed(standard_error) }
+    }
+
+    /// From regressions and the CR2 error of one functional.
+    pub fn from_cluster_error(fit: LeastSquares, error: ClusterError) -> Self {
+        Self { fit, errors: Errors::Clustered(error) }
     }
 
     /// The regressions.
@@ -196,17 +204,20 @@ impl<'a> Confirmation<'a> {
                 let standard_error = self.fit.sums_error(functional)?;
                 Ok(Precision { method: Method::LeastSquaresSums, standard_error, degrees, cases })
             }
-            Errors::Cr2(log, clusters) => {
-                let error = self.fit.cr2_error(log, clusters, functional)?;
-                let degrees = degrees.min(error.degrees);
-                if !(degrees >= MIN_CLUSTER_DEGREES) {
-                    return Err(ConfirmError::TooFewClusters { degrees, needed: MIN_CLUSTER_DEGREES });
-                }
-                let (standard_error, cases) = (error.standard_error, error.clusters);
-                Ok(Precision { method: Method::LeastSquaresCr2, standard_error, degrees, cases })
-            }
+            Errors::Cr2(log, clusters) => by_clusters(self.fit.cr2_error(log, clusters, functional)?, degrees),
+            Errors::Clustered(error) => by_clusters(*error, degrees),
         }
     }
+}
+
+/// The precision of a CR2 error, at most with the degrees of freedom of the rows.
+fn by_clusters(error: ClusterError, degrees: f64) -> Result<Precision, ConfirmError> {
+    let degrees = degrees.min(error.degrees);
+    if !(degrees >= MIN_CLUSTER_DEGREES) {
+        return Err(ConfirmError::TooFewClusters { degrees, needed: MIN_CLUSTER_DEGREES });
+    }
+    let ClusterError { standard_error, clusters: cases, .. } = error;
+    Ok(Precision { method: Method::LeastSquaresCr2, standard_error, degrees, cases })
 }
 
 /// Whether an arm that changes has the cases that an approximate interval needs.

@@ -4,6 +4,7 @@ mod error;
 mod order;
 mod people;
 mod rejections;
+mod row_columns;
 mod sequence;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use rarely_core::Arm;
 use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, ValueError};
 
 use self::order::{Order, OutOfOrder};
+use self::row_columns::RowColumns;
 use self::sequence::LogSequence;
 use crate::log::{RowFields, Values};
 use crate::{DataError, LogError, LogRow, MemoryTable, Rejection};
@@ -21,7 +23,7 @@ pub use error::CasesError;
 pub use people::{TargetPeople, people_of_table, read_people};
 
 /// Which columns to read besides the features and the outcome.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Columns {
     /// The option that was chosen.
     pub option: String,
@@ -29,6 +31,27 @@ pub struct Columns {
     pub propensity: Option<String>,
     /// The time: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order.
     pub time: Option<String>,
+    /// The cluster of a case.
+    pub cluster: Option<String>,
+    /// The weight of a case.
+    pub weight: Option<String>,
+    /// The probability of every option, in the order of the document's; empty if there are no such columns.
+    pub propensities: Vec<String>,
+}
+
+impl Columns {
+    /// The columns that a document declares.
+    pub fn of(document: &PolicyDocument) -> Self {
+        let log = document.log_columns();
+        Self {
+            option: document.option_column().to_owned(),
+            propensity: log.propensity.clone(),
+            time: None,
+            cluster: log.cluster.clone(),
+            weight: log.weight.clone(),
+            propensities: log.propensities.clone(),
+        }
+    }
 }
 
 /// One past case.
@@ -42,6 +65,13 @@ pub struct LoggedCase {
     pub reward: f64,
     /// The probability with which the option was chosen, if its column was asked for.
     pub propensity: Option<f64>,
+    /// The probability of every option, if it is known: its columns were asked for, or there are two options and the probability of
+    /// the given one was. Empty otherwise.
+    pub propensities: Vec<f64>,
+    /// A hash of the cluster's name, if its column was asked for.
+    pub cluster: Option<u64>,
+    /// The weight; 1 if its column was not asked for.
+    pub weight: f64,
     /// The time as it is written, if its column was asked for.
     pub time: Option<String>,
     /// The row in its file, from 0, whether rows before it were rejected or not.
@@ -51,8 +81,17 @@ pub struct LoggedCase {
 impl LoggedCase {
     /// An empty case to read into.
     pub fn new(document: &PolicyDocument) -> Self {
-        let context = document.encoder().blank();
-        Self { context, arm: Arm::new(0), reward: 0.0, propensity: None, time: None, row_in_file: 0 }
+        Self {
+            context: document.encoder().blank(),
+            arm: Arm::new(0),
+            reward: 0.0,
+            propensity: None,
+            propensities: Vec::new(),
+            cluster: None,
+            weight: 1.0,
+            time: None,
+            row_in_file: 0,
+        }
     }
 }
 
@@ -75,7 +114,7 @@ impl LoggedCase {
 ///     threshold = { feature = "age", cuts = [60], options = ["wait", "invite"] }
 /// "#, "screening.toml")?;
 /// std::fs::write(&path, "age,given,benefit\n50,wait,0.25\n65,invite,1\n")?;
-/// let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
+/// let columns = Columns { option: "given".to_owned(), ..Columns::of(&document) };
 /// let mut cases = Cases::open(&document, &columns, &[path], 0)?;
 /// let mut case = LoggedCase::new(&document);
 /// while cases.next(&mut case)? {}
@@ -187,7 +226,7 @@ impl Cases {
 struct Encoding {
     encoder: Encoder,
     features: Vec<Short>,
-    propensity: Option<usize>,
+    row_columns: RowColumns,
     time: Option<usize>,
 }
 
@@ -206,7 +245,12 @@ impl Encoding {
             FeatureKind::Numeric { low, high, .. } => Short::Number { at: document.offset(index), low, high },
             FeatureKind::Levels(_) => Short::Word,
         });
-        Self { encoder: document.encoder(), features: features.collect(), propensity: None, time: None }
+        Self {
+            encoder: document.encoder(),
+            features: features.collect(),
+            row_columns: RowColumns::default(),
+            time: None,
+        }
     }
 
     /// With the names of the wanted columns.
@@ -215,14 +259,12 @@ impl Encoding {
         let mut wanted = encoding.encoder.feature_columns().to_vec();
         wanted.push(document.outcome().column.clone());
         wanted.push(columns.option.clone());
-        let mut also = |column: &Option<String>| {
-            column.as_ref().map(|column| {
-                wanted.push(column.clone());
-                wanted.len() - 1
-            })
-        };
-        let encoding = Self { propensity: also(&columns.propensity), time: also(&columns.time), ..encoding };
-        (encoding, wanted)
+        let row_columns = RowColumns::new(columns, document.options().len(), &mut wanted);
+        let time = columns.time.as_ref().map(|column| {
+            wanted.push(column.clone());
+            wanted.len() - 1
+        });
+        (Self { row_columns, time, ..encoding }, wanted)
     }
 
     /// Writes a record's features into a context.
@@ -277,12 +319,7 @@ impl Encoding {
         let arm = self.encoder.option(fields.value(option));
         case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
         case.reward -= self.encoder.cost(case.arm);
-        case.propensity = None;
-        if let Some(wanted) = self.propensity {
-            let propensity = Encoder::propensity(numeric(fields, wanted));
-            case.propensity = Some(propensity.map_err(|problem| rejection(fields, wanted, problem))?);
-        }
-        Ok(())
+        self.row_columns.read(fields, case)
     }
 }
 

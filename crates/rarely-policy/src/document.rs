@@ -5,6 +5,7 @@ mod compare;
 mod evidence;
 mod limits;
 pub(crate) mod locate;
+mod log_columns;
 mod parse;
 pub(crate) mod raw;
 pub(crate) mod toml;
@@ -18,6 +19,7 @@ use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
 pub use limits::{ChangeLimits, EvidenceStandard};
+pub use log_columns::LogColumns;
 pub use toml::{Better, Design, Digits, Monotone, RowOrder};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
@@ -40,6 +42,7 @@ pub struct PolicyDocument {
     features: Vec<Feature>,
     evidence: EvidenceSettings,
     standard: EvidenceStandard,
+    log_columns: LogColumns,
     change: ChangeSettings,
     limits: ChangeLimits,
     control: Control,
@@ -150,6 +153,11 @@ impl PolicyDocument {
     /// How often the evidence may be looked at.
     pub fn standard(&self) -> &EvidenceStandard {
         &self.standard
+    }
+
+    /// What a log says of its rows besides features, option and outcome.
+    pub fn log_columns(&self) -> &LogColumns {
+        &self.log_columns
     }
 
     /// What every proposal must respect.

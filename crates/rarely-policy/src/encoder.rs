@@ -175,6 +175,41 @@ impl Encoder {
             .ok_or_else(|| ValueError::Propensity { found: found(value).into() })
     }
 
+    /// A probability in `[0, 1]`.
+    ///
+    /// # Errors
+    /// [`ValueError`] names the column, and says what was found and what is expected.
+    #[inline]
+    pub fn probability(column: &str, value: FieldValue<'_>) -> Result<f64, ValueError> {
+        number(value)
+            .filter(|probability| (0.0..=1.0).contains(probability))
+            .ok_or_else(|| unexpected(column, value, "a probability from 0 to 1"))
+    }
+
+    /// The weight of a case: finite and above 0.
+    ///
+    /// # Errors
+    /// [`ValueError`] names the column, and says what was found and what is expected.
+    #[inline]
+    pub fn weight(column: &str, value: FieldValue<'_>) -> Result<f64, ValueError> {
+        number(value).filter(|&weight| weight > 0.0).ok_or_else(|| unexpected(column, value, "a number above 0"))
+    }
+
+    /// A hash of the name of a case's cluster. A number counts as the text that it is written as.
+    ///
+    /// # Errors
+    /// [`ValueError::Missing`] if there is none.
+    #[inline]
+    pub fn cluster(column: &str, value: FieldValue<'_>) -> Result<u64, ValueError> {
+        if is_missing(value) {
+            return Err(unexpected(column, value, "the name of a cluster"));
+        }
+        Ok(match value {
+            FieldValue::Text(text) => hash(text.trim()),
+            value => hash(&plain(value)),
+        })
+    }
+
     #[cold]
     fn unknown_level(&self, feature: usize, names: &Names, value: FieldValue<'_>) -> ValueError {
         let column: Box<str> = self.columns[feature].as_str().into();
@@ -277,9 +312,19 @@ fn found(value: FieldValue<'_>) -> String {
     }
 }
 
+/// 64 bits of a text, by FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
+}
+
 #[cold]
 fn not_number(column: &str, value: FieldValue<'_>) -> ValueError {
-    let (column, expected) = (column.into(), "a number".into());
+    unexpected(column, value, "a number")
+}
+
+#[cold]
+fn unexpected(column: &str, value: FieldValue<'_>, expected: &str) -> ValueError {
+    let (column, expected) = (column.into(), expected.into());
     if is_missing(value) {
         return ValueError::Missing { column, expected };
     }

@@ -54,8 +54,8 @@ mod schema;
 pub use apply::apply;
 pub use control::{Approval, Control, RuleBound};
 pub use document::{
-    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, Monotone, OutcomeColumn,
-    PolicyDocument, RowOrder,
+    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, LogColumns, Monotone,
+    OutcomeColumn, PolicyDocument, RowOrder,
 };
 pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
 pub use encoder::Encoder;

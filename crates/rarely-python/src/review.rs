@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally};
+use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -114,7 +114,9 @@ fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 fn wanted(document: &PyDocument) -> Vec<String> {
     let document = &document.checked;
     let features = document.features().iter().map(|feature| feature.column.clone());
-    features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).collect()
+    let log = document.log_columns();
+    let named = [&log.cluster, &log.weight, &log.propensity].into_iter().flatten().chain(&log.propensities).cloned();
+    features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).chain(named).collect()
 }
 
 /// Adds a log to the sums. Returns the messages of the rejected rows.
@@ -126,7 +128,7 @@ fn read(
     tally: &mut Tally,
 ) -> PyResult<Vec<String>> {
     let cases = walk(py, document, log, reject_limit, |case| {
-        tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+        tally.add_row(&row(case));
     })?;
     tally.reject(cases.rejected_count());
     tally.check_sources().map_err(|error| error::REVIEW.explain(py, &error))?;
@@ -142,9 +144,20 @@ fn read_again(
     mut second: SecondReading,
 ) -> PyResult<SecondReading> {
     walk(py, document, log, reject_limit, |case| {
-        second.add(case.row_in_file, &case.context, case.arm, case.reward);
+        second.add_row(&row(case));
     })?;
     Ok(second)
+}
+
+/// A case as statistics take it.
+fn row(case: &LoggedCase) -> TallyRow<'_> {
+    TallyRow {
+        weight: case.weight,
+        cluster: case.cluster,
+        propensity: case.propensity,
+        propensities: &case.propensities,
+        ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
+    }
 }
 
 /// Passes every case of a log to `take`. Ctrl-C stops it.
@@ -156,7 +169,7 @@ fn walk(
     mut take: impl FnMut(&LoggedCase) + Send,
 ) -> PyResult<Cases> {
     let checked = &document.checked;
-    let columns = Columns { option: checked.option_column().to_owned(), propensity: None, time: None };
+    let columns = Columns::of(checked);
     let cases = match log {
         LogSource::Files(paths) => Cases::open(checked, &columns, &paths, reject_limit),
         LogSource::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::candidates::CandidateKind;
 use crate::error::ReviewError;
 use crate::evidence_base::{ConfirmingPart, EvidenceBase};
+use crate::model_free::{ModelFreeGain, expected_cases};
+use crate::second_reading::GainErrors;
 
 /// The error probability of the plain interval that is shown beside.
 const PLAIN: f64 = 0.05;
@@ -32,8 +34,45 @@ pub struct JudgedCandidate {
     pub plain: Option<Interval>,
     /// Why the gain could not be confirmed by least squares, where it could not.
     pub not_confirmed: Option<String>,
+    /// The gain by the propensities of the log, where it has them.
+    #[serde(default)]
+    pub model_free: Option<ModelFreeGain>,
+    /// Why there is none, where the document declares propensities.
+    #[serde(default)]
+    pub not_model_free: Option<String>,
     /// Whether it was judged: candidates are judged in the order of their evidence in the proposing part, until one fails.
     pub judged: bool,
+}
+
+impl JudgedCandidate {
+    /// Whether the gain rests on propensities alone: they cover the whole change.
+    pub fn is_model_free(&self) -> bool {
+        self.model_free.is_some_and(|found| found.left_out == 0.0)
+    }
+
+    /// The gain that the verdict rests on: the model-free one where it covers the whole change. Where it leaves people out, the rest
+    /// of the change is seen by straight lines only, so that the interval reaches over both.
+    pub fn decisive(&self) -> Confirmed {
+        let Some(found) = self.model_free else { return self.gain };
+        if self.is_model_free() {
+            return found.gain;
+        }
+        let (line, free) = (self.gain.interval, found.gain.interval);
+        let interval = Interval { lower: line.lower.min(free.lower), upper: line.upper.max(free.upper), ..line };
+        Confirmed { interval, standard: Standard::Approximate, ..self.gain }
+    }
+
+    /// A plain 95 % interval of the gain that the verdict rests on.
+    pub(crate) fn decisive_plain(&self) -> Option<Interval> {
+        if !self.is_model_free() {
+            return self.plain;
+        }
+        let gain = self.decisive();
+        let degrees = gain.degrees.unwrap_or(f64::INFINITY).min(1e9);
+        let half_width = planned_multiplier(degrees, PLAIN) * gain.standard_error?;
+        let estimate = gain.interval.estimate;
+        Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
+    }
 }
 
 /// Every candidate with its gain, in the order of the base.
@@ -46,6 +85,7 @@ pub(crate) fn gains(base: &EvidenceBase<'_>) -> Result<Vec<JudgedCandidate>, Rev
         let (before, after) = base.decisions(at);
         let changed = before.iter().zip(after).filter(|(old, new)| old != new).count();
         let (gain, plain, not_confirmed) = gain(base, at)?;
+        let (model_free, not_model_free) = model_free(base, at);
         found.push(JudgedCandidate {
             kind: candidate.kind,
             rule: candidate.rule.clone(),
@@ -53,22 +93,46 @@ pub(crate) fn gains(base: &EvidenceBase<'_>) -> Result<Vec<JudgedCandidate>, Rev
             gain,
             plain,
             not_confirmed,
+            model_free,
+            not_model_free,
             judged: true,
         });
     }
     Ok(found)
 }
 
+/// The model-free gain of a candidate, or why there is none.
+fn model_free(base: &EvidenceBase<'_>, at: usize) -> (Option<ModelFreeGain>, Option<String>) {
+    let Some(part) = base.confirming() else { return (None, None) };
+    match (part.model_free_gains.get(at), &part.model_free) {
+        (Some(Ok(found)), _) => (Some(*found), None),
+        (Some(Err(reason)), _) | (None, Some(Err(reason))) => (None, Some(reason.clone())),
+        (None, Some(Ok(_))) => (None, Some("saved sums do not hold it; review the log itself".to_owned())),
+        (None, None) => (None, None),
+    }
+}
+
 type FoundGain = (Confirmed, Option<Interval>, Option<String>);
 
 fn gain(base: &EvidenceBase<'_>, at: usize) -> Result<FoundGain, ReviewError> {
+    let alike = base.document.log_columns().rows_are_alike();
     let Some(part) = base.confirming() else {
-        return Ok((sharp(base, at)?, None, None));
+        return Ok(if alike {
+            (sharp(base, at)?, None, None)
+        } else {
+            (unbounded(base, at)?, None, Some(NOT_DIVIDED.to_owned()))
+        });
     };
+    if part.errors.is_none() && !alike {
+        return Ok((unbounded(base, at)?, None, Some(NOT_READ_AGAIN.to_owned())));
+    }
     let plain = plain(part, at);
     match confirmed(base, part, at) {
         Ok(gain) => Ok((gain, plain, None)),
-        Err(error) => Ok((sharp(base, at)?, plain, Some(why_not(base, &error)))),
+        Err(error) => {
+            let gain = if alike { sharp(base, at)? } else { unbounded(base, at)? };
+            Ok((gain, plain, Some(why_not(base, &error))))
+        }
     }
 }
 
@@ -94,17 +158,38 @@ fn why_not(base: &EvidenceBase<'_>, error: &ConfirmError) -> String {
     }
 }
 
+/// Why the rows of clusters, or rows with weights, are not judged.
+const NOT_DIVIDED: &str = "with clusters or weights only a log of fixed design is judged; other intervals assume independent rows that \
+                           count alike";
+const NOT_READ_AGAIN: &str =
+    "with clusters or weights an error needs the rows, which saved sums do not hold; review the log itself";
+
+/// An estimate that nothing bounds.
+fn unbounded(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
+    let gain = sharp(base, at)?;
+    let interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..gain.interval };
+    let clustered = base.document.log_columns().cluster.is_some();
+    let method = if clustered { Method::LeastSquaresCr2 } else { Method::LeastSquaresHc3 };
+    Ok(Confirmed { interval, standard: Standard::Approximate, method, ..gain })
+}
+
 /// By least squares on the part that confirms.
 fn confirmed(base: &EvidenceBase<'_>, part: &ConfirmingPart, at: usize) -> Result<Confirmed, ConfirmError> {
     let functional = &part.functionals[at];
-    let confirmation = match &part.errors {
-        Some(errors) => Confirmation::from_error(part.fit.clone(), errors.error(at)?),
-        None => Confirmation::from_fit(part.fit.clone()),
+    let (confirmation, cases) = match &part.errors {
+        Some(GainErrors::Rows(errors)) => {
+            (Confirmation::from_error(part.fit.clone(), errors.error(at)?), part.fit.cases())
+        }
+        Some(GainErrors::Clusters(errors)) => {
+            let error = errors[at].clone()?;
+            (Confirmation::from_cluster_error(part.fit.clone(), error), error.clusters)
+        }
+        None => (Confirmation::from_fit(part.fit.clone()), part.fit.cases()),
     };
     let delta = base.error_probability().map_err(|_| ConfirmError::NoChange)?;
     let budget = ErrorBudget::new(delta);
     if base.is_anytime() {
-        let mixture = mixture(part.fit.cases(), budget.share())?;
+        let mixture = mixture(cases, budget.share())?;
         confirmation.anytime(functional, budget, mixture)
     } else {
         confirmation.planned(functional, budget, Look::only(part.fit.cases()))
@@ -113,8 +198,7 @@ fn confirmed(base: &EvidenceBase<'_>, part: &ConfirmingPart, at: usize) -> Resul
 
 /// The mixture that is sharpest at the power of four next to the number of cases: it stays the same while they grow fourfold.
 fn mixture(cases: u64, share: f64) -> Result<Mixture, ConfirmError> {
-    let exponent = (libm::log2(cases.max(4) as f64) / 2.0).round();
-    let expected = libm::pow(4.0, exponent);
+    let expected = expected_cases(cases) as f64;
     Ok(Mixture::sharpest_at(expected, expected, share)?)
 }
 
@@ -134,17 +218,18 @@ fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
 
 fn plain(part: &ConfirmingPart, at: usize) -> Option<Interval> {
     let functional = &part.functionals[at];
-    let error = standard_error(part, at)?;
-    let degrees = part.fit.degrees(functional).ok()?;
+    let (error, limit) = standard_error(part, at)?;
+    let degrees = part.fit.degrees(functional).ok()?.min(limit.unwrap_or(f64::INFINITY));
     let half_width = planned_multiplier(degrees, PLAIN) * error;
     let estimate = part.fit.estimate(functional).ok()?;
     Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
 }
 
-fn standard_error(part: &ConfirmingPart, at: usize) -> Option<f64> {
+/// With the degrees of freedom to which clusters limit it.
+fn standard_error(part: &ConfirmingPart, at: usize) -> Option<(f64, Option<f64>)> {
     match &part.errors {
         Some(errors) => errors.error(at).ok(),
-        None => part.fit.sums_error(&part.functionals[at]).ok(),
+        None => Some((part.fit.sums_error(&part.functionals[at]).ok()?, None)),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::jump::{Bandwidth, Cut, Kernel, NoJump};
 use crate::least_squares::dot;
 use crate::moments::Moments;
 use crate::next_to_cut::FromRows;
+use crate::propensities::PropensityCheck;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
@@ -29,6 +30,8 @@ const NOISIER: f64 = 1.1;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum Check {
+    /// Whether logged propensities fit the options that were given, and what they leave of the log.
+    Propensity(PropensityCheck),
     /// Whether squares of the features improve on a straight line.
     Curvature(CurvatureCheck),
     /// Whether outcomes scatter more than the document declares: then intervals are too short.
@@ -119,7 +122,10 @@ pub enum JumpWarning {
 pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let totals = tally.totals();
     let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(Moments::curvature).collect();
-    let mut checks = curvatures(base, &totals, &found);
+    // The first of all: other numbers may rest on them.
+    let propensities = tally.propensities().map(|sums| sums.checks(base.document)).unwrap_or_default();
+    let mut checks: Vec<Check> = propensities.into_iter().map(Check::Propensity).collect();
+    checks.extend(curvatures(base, &totals, &found));
     checks.extend(noises(base.document, &found));
     checks.extend(jumps(base, tally));
     checks

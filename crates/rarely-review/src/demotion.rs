@@ -52,6 +52,13 @@ pub enum Demotion {
     },
     /// Within stretches of time the gain is not shown.
     Trend(WithinTime),
+    /// The gain by straight lines and the gain by propensities have no number in common.
+    Disagreement {
+        /// By straight lines.
+        linear: Interval,
+        /// By propensities.
+        model_free: Interval,
+    },
 }
 
 impl Demotion {

@@ -4,7 +4,7 @@ use rarely_core::{ConfirmError, ContextError, ObserveError, SettingsError};
 use rarely_error::{Explain, Remedy};
 use rarely_policy::RuleError;
 
-use crate::tally::TallyError;
+use crate::tally_error::TallyError;
 
 /// Why a review could not be made.
 #[derive(Debug, thiserror::Error)]

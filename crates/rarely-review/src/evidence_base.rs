@@ -3,16 +3,17 @@
 
 use rarely_core::{
     Arm, Certificate, Confidence, ConfidenceSet, Contexts, Digest, ErrorProbability, Interval, LeastSquares, Noise,
-    NormBound, Parameters, Rule, Statistics, StreamedErrors, gain_functional,
+    NormBound, Parameters, Rule, Statistics, gain_functional,
 };
 use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
 use crate::candidates::{Candidate, candidates, rows_needed};
 use crate::error::ReviewError;
+use crate::model_free::{ModelFree, ModelFreeGain, ModelFreeSetup};
 use crate::moments::Moments;
 use crate::most_plausible::most_plausible;
 use crate::planned_radius::{arm_sums, estimated_noise, planned_radius};
-use crate::stretch_sums::proposes;
+use crate::second_reading::{GainErrors, SecondReading};
 use crate::tally::{Tally, regression};
 
 /// Stands for noise that nothing is known of.
@@ -48,24 +49,14 @@ pub(crate) struct ConfirmingPart {
     pub(crate) fit: LeastSquares,
     /// The gain of each candidate, `⟨g,θ⟩`.
     pub(crate) functionals: Vec<Parameters>,
+    /// What weights were multiplied by.
+    pub(crate) weight_scale: f64,
+    /// How model-free gains are computed, or why they are not; `None` if the document declares no propensities.
+    pub(crate) model_free: Option<Result<ModelFree, String>>,
     /// The errors of those gains from a second reading, if there was one.
-    pub(crate) errors: Option<StreamedErrors>,
-}
-
-/// A second reading of a log's rows: robust errors of the candidates' gains need the residuals of the regressions that the first reading
-/// gave.
-#[derive(Debug, Clone)]
-pub struct SecondReading {
-    errors: StreamedErrors,
-}
-
-impl SecondReading {
-    /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
-    pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
-        if !proposes(row) {
-            self.errors.add(context, arm, reward);
-        }
-    }
+    pub(crate) errors: Option<GainErrors>,
+    /// The model-free gains of a second reading.
+    pub(crate) model_free_gains: Vec<Result<ModelFreeGain, String>>,
 }
 
 impl<'a> EvidenceBase<'a> {
@@ -77,6 +68,7 @@ impl<'a> EvidenceBase<'a> {
         if tally.rows() == 0 {
             return Err(ReviewError::Empty);
         }
+        let sampled = people.is_none();
         let people = people.unwrap_or_else(|| tally.sample().contexts());
         let totals = tally.totals();
         let statistics = regression(document, &totals)?;
@@ -88,7 +80,7 @@ impl<'a> EvidenceBase<'a> {
         let estimates = regression(document, &proposing)?.estimates();
         let mut base =
             Self::with_candidates(document, statistics, people, &estimates, &rows, estimated_noise(&totals))?;
-        if let Some(looks) = document.standard().looks() {
+        if let Some(looks) = document.standard().looks().filter(|_| document.log_columns().rows_are_alike()) {
             base.radius = planned_radius(document, &totals, looks);
         }
         let fit = LeastSquares::from_sums(document.shape(), &confirming)?;
@@ -96,7 +88,16 @@ impl<'a> EvidenceBase<'a> {
             base.after.iter().map(|after| gain_functional(document.shape(), base.contexts(), &base.before, after));
         let functionals = functionals.collect::<Result<Vec<_>, _>>()?;
         base.order = base.by_evidence(&proposing, &functionals)?;
-        base.confirming = Some(ConfirmingPart { fit, functionals, errors: None });
+        let setup = ModelFreeSetup { base: &base, tally, estimates, cases: fit.cases(), sampled };
+        let model_free = setup.model_free();
+        base.confirming = Some(ConfirmingPart {
+            fit,
+            functionals,
+            weight_scale: tally.weight_scale(),
+            model_free,
+            errors: None,
+            model_free_gains: Vec::new(),
+        });
         base.digest = tally.digest().unwrap_or(base.digest);
         Ok(base)
     }
@@ -153,15 +154,18 @@ impl<'a> EvidenceBase<'a> {
 
     /// A second reading of the log, which makes the errors of gains robust; `None` if the rows are not divided.
     pub fn second_reading(&self) -> Option<SecondReading> {
-        let part = self.confirming.as_ref()?;
-        Some(SecondReading { errors: StreamedErrors::new(&part.fit, &part.functionals) })
+        self.confirming.as_ref().map(|part| SecondReading::new(self.document, part))
     }
 
-    /// Uses the errors of a second reading.
+    /// Uses the errors and the model-free gains of a second reading.
     #[must_use]
     pub fn with_second_reading(mut self, reading: SecondReading) -> Self {
+        let minimum = self.document.change().minimum_gain;
+        let anytime = self.is_anytime();
         if let Some(part) = &mut self.confirming {
-            part.errors = Some(reading.errors);
+            let (errors, model_free) = reading.finish(&part.fit, &part.functionals);
+            part.errors = Some(errors);
+            part.model_free_gains = model_free.map_or_else(Vec::new, |found| found.gains(anytime, minimum));
         }
         self
     }
@@ -242,9 +246,13 @@ impl<'a> EvidenceBase<'a> {
 
     /// The error probability of one look.
     pub(crate) fn error_probability(&self) -> Result<ErrorProbability, ReviewError> {
-        let looks = self.document.standard().looks().filter(|_| self.confirming.is_some());
-        let share = self.confidence.error_probability.get() / looks.unwrap_or(1) as f64;
-        Ok(ErrorProbability::new(share)?)
+        if self.confirming.is_none() { Ok(self.confidence.error_probability) } else { self.look_error_probability() }
+    }
+
+    /// The error probability of one look at rows that confirm.
+    pub(crate) fn look_error_probability(&self) -> Result<ErrorProbability, ReviewError> {
+        let looks = self.document.standard().looks().unwrap_or(1);
+        Ok(ErrorProbability::new(self.confidence.error_probability.get() / looks as f64)?)
     }
 
     /// Whether intervals hold at any time, rather than at planned looks.

@@ -11,7 +11,7 @@
 //! | `candidates`, `demotion` | the rules that were tried; what takes the certainty from a gain |
 //! | `proposal`, `certificate`, `impact`, `against` | the change: to what, how sure, for whom, and what speaks against it |
 //! | `gaps` | what the data cannot say, and what would settle it |
-//! | `checks` | whether straight lines are good enough |
+//! | `checks`, `propensities` | whether logged propensities can be true; whether straight lines are good enough |
 //! | `estimates`, `assumptions` | what each option is estimated to do; what the review assumes |
 //! | `numbers`, `units` | how numbers are written |
 //! | `json` | the object for programs |
@@ -31,6 +31,7 @@ mod gaps;
 mod impact;
 mod json;
 pub mod numbers;
+mod propensities;
 mod proposal;
 mod units;
 mod verdict;

@@ -122,8 +122,8 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
     let mut candidates = gains(base)?;
     let minimum = base.document.change().minimum_gain;
     let passed = passed(base, &mut candidates, minimum);
-    let likeliest = highest(&candidates, |candidate| candidate.gain.interval.estimate);
-    let most = candidates.iter().map(|candidate| candidate.gain.interval.upper).fold(0.0, f64::max);
+    let likeliest = highest(&candidates, |candidate| candidate.decisive().interval.estimate);
+    let most = candidates.iter().map(|candidate| candidate.decisive().interval.upper).fold(0.0, f64::max);
     let mut found = Judgement {
         standing,
         verdict: Verdict::CannotTell,
@@ -143,7 +143,7 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
                 return Ok(found);
             }
             Some(demotion) if found.reasons.is_empty() => {
-                let gain = judged.gain.interval;
+                let gain = judged.decisive().interval;
                 found.best = Some(at);
                 found.reasons.push(VerdictReason::NotCertain { gain, demotion });
             }
@@ -158,7 +158,7 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
         return Ok(found);
     }
     let worth = worth(base, tally);
-    let gain = found.candidates[best].gain.interval;
+    let gain = found.candidates[best].decisive().interval;
     if most < worth {
         found.verdict = Verdict::Keep;
         found.reasons.push(VerdictReason::NothingToGain { most, worth });
@@ -179,7 +179,7 @@ fn passed(base: &EvidenceBase<'_>, candidates: &mut [JudgedCandidate], minimum: 
         if failed {
             continue;
         }
-        if candidate.gain.interval.lower > minimum {
+        if candidate.decisive().interval.lower > minimum {
             passed.push(at);
         } else {
             failed = base.confirming().is_some();
@@ -190,7 +190,7 @@ fn passed(base: &EvidenceBase<'_>, candidates: &mut [JudgedCandidate], minimum: 
 
 /// The simplest of those that are nearly the best first, then the others by their lower ends.
 fn in_order_of_preference(candidates: &[JudgedCandidate], mut passed: Vec<usize>) -> Vec<usize> {
-    let lower = |at: usize| candidates[at].gain.interval.lower;
+    let lower = |at: usize| candidates[at].decisive().interval.lower;
     let best = passed.iter().map(|&at| lower(at)).fold(f64::NEG_INFINITY, f64::max);
     passed.sort_by(|&one, &other| {
         let nearly = |at: usize| lower(at) >= NEARLY_BEST * best;
@@ -210,6 +210,9 @@ fn refuted(
     at: usize,
     judged: &JudgedCandidate,
 ) -> Result<Option<Demotion>, ReviewError> {
+    if let Some(demotion) = disagreement(judged) {
+        return Ok(Some(demotion));
+    }
     if let Some(trend) = TrendFit::new(base, tally) {
         let (before, after) = base.decisions(at);
         let functional = gain_functional(base.document.shape(), base.contexts(), before, after)?;
@@ -220,7 +223,17 @@ fn refuted(
     }
     let totals = tally.totals();
     let suspect = Suspect { base, totals: &totals, candidate: at, gain: judged };
+    if judged.is_model_free() {
+        return Ok(None);
+    }
     Ok(suspect.declared().into_iter().next().or(suspect.curvature()?))
+}
+
+/// Whether straight lines and propensities have no gain in common.
+fn disagreement(judged: &JudgedCandidate) -> Option<Demotion> {
+    let (linear, model_free) = (judged.gain.interval, judged.model_free?.gain.interval);
+    let apart = linear.lower > model_free.upper || model_free.lower > linear.upper;
+    apart.then_some(Demotion::Disagreement { linear, model_free })
 }
 
 /// The smallest gain that is worth a change: the document's, or, without a range of the outcome, a fiftieth of the outcomes' scatter.

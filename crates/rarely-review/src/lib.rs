@@ -39,6 +39,7 @@
 //! | `moments`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally` | all of them together; a saved state |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
+//! | `propensities`, `second_reading`, `model_free` | checks of logged propensities; robust errors and model-free gains from a second reading |
 //! | `evidence_base` | assumptions, statistics and people; the tests of a rule |
 //! | `normal_equations`, `least_squares`, `fit_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
 //! | `impact`, `support` | who gets another option; where options were not tried |
@@ -69,6 +70,7 @@ mod impact;
 mod judgement;
 mod jump;
 mod least_squares;
+mod model_free;
 mod moments;
 mod most_plausible;
 mod next_to_cut;
@@ -76,13 +78,18 @@ mod normal_equations;
 mod off_policy;
 mod people_sample;
 mod planned_radius;
+mod propensities;
 mod proposed_change;
 mod replay;
 mod review;
+mod row_set;
 mod running_variable;
+mod second_reading;
 mod stretch_sums;
 mod support;
 mod tally;
+mod tally_error;
+mod tally_row;
 mod trend;
 mod verdict;
 
@@ -93,12 +100,13 @@ pub use checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning
 pub use curvature::{Curvature, NoCurvature, Term};
 pub use demotion::Demotion;
 pub use error::ReviewError;
-pub use evidence_base::{EvidenceBase, SecondReading};
+pub use evidence_base::EvidenceBase;
 pub use exploration_forecast::ExplorationForecast;
 pub use findings::{Findings, ReviewJson};
 pub use impact::{BandImpact, Impact};
 pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
+pub use model_free::ModelFreeGain;
 pub use moments::{Moments, MomentsMismatch};
 pub use most_plausible::most_plausible;
 pub use next_to_cut::{
@@ -107,11 +115,15 @@ pub use next_to_cut::{
 };
 pub use off_policy::{NotWeightable, OffPolicyValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};
+pub use propensities::{PropensityCheck, PropensityWarning};
 pub use proposed_change::{CertifiedBy, ProposedChange};
 pub use replay::{Replay, ReplayResult, ReplayedChange};
 pub use review::{Gaps, Review, complete, review};
 pub use running_variable::RunningVariable;
+pub use second_reading::SecondReading;
 pub use support::ThinSupport;
-pub use tally::{TALLY_FORMAT, Tally, TallyError};
+pub use tally::{TALLY_FORMAT, Tally};
+pub use tally_error::TallyError;
+pub use tally_row::TallyRow;
 pub use trend::WithinTime;
 pub use verdict::Verdict;

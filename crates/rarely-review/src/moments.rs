@@ -98,6 +98,33 @@ impl Moments {
         }
     }
 
+    /// Adds a row of this weight: as `√w·(z, y)`, so that least squares are weighted ones.
+    ///
+    /// # Panics
+    /// If there are not d numbers.
+    pub fn add_weighted(&mut self, context: &[f64], reward: f64, weight: f64) {
+        if weight == 1.0 {
+            return self.add(context, reward);
+        }
+        let root = weight.sqrt();
+        // Squares are those of the context itself.
+        self.row.fill(context, self.dimension, &self.squares);
+        self.row.0.iter_mut().for_each(|value| *value *= root);
+        self.recent.add_row(&self.row.0, root * reward);
+        self.rows += 1;
+        if self.rows.is_multiple_of(SETTLE_PERIOD) {
+            self.settle();
+        }
+    }
+
+    /// The sums with every weight multiplied by this.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        if factor != 1.0 {
+            self.settled.scale(factor);
+            self.recent.scale(factor);
+        }
+    }
+
     /// Corrects the outcome of a row that was added: up to rounding, the sums are those with the new outcome from the start. O(d+p).
     ///
     /// The old outcome leaves a rounding error in proportion to its size: one of 1e9 among outcomes about 1 leaves 1e-7 of
@@ -278,6 +305,11 @@ impl Sums {
             *sum += other;
         }
         self.reward_squares += other.reward_squares;
+    }
+
+    fn scale(&mut self, factor: f64) {
+        self.information.iter_mut().chain(&mut self.moment).for_each(|sum| *sum *= factor);
+        self.reward_squares *= factor;
     }
 
     fn clear(&mut self) {

@@ -18,12 +18,14 @@ pub struct PeopleSample {
     kept: BottomK,
     /// Contexts by slot.
     contexts: Vec<f64>,
+    /// Weights by slot; empty where rows have none.
+    weights: Vec<f64>,
 }
 
 impl PeopleSample {
     /// An empty sample.
     pub fn new(dimension: usize) -> Self {
-        Self { dimension, kept: BottomK::new(SAMPLE_SIZE), contexts: Vec::new() }
+        Self { dimension, kept: BottomK::new(SAMPLE_SIZE), contexts: Vec::new(), weights: Vec::new() }
     }
 
     /// Numbers in a context.
@@ -44,37 +46,82 @@ impl PeopleSample {
     /// Offers one row of a log: its number in its file, its context and its outcome. Returns the row's priority.
     #[inline]
     pub fn offer(&mut self, row: u64, context: &[f64], reward: f64) -> u64 {
+        let priority = Self::priority(row, context, reward);
+        self.insert(priority, context, None);
+        priority
+    }
+
+    /// Offers one row of a log whose rows have weights: those with the smallest `−ln(u)/w` are kept [cohen-2007]. A sample has rows of
+    /// this kind or of the other, not of both.
+    pub(crate) fn offer_weighted(&mut self, row: u64, context: &[f64], reward: f64, weight: f64) -> u64 {
+        let priority = Self::priority(row, context, reward);
+        // In (0, 1]; numbers that are not negative are in the order of their bits.
+        let uniform = ((priority >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
+        self.insert((-libm::log(uniform) / weight).abs().to_bits(), context, Some(weight));
+        priority
+    }
+
+    #[inline]
+    fn priority(row: u64, context: &[f64], reward: f64) -> u64 {
         let content = context.iter().fold(mix(row ^ reward.to_bits()), |hash, value| {
             (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
         });
-        let priority = mix(content);
-        self.insert(priority, context);
-        priority
+        mix(content)
     }
 
     /// Adds another log's sample.
     pub fn merge(&mut self, other: &Self) {
         for (priority, slot) in other.kept.kept() {
-            self.insert(priority, other.context(slot));
+            self.insert(priority, other.context(slot), other.weights.get(slot).copied());
         }
     }
 
-    /// The contexts, row by row, in the order of their priorities.
+    /// The contexts, row by row, in the order of their priorities. Of rows with weights, as many people as the sample may have, each of the
+    /// rows kept as often as its share of the weights demands.
     pub fn contexts(&self) -> Vec<f64> {
+        if self.weights.is_empty() { self.kept_contexts() } else { self.drawn_by_weight() }
+    }
+
+    fn kept_contexts(&self) -> Vec<f64> {
         self.kept.in_order().iter().flat_map(|&(_, slot)| self.context(slot)).copied().collect()
+    }
+
+    /// Systematic sampling. A row whose key had to be below `τ` stands for `w/(1 − e^{−wτ})` [cohen-2007, §4].
+    fn drawn_by_weight(&self) -> Vec<f64> {
+        let order = self.kept.in_order();
+        let full = order.len() == SAMPLE_SIZE;
+        let limit = order.last().filter(|_| full).map_or(f64::INFINITY, |&(priority, _)| f64::from_bits(priority));
+        let stands_for = |slot: usize| self.weights[slot] / -libm::expm1(-self.weights[slot] * limit);
+        let total: f64 = order.iter().map(|&(_, slot)| stands_for(slot)).sum();
+        let step = total / SAMPLE_SIZE as f64;
+        let (mut people, mut reached, mut next) = (Vec::with_capacity(SAMPLE_SIZE * self.dimension), 0.0, 0.5 * step);
+        for &(_, slot) in &order {
+            reached += stands_for(slot);
+            while next < reached {
+                people.extend_from_slice(self.context(slot));
+                next += step;
+            }
+        }
+        people
     }
 
     fn context(&self, slot: usize) -> &[f64] {
         &self.contexts[slot * self.dimension..(slot + 1) * self.dimension]
     }
 
-    fn insert(&mut self, priority: u64, context: &[f64]) {
+    fn insert(&mut self, priority: u64, context: &[f64], weight: Option<f64>) {
         match self.kept.place(priority) {
             Some(slot) if slot * self.dimension < self.contexts.len() => {
                 let at = slot * self.dimension;
                 self.contexts[at..at + self.dimension].copy_from_slice(context);
+                if let (Some(kept), Some(weight)) = (self.weights.get_mut(slot), weight) {
+                    *kept = weight;
+                }
             }
-            Some(_) => self.contexts.extend_from_slice(context),
+            Some(_) => {
+                self.contexts.extend_from_slice(context);
+                self.weights.extend(weight);
+            }
             None => {}
         }
     }
@@ -92,13 +139,16 @@ struct Stored {
     dimension: usize,
     priorities: Vec<u64>,
     contexts: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    weights: Vec<f64>,
 }
 
 impl From<PeopleSample> for Stored {
     fn from(sample: PeopleSample) -> Self {
-        let contexts = sample.contexts();
-        let priorities = sample.kept.in_order().into_iter().map(|(priority, _)| priority).collect();
-        Self { dimension: sample.dimension, priorities, contexts }
+        let (contexts, order) = (sample.kept_contexts(), sample.kept.in_order());
+        let weights = order.iter().filter_map(|&(_, slot)| sample.weights.get(slot).copied()).collect();
+        let priorities = order.into_iter().map(|(priority, _)| priority).collect();
+        Self { dimension: sample.dimension, priorities, contexts, weights }
     }
 }
 
@@ -106,11 +156,16 @@ impl TryFrom<Stored> for PeopleSample {
     type Error = &'static str;
 
     fn try_from(stored: Stored) -> Result<Self, &'static str> {
-        let Stored { dimension, priorities, contexts } = stored;
-        if priorities.len() > SAMPLE_SIZE || priorities.len().checked_mul(dimension) != Some(contexts.len()) {
+        let Stored { dimension, priorities, contexts, weights } = stored;
+        let sound = |weight: &f64| *weight > 0.0;
+        if priorities.len() > SAMPLE_SIZE
+            || priorities.len().checked_mul(dimension) != Some(contexts.len())
+            || !(weights.is_empty() || weights.len() == priorities.len())
+            || !weights.iter().all(sound)
+        {
             return Err("the sample of people is damaged");
         }
-        Ok(Self { dimension, kept: BottomK::of(SAMPLE_SIZE, priorities), contexts })
+        Ok(Self { dimension, kept: BottomK::of(SAMPLE_SIZE, priorities), contexts, weights })
     }
 }
 

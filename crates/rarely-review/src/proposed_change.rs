@@ -97,18 +97,25 @@ pub(crate) fn propose(
     candidate: usize,
     judged: &JudgedCandidate,
 ) -> Result<ProposedChange, ReviewError> {
-    let (rule, gain) = (base.document.rule(), judged.gain.interval);
+    let (rule, gain) = (base.document.rule(), judged.decisive().interval);
     let impact = impact(base, tally, candidate)?;
     let minimum = base.document.change().minimum_gain;
+    // Where propensities cover the whole change, no option is given to people who could not have got it.
+    let demotions = extrapolation(&impact, gain).filter(|_| !judged.is_model_free()).into_iter().collect();
+    let mut certificate = base.certify(rule, &judged.rule, gain)?;
+    if !base.document.log_columns().rows_are_alike() {
+        // Its sets assume independent rows that count alike.
+        certificate.theorem_three = None;
+    }
     Ok(ProposedChange {
         rule: judged.rule.clone(),
         exact: base.candidates()[candidate].exact.clone(),
         kind: judged.kind,
         cause: Cause::Gain { lower: gain.lower, minimum },
-        certificate: base.certify(rule, &judged.rule, gain)?,
-        standard: judged.gain.standard,
-        plain: judged.plain,
-        demotions: extrapolation(&impact, gain).into_iter().collect(),
+        certificate,
+        standard: judged.decisive().standard,
+        plain: judged.decisive_plain(),
+        demotions,
         impact,
     })
 }

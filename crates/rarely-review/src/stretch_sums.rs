@@ -134,6 +134,11 @@ impl Stretches {
         self.all.is_empty()
     }
 
+    /// Rows in all.
+    pub(crate) fn rows(&self) -> u64 {
+        self.all.iter().map(|stretch| stretch.rows).sum()
+    }
+
     /// Each option's sums of the rows that propose.
     pub(crate) fn proposing(&self) -> Option<Vec<PartSums>> {
         self.sum(|stretch| &stretch.proposing)

@@ -1,7 +1,6 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
-use rarely_core::{Arm, ArmSums, Digest, LookError, LookPlan, Majority, MergeError, Parameters, Shape, Statistics};
-use rarely_error::{Action, Explain, Remedy};
+use rarely_core::{Arm, ArmSums, Digest, LookPlan, Majority, Parameters, Shape, Statistics};
 use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -10,9 +9,13 @@ use crate::bands::Bands;
 use crate::jump::{Cut, Jumps};
 use crate::moments::Moments;
 use crate::next_to_cut::CutRows;
-use crate::people_sample::{PeopleSample, mix};
+use crate::people_sample::PeopleSample;
+use crate::propensities::PropensitySums;
+use crate::row_set::{RowSet, Source};
 use crate::running_variable::RunningVariable;
-use crate::stretch_sums::{PartSums, Stretches, proposes};
+use crate::stretch_sums::{PartSums, Stretches};
+use crate::tally_error::TallyError;
+use crate::tally_row::TallyRow;
 
 /// The format of saved statistics.
 pub const TALLY_FORMAT: u32 = 1;
@@ -38,6 +41,12 @@ pub struct Tally {
     looks: Vec<u64>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
+    /// The sum of the rows' weights, where the document declares weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<f64>,
+    /// The propensities, where the document declares some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    propensities: Option<PropensitySums>,
     sample: PeopleSample,
     jumps: Option<Jumps>,
     /// Whether new rows are divided.
@@ -52,92 +61,12 @@ pub struct Tally {
     rows: Option<CutRows>,
 }
 
-/// One log: its rows, and a digest of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Source {
-    rows: u64,
-    /// The sum of the rows' priorities, which depend on the place and the content of a row.
-    digest: u64,
-    /// The number of the last row in its file.
-    last: u64,
-}
-
-/// The sum of the rows' hashes: the same for the same rows, in whatever order and however divided into files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct RowSet(u64, u64);
-
-impl RowSet {
-    #[inline]
-    fn add(&mut self, context: &[f64], arm: Arm, reward: f64) {
-        let content = context.iter().fold(mix(reward.to_bits() ^ (arm.index() as u64 + 1)), |hash, value| {
-            (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31)
-        });
-        self.0 = self.0.wrapping_add(mix(content));
-        self.1 = self.1.wrapping_add(mix(content ^ 0xD6E8_FEB8_6659_FD93));
-    }
-
-    fn merge(&mut self, other: Self) {
-        (self.0, self.1) = (self.0.wrapping_add(other.0), self.1.wrapping_add(other.1));
-    }
-
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The form in a file.
 #[derive(Serialize, Deserialize)]
 struct Saved<T> {
     format: u32,
     checksum: String,
     tally: T,
-}
-
-/// Why statistics cannot be used with a document, or with each other.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum TallyError {
-    /// The file has another format.
-    #[error("the saved statistics have format {found}, but this version reads format {TALLY_FORMAT}")]
-    Format {
-        /// The format of the file.
-        found: u32,
-    },
-    /// The statistics are of another document.
-    #[error(
-        "the saved statistics were made with other options, outcome, features, intercept or penalty than this policy document has"
-    )]
-    Document,
-    /// A planned look is at another number of cases.
-    #[error(transparent)]
-    Look(#[from] LookError),
-    /// A log is included twice.
-    #[error("a log of {rows} rows is included twice, row for row the same")]
-    Twice {
-        /// Its rows.
-        rows: u64,
-    },
-    /// The file holds something else.
-    #[error("this is not a file of saved statistics ({0})")]
-    NotATally(String),
-    /// The file was altered or cut off.
-    #[error("the saved statistics are damaged: {0}")]
-    Damaged(&'static str),
-    /// The sums are larger than the regression can hold.
-    #[error(transparent)]
-    Sums(#[from] MergeError),
-}
-
-impl Explain for TallyError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
-            Self::Document => Some(Remedy::new("review the logs again with this document")),
-            Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
-            Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
-            Self::Sums(error) => error.remedy(),
-            Self::Look(error) => error.remedy(),
-        }
-    }
 }
 
 impl Tally {
@@ -161,6 +90,8 @@ impl Tally {
             looks: Vec::new(),
             divides: false,
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
+            weights: document.log_columns().weight.as_ref().map(|_| 0.0),
+            propensities: PropensitySums::new(document),
             sample: PeopleSample::new(shape.dimension()),
             jumps,
             bands: Some(bands),
@@ -217,6 +148,8 @@ impl Tally {
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
             && self.stretches.is_sound(self.options.len(), &self.options[0])
+            && self.weights.is_none_or(|sum| sum >= 0.0)
+            && self.propensities.as_ref().is_none_or(|sums| sums.is_sound(self.options.len()))
             && self.jumps.as_ref().is_none_or(Jumps::is_sound);
         if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
     }
@@ -247,22 +180,14 @@ impl Tally {
     /// Adds one row of a log: its number in its file, its context, option and reward.
     #[inline]
     pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
-        if self.divides {
-            let like = &self.options;
-            let empty = || {
-                let one = |like: &Moments| PartSums {
-                    moments: Moments::new(like.dimension(), like.squares()),
-                    outcomes: Majority::default(),
-                };
-                like.iter().map(one).collect()
-            };
-            let part = &mut self.stretches.next(proposes(row), empty)[arm.index()];
-            part.moments.add(context, reward);
-            part.outcomes.add(reward);
-            self.row_set.add(context, arm, reward);
-        } else {
-            self.options[arm.index()].add(context, reward);
-        }
+        self.add_row(&TallyRow::new(row, context, arm, reward));
+    }
+
+    /// Adds one row of a log. Its weight counts in the regressions and in the sample of people; the checks at the cuts count every row alike.
+    #[inline]
+    pub fn add_row(&mut self, row: &TallyRow<'_>) {
+        let TallyRow { number, context, arm, reward, weight, .. } = *row;
+        self.add_to_sums(row);
         if let Some(bands) = &self.bands {
             let tried = &mut self.tried[arm.index()];
             bands.of_person(context).for_each(|band| tried[band] += 1);
@@ -270,19 +195,49 @@ impl Tally {
         if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
             jumps.add(running.at(context), arm.index(), reward);
         }
-        let priority = self.sample.offer(row, context, reward);
+        if let Some(sums) = &mut self.propensities {
+            sums.add(row);
+        }
+        let priority = match &mut self.weights {
+            Some(sum) => {
+                *sum += weight;
+                self.sample.offer_weighted(number, context, reward, weight)
+            }
+            None => self.sample.offer(number, context, reward),
+        };
         if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
             rows.offer(priority, running.at(context), arm.index(), reward);
         }
         match self.sources.last_mut() {
-            Some(source) if row > source.last => {
+            Some(source) if number > source.last => {
                 source.rows += 1;
                 source.digest = source.digest.wrapping_add(priority);
-                source.last = row;
+                source.last = number;
             }
             // Row numbers start again in each file.
-            _ => self.sources.push(Source { rows: 1, digest: priority, last: row }),
+            _ => self.sources.push(Source { rows: 1, digest: priority, last: number }),
         }
+    }
+
+    #[inline]
+    fn add_to_sums(&mut self, row: &TallyRow<'_>) {
+        let at = row.arm.index();
+        if !self.divides {
+            self.options[at].add_weighted(row.context, row.reward, row.weight);
+            return;
+        }
+        let like = &self.options;
+        let empty = || {
+            let one = |like: &Moments| PartSums {
+                moments: Moments::new(like.dimension(), like.squares()),
+                outcomes: Majority::default(),
+            };
+            like.iter().map(one).collect()
+        };
+        let part = &mut self.stretches.next(row.proposes(), empty)[at];
+        part.moments.add_weighted(row.context, row.reward, row.weight);
+        part.outcomes.add(row.reward);
+        self.row_set.add(row);
     }
 
     /// Corrects the reward of a row that was added: up to rounding, the sums are those with the new reward from the start. The sample
@@ -361,6 +316,12 @@ impl Tally {
         for (mine, theirs) in self.tried.iter_mut().flatten().zip(other.tried.iter().flatten()) {
             *mine += theirs;
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.weights, other.weights) {
+            *mine += theirs;
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.propensities, &other.propensities) {
+            mine.merge(theirs);
+        }
         self.rejected += other.rejected;
         self.sample.merge(&other.sample);
         // If the two are about different rules, neither covers the whole log.
@@ -380,7 +341,18 @@ impl Tally {
 
     /// Rows that were used.
     pub fn rows(&self) -> u64 {
-        self.totals().iter().map(Moments::rows).sum()
+        let undivided: u64 = self.options.iter().map(Moments::rows).sum();
+        undivided + self.stretches.rows()
+    }
+
+    /// What weights are multiplied by, so that their mean is 1 whatever their unit.
+    pub(crate) fn weight_scale(&self) -> f64 {
+        self.weights.filter(|sum| *sum > 0.0).map_or(1.0, |sum| self.rows() as f64 / sum)
+    }
+
+    /// The propensities, where the document declares some.
+    pub(crate) fn propensities(&self) -> Option<&PropensitySums> {
+        self.propensities.as_ref()
     }
 
     /// Rows that could not be used.
@@ -388,7 +360,7 @@ impl Tally {
         self.rejected
     }
 
-    /// Each option's sums of all rows.
+    /// Each option's sums of all rows, with weights whose mean is 1.
     pub fn totals(&self) -> Vec<Moments> {
         let mut totals = self.options.clone();
         for part in [self.stretches.proposing(), self.stretches.confirming()].into_iter().flatten() {
@@ -397,6 +369,8 @@ impl Tally {
                 let _ = total.merge(&part.moments);
             }
         }
+        let scale = self.weight_scale();
+        totals.iter_mut().for_each(|total| total.scale(scale));
         totals
     }
 
@@ -406,12 +380,19 @@ impl Tally {
         for (sum, part) in sums.iter_mut().zip(self.stretches.proposing().unwrap_or_default()) {
             let _ = sum.merge(&part.moments);
         }
+        let scale = self.weight_scale();
+        sums.iter_mut().for_each(|sum| sum.scale(scale));
         sums
     }
 
     /// What least squares needs of the rows that confirm; `None` if rows are not divided.
     pub(crate) fn confirming(&self) -> Option<Vec<ArmSums>> {
-        Some(self.stretches.confirming()?.iter().map(PartSums::arm_sums).collect())
+        let scale = self.weight_scale();
+        let scaled = |mut part: PartSums| {
+            part.moments.scale(scale);
+            part.arm_sums()
+        };
+        Some(self.stretches.confirming()?.into_iter().map(scaled).collect())
     }
 
     /// The sums of all rows in stretches of time.

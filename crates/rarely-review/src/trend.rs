@@ -115,7 +115,7 @@ impl Problem {
 
     /// Adds one option's rows of one stretch. The context's first number is 1.
     fn add(&mut self, stretch: usize, start: usize, sums: &Moments) {
-        let (rows, information, moment) = sums.base();
+        let (_, information, moment) = sums.base();
         for i in 0..moment.len() {
             self.moment[start + i] += moment[i];
             for j in 0..=i {
@@ -124,7 +124,8 @@ impl Problem {
         }
         if let Some(constant) = stretch.checked_sub(1).filter(|_| self.constants > 0) {
             self.moment[constant] += moment[0];
-            self.information[packed_length(constant) + constant] += rows as f64;
+            // The rows, or the sum of their weights.
+            self.information[packed_length(constant) + constant] += information[0];
             for i in 0..moment.len() {
                 self.information[packed_length(start + i) + constant] += information[packed_length(i)];
             }

@@ -53,7 +53,7 @@ impl LogOptions {
 
     /// The columns besides the features and the outcome.
     pub(crate) fn columns(document: &PolicyDocument) -> Columns {
-        Columns { option: document.option_column().to_owned(), propensity: None, time: None }
+        Columns::of(document)
     }
 
     /// Passes every case to `take`. Returns the number of rejected rows.

@@ -42,7 +42,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     let mut columns = LogOptions::columns(&document);
-    columns.propensity.clone_from(&arguments.propensity_column);
+    if arguments.propensity_column.is_some() {
+        columns.propensity.clone_from(&arguments.propensity_column);
+    }
     columns.time.clone_from(&arguments.time_column);
     let mut replay = Replay::new(&document, arguments.every);
     let mut last = None;

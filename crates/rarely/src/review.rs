@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use rarely_data::LoggedCase;
 use rarely_output::OutputDirectory;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions};
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     if !arguments.log.data.is_empty() {
         let rejected = arguments.log.walk(&document, |case| {
-            tally.add(case.row_in_file, &case.context, case.arm, case.reward);
+            tally.add_row(&row(case));
             Ok(())
         })?;
         tally.reject(rejected);
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     {
         // Robust errors need the residuals of every row.
         arguments.log.walk_again(&document, |case| {
-            second.add(case.row_in_file, &case.context, case.arm, case.reward);
+            second.add_row(&row(case));
         })?;
         base = base.with_second_reading(second);
     }
@@ -91,6 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         state::write(path, &tally)?;
     }
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A case as statistics take it.
+fn row(case: &LoggedCase) -> TallyRow<'_> {
+    TallyRow {
+        weight: case.weight,
+        cluster: case.cluster,
+        propensity: case.propensity,
+        propensities: &case.propensities,
+        ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
+    }
 }
 
 /// Refuses to overwrite a file, except a state that this command continues from.

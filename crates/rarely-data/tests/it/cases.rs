@@ -1,7 +1,7 @@
 //! Cases: rows in the terms of a policy document, and every mistake with its place, its value and its remedy.
 
 use parquet::basic::Compression;
-use rarely_data::{Cases, CasesError, DataError, LoggedCase};
+use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase};
 
 use crate::support::{Column, cases, columns, document, file, message, parquet};
 
@@ -28,6 +28,9 @@ fn rows_become_cases() {
         arm: rarely_core::Arm::new(arm),
         reward,
         propensity: Some(propensity),
+        propensities: Vec::new(),
+        cluster: None,
+        weight: 1.0,
         time: Some(time.to_owned()),
         row_in_file,
     };
@@ -241,4 +244,66 @@ fn numbers_and_words_of_other_formats() {
         message(cases.next(&mut case), &folder),
         "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out"
     );
+}
+
+/// The columns of a cluster, a weight and every option's propensity.
+fn more_columns() -> Columns {
+    Columns {
+        cluster: Some("clinic".to_owned()),
+        weight: Some("w".to_owned()),
+        propensities: ["p_watch", "p_treat", "p_refer"].map(str::to_owned).to_vec(),
+        ..columns(false, false)
+    }
+}
+
+const MORE_HEADER: &str = "systolic,diabetic,\"age, in years\",given,wellbeing,clinic,w,p_watch,p_treat,p_refer\n";
+
+#[test]
+fn clusters_weights_and_propensities() {
+    let rows = "150,yes,60,treat,0.75,north, 2.5 ,0.25,0.5,0.25\n150,yes,60,watch,0.75,south,1,1,0,0\n150,yes,60,watch,0.75, north,1,1,0,0\n";
+    let (_folder, path) = file("log.csv", format!("{MORE_HEADER}{rows}"));
+    let (found, _) = cases(&more_columns(), &[path], 0).expect("cases");
+    assert_eq!((found[0].weight, &found[0].propensities), (2.5, &vec![0.25, 0.5, 0.25]));
+    assert_eq!((found[0].propensity, found[1].propensity), (Some(0.5), Some(1.0)));
+    assert!(found[0].cluster.is_some() && found[0].cluster == found[2].cluster && found[0].cluster != found[1].cluster);
+    for (row, expected) in [
+        (
+            "150,yes,60,treat,0.75,,1,0.25,0.5,0.25",
+            "column 6 (clinic): clinic is empty, but must be the name of a cluster",
+        ),
+        ("150,yes,60,treat,0.75,a,0,0.25,0.5,0.25", "column 7 (w): w is 0, but must be a number above 0"),
+        ("150,yes,60,treat,0.75,a,inf,0.25,0.5,0.25", "column 7 (w): w is \"inf\", but must be a number above 0"),
+        (
+            "150,yes,60,treat,0.75,a,1,1.25,0.5,0.25",
+            "column 8 (p_watch): p_watch is 1.25, but must be a probability from 0 to 1",
+        ),
+        (
+            "150,yes,60,treat,0.75,a,1,0.5,0,0.5",
+            "column 9 (p_treat): p_treat is 0, but must be above 0, because its option was given",
+        ),
+        (
+            "150,yes,60,treat,0.75,a,1,0.25,0.5,0.2",
+            "(p_treat): the sum of p_watch, p_treat, p_refer is 0.9500000, but must be 1",
+        ),
+    ] {
+        let (folder, path) = file("log.csv", format!("{MORE_HEADER}{row}\n"));
+        let message = message(cases(&more_columns(), &[path], 0), &folder);
+        assert!(message.starts_with("log.csv, line 2, ") && message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn with_two_options_one_propensity_is_all_of_them() {
+    let text = crate::support::POLICY.replace(", \"refer\"", "");
+    let text = text.replacen("[rule]", "[evidence]\npropensity = \"chance\"\n[rule]", 1);
+    let document = rarely_policy::PolicyDocument::parse(&text, "pressure.toml").expect("a document");
+    let columns = Columns { option: "given".to_owned(), ..Columns::of(&document) };
+    let (_folder, path) = file("log.csv", format!("{HEADER}{GOOD}1,150,yes,60,watch,0.75,0.125,2026-01-01\n"));
+    let mut cases = Cases::open(&document, &columns, &[path], 0).expect("it opens");
+    let mut case = LoggedCase::new(&document);
+    let mut all = Vec::new();
+    while cases.next(&mut case).expect("cases") {
+        all.push(case.propensities.clone());
+    }
+    assert_eq!(all, [[0.5, 0.5], [0.125, 0.875]]);
 }

@@ -139,7 +139,7 @@ type Read = (Vec<(Vec<u64>, usize, u64, u64)>, Vec<String>);
 
 fn read(document: &PolicyDocument, name: &str, content: &[u8]) -> Result<Read, DataError> {
     let (_folder, path) = file(name, content);
-    let columns = Columns { option: "given".to_owned(), propensity: None, time: None };
+    let columns = Columns { option: "given".to_owned(), ..Columns::default() };
     let mut cases = Cases::open(document, &columns, &[path], u64::MAX)?;
     let mut case = LoggedCase::new(document);
     let mut all = Vec::new();

@@ -113,6 +113,7 @@ pub(crate) fn columns(propensity: bool, time: bool) -> Columns {
         option: "given".to_owned(),
         propensity: propensity.then(|| "chance".to_owned()),
         time: time.then(|| "seen".to_owned()),
+        ..Columns::default()
     }
 }
 

@@ -10,6 +10,7 @@ use rarely_error::Explain as _;
 
 use crate::document::limits;
 use crate::document::locate::{Path, PathStep, keys};
+use crate::document::log_columns;
 use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlFeature, TomlOutcome};
 use crate::document::{ChangeSettings, EvidenceSettings, OutcomeColumn, PolicyDocument};
 use crate::feature::{Feature, FeatureKind};
@@ -42,6 +43,7 @@ impl PolicyDocument {
         })?;
         let evidence = check_evidence(&written.evidence, &outcome)?;
         let standard = limits::check_standard(&written.evidence)?;
+        let log_columns = log_columns::check(&written)?;
         let change = check_change(&written.change)?;
         let limits = limits::check_limits(&written, &features)?;
         let control = written.control.check()?;
@@ -55,6 +57,7 @@ impl PolicyDocument {
             features,
             evidence,
             standard,
+            log_columns,
             change,
             limits,
             control,
@@ -106,7 +109,7 @@ fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-fn check_column(name: &str, path: Path) -> Result<(), DocumentFault> {
+pub(super) fn check_column(name: &str, path: Path) -> Result<(), DocumentFault> {
     if name.trim().is_empty() {
         return Err(DocumentFault::new(
             path,

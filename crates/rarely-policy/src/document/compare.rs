@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::control::{Control, RuleBound};
-use crate::document::{Better, OutcomeColumn, PolicyDocument};
+use crate::document::{Better, LogColumns, OutcomeColumn, PolicyDocument};
 use crate::duration;
 use crate::feature::{Feature, FeatureKind};
 use crate::names::list;
@@ -23,7 +23,13 @@ impl PolicyDocument {
     pub fn differs(&self, other: &Self) -> Option<String> {
         let mut pairs = self.parts().into_iter().zip(other.parts());
         let Some((part, _)) = pairs.find(|((_, mine), (_, theirs))| mine != theirs) else {
-            return (self.limits.costs() != other.limits.costs()).then(|| "the cost of an option".to_owned());
+            let costs = self.limits.costs() != other.limits.costs();
+            let columns = self.log_columns.columns() != other.log_columns.columns();
+            return if costs {
+                Some("the cost of an option".to_owned())
+            } else {
+                columns.then(|| "the column of the cluster, of the weight or of a propensity".to_owned())
+            };
         };
         let lines = match part.0 {
             "options" => self.changed_options(other),
@@ -70,6 +76,13 @@ impl PolicyDocument {
         // Sums of rewards are net of costs. A document without costs has the fingerprint that it had before there were any.
         if self.limits.has_costs() {
             parts.push(("cost", json!(self.limits.costs())));
+        }
+        // The same for columns by which rows are divided, weighted and checked.
+        if self.log_columns.has_columns() {
+            let LogColumns { cluster, weight, propensity, propensities, .. } = &self.log_columns;
+            let columns =
+                json!({ "cluster": cluster, "weight": weight, "propensity": propensity, "propensities": propensities });
+            parts.push(("log columns", columns));
         }
         parts
     }
@@ -118,7 +131,9 @@ impl PolicyDocument {
             changed("design", &was.design.name(), &is.design.name()),
             changed("order of rows", &was.order.name(), &is.order.name()),
         ];
-        lines.into_iter().flatten().collect()
+        let columns = self.log_columns.lines(self).into_iter().zip(new.log_columns.lines(new));
+        let columns = columns.filter_map(|((name, was), (_, is))| changed(name, &was, &is));
+        lines.into_iter().flatten().chain(columns).collect()
     }
 
     fn changed_change(&self, new: &Self) -> Vec<String> {

@@ -114,6 +114,20 @@ pub(crate) struct TomlEvidence {
     pub(crate) design: Design,
     /// Whether the rows of a log are in the order of "time", so that a trend can be told from an effect, or in "any" order.
     pub(crate) order: RowOrder,
+    /// The column of a log that names the cluster of a case, such as its clinic: cases of one cluster may resemble each other.
+    #[schemars(length(min = 1))]
+    pub(crate) cluster: Option<String>,
+    /// The column of a log with the weight of a case, a number above 0.
+    #[schemars(length(min = 1))]
+    pub(crate) weight: Option<String>,
+    /// The column of a log with the probability of the option that was given.
+    #[schemars(length(min = 1))]
+    pub(crate) propensity: Option<String>,
+    /// For every option, the column of a log with its probability; instead of `propensity`.
+    pub(crate) propensities: IndexMap<String, String>,
+    /// The probability that every option has wherever its gain is judged by propensities; above 0 and at most 0.5.
+    #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0))]
+    pub(crate) minimum_propensity: Option<f64>,
 }
 
 /// How often the evidence may be looked at.
@@ -209,6 +223,11 @@ impl Default for TomlEvidence {
             standard: TomlStandard::Word(StandardWord::Anytime),
             design: Design::Fixed,
             order: RowOrder::Time,
+            cluster: None,
+            weight: None,
+            propensity: None,
+            propensities: IndexMap::new(),
+            minimum_propensity: None,
         }
     }
 }

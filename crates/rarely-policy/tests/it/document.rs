@@ -1,5 +1,6 @@
 //! Documents: defaults, what is worked out, comparison.
 
+mod log_columns;
 mod mistakes;
 
 use std::fmt::Write as _;

@@ -9,6 +9,7 @@ use super::proposal::RuleFinding;
 use crate::candidate_gain::JudgedCandidate;
 use crate::candidates::CandidateKind;
 use crate::judgement::Judgement;
+use crate::model_free::ModelFreeGain;
 
 /// The rules that were tried.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,6 +43,10 @@ pub struct CandidateFinding {
     pub evidence_words: String,
     /// Why the gain could not be confirmed by least squares, where it could not.
     pub not_confirmed: Option<String>,
+    /// The gain by the propensities of the log, where it has them.
+    pub model_free: Option<ModelFreeGain>,
+    /// The same in a sentence, or why there is none.
+    pub model_free_sentence: Option<String>,
     /// The same as cells of a table.
     pub cells: [String; 5],
 }
@@ -53,13 +58,18 @@ impl CandidatesFinding {
 
     pub(super) fn new(document: &PolicyDocument, judgement: &Judgement) -> Self {
         let confirmed = judgement.candidates.iter().any(|candidate| candidate.plain.is_some());
+        let model_free = judgement.candidates.iter().any(|candidate| candidate.model_free.is_some());
+        let sentence = if confirmed { confirmed_sentence(document) } else { SETS.to_owned() };
         Self {
-            sentence: if confirmed { confirmed_sentence(document) } else { SETS.to_owned() },
+            sentence: if model_free { format!("{sentence} {MODEL_FREE}") } else { sentence },
             rules: judgement.candidates.iter().map(|candidate| CandidateFinding::new(document, candidate)).collect(),
             best: judgement.best,
         }
     }
 }
+
+const MODEL_FREE: &str = "The model-free gain rests on the propensities of the log and holds whatever the shape of the outcome; the \
+                          verdict rests on it, and the one by straight lines stands beside it.";
 
 const SETS: &str = "The best rule of each kind. Their intervals hold for every rule at once and at any time, however the options were \
                     chosen.";
@@ -80,11 +90,22 @@ impl CandidateFinding {
     fn new(document: &PolicyDocument, candidate: &JudgedCandidate) -> Self {
         let rule = RuleFinding::new(document, &candidate.rule);
         let kind_words = kind_words(candidate.kind);
-        let evidence_words = evidence_words(&candidate.gain);
+        let line_words = evidence_words(&candidate.gain);
+        let (gain_cell, evidence_words) = match &candidate.model_free {
+            None => (interval(candidate.gain.interval), line_words),
+            Some(found) => (
+                format!(
+                    "{} model-free; {} by straight lines",
+                    interval(found.gain.interval),
+                    interval(candidate.gain.interval)
+                ),
+                format!("{}; {line_words}", evidence_words(&found.gain)),
+            ),
+        };
         let cells = [
             format!("{kind_words}: {}", rule.lines.join(", ")),
             percent(candidate.changed_share),
-            interval(candidate.gain.interval),
+            gain_cell,
             candidate.plain.map_or_else(|| "–".to_owned(), interval),
             evidence_words.clone(),
         ];
@@ -98,9 +119,27 @@ impl CandidateFinding {
             evidence: candidate.gain,
             evidence_words,
             not_confirmed: candidate.not_confirmed.clone(),
+            model_free: candidate.model_free,
+            model_free_sentence: model_free_sentence(candidate),
             cells,
         }
     }
+}
+
+fn model_free_sentence(candidate: &JudgedCandidate) -> Option<String> {
+    let Some(found) = &candidate.model_free else {
+        return candidate.not_model_free.as_ref().map(|reason| format!("There is no model-free gain: {reason}."));
+    };
+    let left_out = if found.left_out > 0.0 {
+        format!(
+            " At {} of the cases an option that changes was less probable than the declared minimum: there the change is left out, and \
+             its gain is seen by straight lines only.",
+            percent(found.left_out)
+        )
+    } else {
+        String::new()
+    };
+    Some(format!("By propensities the gain is {} per case.{left_out}", interval(found.gain.interval)))
 }
 
 /// What kind of rule a candidate is.

@@ -5,6 +5,7 @@ use rarely_policy::PolicyDocument;
 use serde::Serialize;
 
 use super::numbers::{count, interval, measured, p_value, percent, setting, with_unit};
+use super::propensities::{propensity_cells, propensity_sentence, propensity_warning};
 use super::units::running_unit;
 use crate::checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 use crate::jump::NoJump;
@@ -31,6 +32,9 @@ pub struct CheckFinding {
 impl CheckFinding {
     /// Columns of [`CheckFinding::cells`] for a curvature check.
     pub const CURVATURE: [&'static str; 5] = ["option", "cases", "largest bend", "along", "by chance"];
+    /// Columns of [`CheckFinding::cells`] for a propensity check.
+    pub const PROPENSITY: [&'static str; 6] =
+        ["option", "cases", "mean weight", "count as", "largest weight", "below the minimum"];
     /// Columns of [`CheckFinding::cells`] for a noise check.
     pub const NOISE: [&'static str; 3] = ["option", "found", "assumed"];
     /// Columns of [`CheckFinding::cells`] for a jump check.
@@ -40,6 +44,9 @@ impl CheckFinding {
     pub(super) fn new(document: &PolicyDocument, check: &Check) -> Self {
         let words = Words { column: &document.outcome().column, unit: running_unit(document) };
         let (warning, sentence, cells) = match check {
+            Check::Propensity(found) => {
+                (propensity_warning(found), propensity_sentence(found), propensity_cells(found))
+            }
             Check::Curvature(found) => (curvature_warning(found), words.curvature(found), curvature_cells(found)),
             Check::Noise(found) => (words.noise_warning(found), words.noise(found), noise_cells(found)),
             Check::Jump(found) => (words.jump_warning(found), words.jump(found), words.jump_cells(found)),

@@ -37,6 +37,12 @@ pub fn demotion_sentence(document: &PolicyDocument, demotion: &Demotion) -> Stri
              order = \"any\" under [evidence] if the rows are not in the order of time."
                 .to_owned()
         }
+        Demotion::Disagreement { linear, model_free } => format!(
+            "Straight lines and propensities contradict each other: by straight lines the gain is {} per case, by propensities {}. The \
+             lines do not fit, or the propensities are not true.",
+            interval_with_unit(*linear, &unit),
+            interval_with_unit(*model_free, &unit)
+        ),
         Demotion::Trend(within) => format!(
             "Outcomes may have changed with time. Within {} stretches of time the gain is {} per case.",
             within.stretches,

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding};
 use crate::candidates::CandidateKind;
 use crate::checks::Check;
+use crate::model_free::ModelFreeGain;
 use crate::proposed_change::CertifiedBy;
 use crate::support::ThinSupport;
 use crate::verdict::Verdict;
@@ -58,6 +59,8 @@ struct CandidateJson {
     method: Method,
     timing: Timing,
     not_confirmed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_free: Option<ModelFreeGain>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -132,6 +135,7 @@ impl CandidateJson {
             method: candidate.evidence.method,
             timing: candidate.evidence.timing,
             not_confirmed: candidate.not_confirmed.clone(),
+            model_free: candidate.model_free,
         }
     }
 }

@@ -62,13 +62,20 @@ pub fn percent(share: f64) -> String {
 /// An estimate with its interval: `0.031 (0.021 to 0.041)`.
 pub fn interval(interval: Interval) -> String {
     let Interval { estimate, lower, upper } = interval;
-    format!("{} ({} to {})", measured(estimate), measured(lower), measured(upper))
+    format!("{} ({})", measured(estimate), ends(lower, upper))
 }
 
 /// An estimate with its unit and its interval: `0.031 wellbeing (0.021 to 0.041)`.
 pub fn interval_with_unit(interval: Interval, unit: &str) -> String {
     let Interval { estimate, lower, upper } = interval;
-    format!("{} ({} to {})", with_unit(&measured(estimate), unit), measured(lower), measured(upper))
+    format!("{} ({})", with_unit(&measured(estimate), unit), ends(lower, upper))
+}
+
+fn ends(lower: f64, upper: f64) -> String {
+    if lower == f64::NEG_INFINITY && upper == f64::INFINITY {
+        return "not bounded".to_owned();
+    }
+    format!("{} to {}", measured(lower), measured(upper))
 }
 
 /// `p = 0.0153`, `p < 0.0001`.

@@ -11,6 +11,7 @@ mod logs;
 mod moments;
 mod next_to_cut;
 mod planted;
+mod propensities;
 #[path = "../python/run.rs"]
 mod python;
 mod review;

@@ -43,6 +43,7 @@ async fn an_export_can_be_read_back() {
         option: document.option_column().to_owned(),
         propensity: Some("propensity".to_owned()),
         time: Some("time".to_owned()),
+        ..Columns::default()
     };
     let mut cases = Cases::open(&document, &columns, &[path], 0).expect("it opens");
     let mut case = LoggedCase::new(&document);

@@ -60,7 +60,7 @@ fn files(vector: &Value, place: &Place, algorithm: &str) {
 /// The gain of a change to the estimates on the people of the log, by the set of plausible parameters.
 fn gain_of_estimates(place: &Place) -> rarely_core::Gain {
     let document = PolicyDocument::read(&place.path("policy.toml")).expect("a document");
-    let columns = Columns { option: "option".to_owned(), propensity: None, time: None };
+    let columns = Columns { option: "option".to_owned(), ..Columns::default() };
     let mut cases = Cases::open(&document, &columns, &[place.path("log.csv")], 0).expect("a log");
     let (mut tally, mut case) = (Tally::new(&document), LoggedCase::new(&document));
     while cases.next(&mut case).expect("a row") {

@@ -1,0 +1,121 @@
+//! A second reading of a log's rows: robust errors of the candidates' gains need the residuals of the regressions that the first reading
+//! gave, and model-free gains need the candidates.
+
+use rarely_core::{Arm, CaseLog, ClusterError, ConfirmError, Contexts, LeastSquares, Parameters, StreamedErrors};
+use rarely_policy::PolicyDocument;
+
+use crate::evidence_base::ConfirmingPart;
+use crate::model_free::ModelFree;
+use crate::tally_row::TallyRow;
+
+/// A second reading of a log's rows.
+#[derive(Debug, Clone)]
+pub struct SecondReading {
+    errors: ReadRows,
+    weight_scale: f64,
+    /// A row times the root of its weight.
+    scaled: Vec<f64>,
+    model_free: Option<ModelFree>,
+}
+
+#[derive(Debug, Clone)]
+enum ReadRows {
+    /// Independent rows need not be kept.
+    Independent(StreamedErrors),
+    /// Rows of clusters are.
+    Clustered(ClusterRows),
+}
+
+/// The rows that confirm, times the roots of their weights.
+#[derive(Debug, Clone, Default)]
+struct ClusterRows {
+    contexts: Vec<f64>,
+    arms: Vec<Arm>,
+    rewards: Vec<f64>,
+    clusters: Vec<u64>,
+}
+
+/// The errors of the candidates' gains.
+#[derive(Debug, Clone)]
+pub(crate) enum GainErrors {
+    /// HC3, of independent rows.
+    Rows(StreamedErrors),
+    /// CR2, of each candidate.
+    Clusters(Vec<Result<ClusterError, ConfirmError>>),
+}
+
+impl SecondReading {
+    pub(crate) fn new(document: &PolicyDocument, part: &ConfirmingPart) -> Self {
+        let errors = if document.log_columns().cluster.is_some() {
+            ReadRows::Clustered(ClusterRows::default())
+        } else {
+            ReadRows::Independent(StreamedErrors::new(&part.fit, &part.functionals))
+        };
+        let model_free = part.model_free.clone().and_then(Result::ok);
+        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), model_free }
+    }
+
+    /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
+    pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
+        self.add_row(&TallyRow::new(row, context, arm, reward));
+    }
+
+    /// Adds one row, as in the first reading.
+    pub fn add_row(&mut self, row: &TallyRow<'_>) {
+        if row.proposes() {
+            return;
+        }
+        // Weighted least squares are those of rows times the roots of their weights.
+        let root = (row.weight * self.weight_scale).sqrt();
+        self.scaled.clear();
+        self.scaled.extend(row.context.iter().map(|value| root * value));
+        match &mut self.errors {
+            ReadRows::Independent(errors) => errors.add(&self.scaled, row.arm, root * row.reward),
+            ReadRows::Clustered(rows) => {
+                rows.contexts.extend_from_slice(&self.scaled);
+                rows.arms.push(row.arm);
+                rows.rewards.push(root * row.reward);
+                rows.clusters.push(row.cluster.unwrap_or(row.number));
+            }
+        }
+        if let Some(model_free) = &mut self.model_free {
+            model_free.add(row);
+        }
+    }
+
+    /// The errors of the candidates' gains, and their model-free gains.
+    pub(crate) fn finish(self, fit: &LeastSquares, functionals: &[Parameters]) -> (GainErrors, Option<ModelFree>) {
+        let errors = match self.errors {
+            ReadRows::Independent(errors) => GainErrors::Rows(errors),
+            ReadRows::Clustered(rows) => {
+                GainErrors::Clusters(functionals.iter().map(|functional| rows.error(fit, functional)).collect())
+            }
+        };
+        (errors, self.model_free)
+    }
+}
+
+impl ClusterRows {
+    fn error(&self, fit: &LeastSquares, functional: &Parameters) -> Result<ClusterError, ConfirmError> {
+        if self.arms.len() as u64 != fit.cases() {
+            let (expected, found) = (usize::try_from(fit.cases()).unwrap_or(usize::MAX), self.arms.len());
+            return Err(ConfirmError::Length { name: "rows in the second reading", expected, found });
+        }
+        let contexts = Contexts::new(&self.contexts, fit.shape().dimension())?;
+        let log = CaseLog::new(fit.shape(), contexts, &self.arms, &self.rewards)?;
+        fit.cr2_error(&log, &self.clusters, functional)
+    }
+}
+
+impl GainErrors {
+    /// The standard error of a candidate's gain, and its degrees of freedom where clusters limit them.
+    pub(crate) fn error(&self, candidate: usize) -> Result<(f64, Option<f64>), ConfirmError> {
+        match self {
+            Self::Rows(errors) => Ok((errors.error(candidate)?, None)),
+            Self::Clusters(errors) => {
+                let error = errors[candidate].clone()?;
+                Ok((error.standard_error, Some(error.degrees)))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Why statistics cannot be used.
+
+use rarely_core::{LookError, MergeError};
+use rarely_error::{Action, Explain, Remedy};
+
+use crate::tally::TALLY_FORMAT;
+
+/// Why statistics cannot be used with a document, or with each other.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TallyError {
+    /// The file has another format.
+    #[error("the saved statistics have format {found}, but this version reads format {TALLY_FORMAT}")]
+    Format {
+        /// The format of the file.
+        found: u32,
+    },
+    /// The statistics are of another document.
+    #[error(
+        "the saved statistics were made with other options, outcome, features, intercept or penalty than this policy document has"
+    )]
+    Document,
+    /// A planned look is at another number of cases.
+    #[error(transparent)]
+    Look(#[from] LookError),
+    /// A log is included twice.
+    #[error("a log of {rows} rows is included twice, row for row the same")]
+    Twice {
+        /// Its rows.
+        rows: u64,
+    },
+    /// The file holds something else.
+    #[error("this is not a file of saved statistics ({0})")]
+    NotATally(String),
+    /// The file was altered or cut off.
+    #[error("the saved statistics are damaged: {0}")]
+    Damaged(&'static str),
+    /// The sums are larger than the regression can hold.
+    #[error(transparent)]
+    Sums(#[from] MergeError),
+}
+
+impl Explain for TallyError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
+            Self::Document => Some(Remedy::new("review the logs again with this document")),
+            Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
+            Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
+            Self::Sums(error) => error.remedy(),
+            Self::Look(error) => error.remedy(),
+        }
+    }
+}
