@@ -145,12 +145,12 @@ impl ModelFree {
     /// The gain of every candidate, or why it has none.
     pub(crate) fn gains(self, anytime: bool, minimum: f64) -> Vec<Result<ModelFreeGain, String>> {
         let rows = self.rows;
-        let gain = |candidate: CandidateScores| match candidate.problem {
-            Some(problem) => Err(problem),
-            None => {
-                let left_out = candidate.left_out as f64 / rows.max(1) as f64;
-                interval(&candidate.scores, anytime, minimum).map(|gain| ModelFreeGain { gain, left_out })
+        let gain = |candidate: CandidateScores| {
+            if let Some(problem) = candidate.problem {
+                return Err(problem);
             }
+            let left_out = candidate.left_out as f64 / rows.max(1) as f64;
+            interval(&candidate.scores, anytime, minimum).map(|gain| ModelFreeGain { gain, left_out })
         };
         self.candidates.into_iter().map(gain).collect()
     }
@@ -190,6 +190,8 @@ pub(crate) fn expected_cases(cases: u64) -> u64 {
     expected
 }
 
+// By value, so that it can be given to `map_err`.
+#[allow(clippy::needless_pass_by_value)]
 fn explained<E: rarely_error::Explain + std::fmt::Display>(error: E) -> String {
     error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
 }

@@ -370,7 +370,9 @@ impl Tally {
             }
         }
         let scale = self.weight_scale();
-        totals.iter_mut().for_each(|total| total.scale(scale));
+        for total in &mut totals {
+            total.scale(scale);
+        }
         totals
     }
 
@@ -381,7 +383,9 @@ impl Tally {
             let _ = sum.merge(&part.moments);
         }
         let scale = self.weight_scale();
-        sums.iter_mut().for_each(|sum| sum.scale(scale));
+        for sum in &mut sums {
+            sum.scale(scale);
+        }
         sums
     }
 

@@ -188,7 +188,9 @@ fn clusters_make_wrong_changes_as_rare_as_declared() {
     for seed in 0..logs {
         let mut rows = clustered(seed);
         wrong += u64::from(judge(&with, &rows).verdict == Verdict::Change);
-        rows.iter_mut().for_each(|row| row.cluster = None);
+        for row in &mut rows {
+            row.cluster = None;
+        }
         pretended += u64::from(judge(&without, &rows).verdict == Verdict::Change);
     }
     println!("{wrong} wrong changes of {logs} with clusters, {pretended} without");
@@ -202,7 +204,9 @@ fn clusters_make_wrong_changes_as_rare_as_declared() {
 fn sums_of_clustered_rows_confirm_nothing() {
     let document = document("standard = \"once\"\ncluster = \"clinic\"");
     let mut rows = clustered(1);
-    rows.iter_mut().for_each(|row| row.reward += row.arm as f64 * 0.5);
+    for row in &mut rows {
+        row.reward += row.arm as f64 * 0.5;
+    }
     let tally = Tally::from_text(&tally_of(&document, &rows).to_text().unwrap()).unwrap().revive(&document).unwrap();
     let base = EvidenceBase::of(&document, &tally, None).unwrap();
     let found = review(&base, &tally).expect("it runs");
