@@ -109,6 +109,16 @@ impl Report<'_> {
             ]
         });
         self.page.table(&CandidatesFinding::COLUMNS, rows.collect::<Vec<_>>());
+        let model_free: Vec<String> = found
+            .rules
+            .iter()
+            .filter_map(|rule| {
+                rule.model_free_sentence.as_ref().map(|sentence| format!("{}: {sentence}", rule.kind_words))
+            })
+            .collect();
+        if !model_free.is_empty() {
+            self.page.subheading("Gains by the propensities of the log").list(model_free);
+        }
         let reasons = found.rules.iter().filter_map(|rule| rule.not_confirmed.clone());
         let reasons: Vec<String> = reasons.collect();
         if !reasons.is_empty() {

@@ -53,8 +53,9 @@ fn tried(text: &mut String, candidates: &CandidatesFinding) {
     let rules = candidates.rules.iter().map(|rule| {
         let [name, changed, gain, plain, evidence] = &rule.cells;
         let plain = rule.plain.map_or_else(String::new, |_| format!("; plain 95 %: {plain}"));
-        let reason = rule.not_confirmed.as_ref().map_or_else(String::new, |reason| format!("\n    {reason}"));
-        format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}{reason}")
+        let further = [&rule.not_confirmed, &rule.model_free_sentence].into_iter().flatten();
+        let further: String = further.map(|sentence| format!("\n    {sentence}")).collect::<Vec<_>>().concat();
+        format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}{further}")
     });
     section(text, "Rules that were tried", rules);
 }

@@ -65,6 +65,11 @@ impl LogOptions {
         self.walk_with(document, &Self::columns(document), take)
     }
 
+    /// Whether the log can be read twice: a pipe cannot.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        self.data.iter().all(|path| path.is_file())
+    }
+
     /// Passes every case to `take` once more. Nothing is said about rejected rows: the first reading did.
     pub(crate) fn walk_again(
         &self,

@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     tally.look(&document)?;
     let mut base = EvidenceBase::of(&document, &tally, people)?;
     if arguments.state.is_empty()
+        && arguments.log.can_be_read_again()
         && let Some(mut second) = base.second_reading()
     {
         // Robust errors need the residuals of every row.

@@ -22,6 +22,13 @@ impl Report<'_> {
              straight.",
             self.findings.outcome
         );
+        self.table(
+            "Are the propensities right?",
+            "For each option, the mean over all cases of one over its propensity where it was given: about 1 if the propensities are right. The \
+             effective cases are as many as equal weights would need.",
+            &CheckFinding::PROPENSITY,
+            |check| matches!(check, Check::Propensity(_)),
+        );
         self.table("Do the lines bend?", &bend, &CheckFinding::CURVATURE, |check| matches!(check, Check::Curvature(_)));
         self.table(
             "Is the noise as declared?",
