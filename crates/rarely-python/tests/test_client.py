@@ -160,7 +160,10 @@ def test_an_export_is_a_parquet_file(client: Client, tmp_path: Path) -> None:
 
 def test_a_change_is_proposed_signed_rolled_back_and_stopped(client: Client) -> None:
     name = "signed"
-    document = CLINICAL.replace(POLICY, name).replace("cuts = [140]", "cuts = [170]") + '\n[control]\napproval = "one"\nreview_every = 100000\n'
+    document = (
+        CLINICAL.replace(POLICY, name).replace("cuts = [140]", "cuts = [170]")
+        + '\n[control]\napproval = "one"\nreview_every = 100000\n'
+    )
     client.register(document)
     with (ROOT / "examples" / "clinical" / "log.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -27,7 +27,7 @@
 //! let found = review(&EvidenceBase::of(&document, &tally, None)?, &tally)?;
 //! assert_eq!(found.judgement.verdict, Verdict::Change);
 //! let findings = Findings::new(&document, &found);
-//! assert_eq!(findings.verdict.sentence, "Change the rule, because the boundary between wait and invite is implausible: invite from 66, was 80.");
+//! assert_eq!(findings.verdict.sentence, "Change the rule, because a change gains at least 0.0426 benefit per case: invite from 65, was 80.");
 //! assert!(findings.proposal.expect("a change").certificate.gain.lower > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -36,12 +36,14 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `moments`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
-//! | `tally` | all of them together; a saved state |
+//! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
+//! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
 //! | `propensities`, `second_reading`, `model_free` | checks of logged propensities; robust errors and model-free gains from a second reading |
-//! | `evidence_base` | assumptions, statistics and people; the tests of a rule |
-//! | `normal_equations`, `least_squares`, `fit_form`, `simplest` | a proposal in the owner's form, with the fewest digits |
+//! | `candidates` | the rules that are tried as a change, within the document's limits, with the fewest digits |
+//! | `evidence_base` | assumptions, statistics, candidates and people |
+//! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
+//! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
 //! | `impact`, `support` | who gets another option; where options were not tried |
 //! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
 //! | `next_to_cut` | the jump at a cut from the rows next to it: robust interval, worst case, density |
