@@ -224,10 +224,6 @@ impl<'a> Search<'a> {
     /// The rule in force with its cuts moved.
     fn moved_cuts(&self, prices: &[f64]) -> Option<WrittenRule> {
         let running = RunningVariable::of(self.document, self.document.rule())?;
-        let used = (0..self.document.features().len()).filter(|&feature| self.uses(&running.ladder.direction, feature));
-        if used.into_iter().any(|feature| self.document.limits().is_forbidden(feature)) {
-            return None;
-        }
         let options = running.ladder.options.clone();
         self.best_ladder(running.ladder.direction, &[options], prices)
     }
@@ -274,6 +270,10 @@ impl<'a> Search<'a> {
 
     /// The ladder along a direction with the highest predicted value, among the allowed orders of options.
     fn best_ladder(&self, direction: Vec<f64>, orders: &[Vec<usize>], prices: &[f64]) -> Option<WrittenRule> {
+        let mut used = (0..self.document.features().len()).filter(|&feature| self.uses(&direction, feature));
+        if used.any(|feature| !self.may_use(feature)) {
+            return None;
+        }
         let values = self.priced(prices);
         let search = LadderSearch::new(&direction, self.people, &values, self.usable.len());
         let allowed = orders.iter().filter(|order| self.is_allowed(&direction, order));

@@ -1,5 +1,6 @@
 //! The tests of `rarely-review`, in one binary.
 
+mod candidates;
 mod contradictions;
 mod curvature;
 mod cut_rows;

@@ -219,6 +219,34 @@ fn a_state_is_continued_in_its_own_file() {
     assert_alike(&answer(&place, "review --policy policy.toml --state one.state"), &whole, 1e-12, "three months");
 }
 
+/// With two planned looks, the second is at twice the cases of the first. Any other is refused, and the state stays as it was.
+#[test]
+fn looks_are_taken_as_planned() {
+    let people = people(1600, 11);
+    let policy = POLICY.replace("noise = 0.05", "noise = 0.05\nstandard = { looks = 2 }");
+    let place = place_with(&policy, &people);
+    for (name, part) in [("one", &people[..500]), ("two", &people[500..600]), ("three", &people[600..1000])] {
+        place.write(&format!("{name}.csv"), log(part).to_csv());
+    }
+    place.write("more.csv", log(&people[1000..]).to_csv());
+    let _ = answer(&place, "review --policy policy.toml --data one.csv --save-state looks.state");
+    let state = place.text("looks.state");
+    let refused = |arguments: &str, words: &str| {
+        let before = place.text("looks.state");
+        let command = format!("review --policy policy.toml --state looks.state {arguments} --save-state looks.state");
+        let output = place.rarely(&command).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
+        assert!(talk(&output).contains(words), "{}", talk(&output));
+        assert!(place.text("looks.state") == before);
+    };
+    refused("--data two.csv", "1000");
+    let again = answer(&place, "review --policy policy.toml --state looks.state");
+    assert_eq!((again["rows"].as_u64(), place.text("looks.state") == state), (Some(500), true));
+    let second = "review --policy policy.toml --state looks.state --data two.csv three.csv --save-state looks.state";
+    assert_eq!(answer(&place, second)["rows"], 1000);
+    refused("--data more.csv", "1600");
+}
+
 /// The sums are about options, features and outcomes; another rule, other assumptions and another name find them as they are.
 #[test]
 fn a_state_serves_another_rule() {
