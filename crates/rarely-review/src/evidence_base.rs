@@ -81,7 +81,7 @@ impl<'a> EvidenceBase<'a> {
         let mut base =
             Self::with_candidates(document, statistics, people, &estimates, &rows, estimated_noise(&totals))?;
         if let Some(looks) = document.standard().looks().filter(|_| document.log_columns().rows_are_alike()) {
-            base.radius = planned_radius(document, &totals, looks);
+            base.radius = planned_radius(document, &totals, looks).or(base.radius);
         }
         let fit = LeastSquares::from_sums(document.shape(), &confirming)?;
         let functionals =
@@ -131,6 +131,7 @@ impl<'a> EvidenceBase<'a> {
     ) -> Result<Self, ReviewError> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
         let confidence = confidence(document, estimated_noise)?;
+        let radius = confidence.norm_bound.is_none().then(|| unbounded_radius(confidence, &statistics)).transpose()?;
         let decide = |rule: &WrittenRule| Rule::new(rule.parameters(document)).choose_many(seen);
         let before = decide(document.rule())?;
         let candidates = candidates(document, estimates, rows, &people);
@@ -140,7 +141,7 @@ impl<'a> EvidenceBase<'a> {
             document,
             statistics,
             confidence,
-            radius: None,
+            radius,
             candidates,
             before,
             after,
@@ -281,6 +282,13 @@ impl<'a> EvidenceBase<'a> {
         certificate.digest = self.digest;
         Ok(certificate)
     }
+}
+
+/// The radius where no bound on the norm is known: twice the length of the estimates stands for it. Boundaries are shown, and decide nothing.
+fn unbounded_radius(confidence: Confidence, statistics: &Statistics) -> Result<f64, ReviewError> {
+    let length = statistics.estimates().values().iter().map(|value| value * value).sum::<f64>().sqrt();
+    let bound = NormBound::new((2.0 * length).clamp(1e-6, 1e9))?;
+    Ok(Confidence { norm_bound: Some(bound), ..confidence }.set(statistics).radius())
 }
 
 /// A document's assumptions. Noise that is neither declared nor bounded by the outcome's range is the estimated one; where that is missing

@@ -277,12 +277,14 @@ fn standing(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Result<Standing, Rev
             interval,
         }
     });
+    let boundaries: Vec<PairBoundary> = boundaries.collect();
+    let each_plausible = boundaries.iter().all(|pair| pair.plausible);
     Ok(Standing {
         radius: set.radius(),
         estimates: base.statistics.estimates(),
-        boundaries: boundaries.collect(),
         // The radius of planned looks is one of pairs.
-        jointly_plausible: base.is_planned() || set.is_jointly_plausible(&most_plausible),
+        jointly_plausible: each_plausible && (base.is_planned() || set.is_jointly_plausible(&most_plausible)),
+        boundaries,
         max_cosine: set.conservative(&most_plausible).cosine,
         excluded_share: set.excluded_share(&rarely_core::Rule::new(most_plausible.clone()), base.contexts())?,
         most_plausible,

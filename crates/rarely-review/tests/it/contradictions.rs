@@ -132,3 +132,17 @@ fn the_digest_does_not_depend_on_how_rows_were_merged() {
     }
     assert_ne!(digest(&sum(&rows[1..])), whole);
 }
+
+/// Neither the noise nor the outcome's range is declared: gains are confirmed all the same, and boundaries are told from the estimates.
+#[test]
+fn a_document_without_noise_and_range_is_reviewed() {
+    let text = format!(
+        "policy = \"page\"\noptions = {TWO}\noutcome = {{ column = \"y\" }}\n[[features]]\ncolumn = \"x\"\nrange = [0, 1]\n\
+         [rule]\nthreshold = {{ feature = \"x\", cuts = [0.2], options = {TWO} }}\n"
+    );
+    let document = PolicyDocument::parse(&text, "page.toml").unwrap_or_else(|error| panic!("{error}"));
+    let found = reviewed(&document, &tally(&document, 20_000, 7, &[|_| 0.5, |x| x]));
+    assert_eq!(found.judgement.verdict, Verdict::Change);
+    let boundary = &found.judgement.standing.boundaries[0];
+    assert!(!boundary.plausible && boundary.interval.is_some_and(|interval| interval.contains(0.5)), "{boundary:?}");
+}
