@@ -183,10 +183,10 @@ def test_no_column_is_copied() -> None:
     }
     frame = pa.table(columns)
     rarely.review(SMALL, frame.slice(0, 100_000))
-    # A copy of one column of numbers is 32 MB.
-    assert growth(frame) < 16_000_000
+    # A copy of one column of numbers is 32 MB. What a review keeps, at most 200,000 rows next to the cuts, is less.
+    assert growth(frame) < 24_000_000
     own = {"x": columns["x"], "outcome": columns["outcome"], "level": ["true"] * rows, "given": ["no"] * rows}
-    assert growth(pl.DataFrame(own)) < 16_000_000
+    assert growth(pl.DataFrame(own)) < 24_000_000
     copied = growth(own)
     assert copied > 64_000_000, "the way through Python's own objects copies, and this test would see it"
 
