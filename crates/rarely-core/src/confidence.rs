@@ -265,7 +265,8 @@ impl Interval {
         self.lower > self.upper
     }
 
-    pub(crate) fn around(estimate: f64, half_width: f64) -> Self {
+    /// `estimate ± half_width`.
+    pub fn around(estimate: f64, half_width: f64) -> Self {
         Self { estimate, lower: estimate - half_width, upper: estimate + half_width }
     }
 

@@ -71,7 +71,7 @@ impl JudgedCandidate {
         let degrees = gain.degrees.unwrap_or(f64::INFINITY).min(1e9);
         let half_width = planned_multiplier(degrees, PLAIN) * gain.standard_error?;
         let estimate = gain.interval.estimate;
-        Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
+        Some(Interval::around(estimate, half_width))
     }
 }
 
@@ -222,7 +222,7 @@ fn plain(part: &ConfirmingPart, at: usize) -> Option<Interval> {
     let degrees = part.fit.degrees(functional).ok()?.min(limit.unwrap_or(f64::INFINITY));
     let half_width = planned_multiplier(degrees, PLAIN) * error;
     let estimate = part.fit.estimate(functional).ok()?;
-    Some(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width })
+    Some(Interval::around(estimate, half_width))
 }
 
 /// With the degrees of freedom to which clusters limit it.
@@ -271,7 +271,7 @@ pub(crate) fn part_gain(
             (part.fit.estimate(&functional), part.fit.sums_error(&functional), part.fit.degrees(&functional))
         {
             let half_width = multiplier(base, degrees, part.fit.cases())? * error;
-            return Ok(Interval { estimate, lower: estimate - half_width, upper: estimate + half_width });
+            return Ok(Interval::around(estimate, half_width));
         }
     }
     Ok(base.confidence().sharp(&base.statistics).gain(contexts, before, after)?.0.interval)

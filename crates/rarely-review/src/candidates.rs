@@ -74,14 +74,16 @@ pub struct Candidate {
     pub exact: WrittenRule,
 }
 
-/// The candidates for a change from the document's rule: rules whose decisions on the people differ from it and from each other.
+/// The candidates for a change from the document's rule, each with its decisions on the people, which differ from those of the rule
+/// (`before`) and from each other.
 pub(crate) fn candidates(
     document: &PolicyDocument,
     estimates: &Parameters,
     rows: &[u64],
     people: &[f64],
-) -> Vec<Candidate> {
-    let search = Search::new(document, estimates, rows, people);
+    before: &[Arm],
+) -> Vec<(Candidate, Vec<Arm>)> {
+    let search = Search::new(document, estimates, rows, people, before);
     let kinds = [
         CandidateKind::Constant,
         CandidateKind::MovedCuts,
@@ -89,15 +91,13 @@ pub(crate) fn candidates(
         CandidateKind::OneThreshold,
         CandidateKind::LinearEstimate,
     ];
-    let mut decided = vec![search.before.clone()];
-    let mut found = Vec::new();
+    let mut found: Vec<(Candidate, Vec<Arm>)> = Vec::new();
     for kind in kinds {
         let Some(exact) = search.best(kind) else { continue };
         let rule = if document.change().digits == Digits::Fewest { search.rounded(&exact) } else { exact.clone() };
         let decisions = search.decisions(&rule);
-        if !decided.contains(&decisions) {
-            decided.push(decisions);
-            found.push(Candidate { kind, rule, exact });
+        if decisions != before && found.iter().all(|(_, other)| *other != decisions) {
+            found.push((Candidate { kind, rule, exact }, decisions));
         }
     }
     found
@@ -111,25 +111,29 @@ struct Search<'a> {
     /// The predicted reward of every person under every option.
     values: Vec<f64>,
     /// The rule in force on the people.
-    before: Vec<Arm>,
+    before: &'a [Arm],
     /// Whether an option has rows enough to be given.
     usable: Vec<bool>,
 }
 
 impl<'a> Search<'a> {
-    fn new(document: &'a PolicyDocument, estimates: &'a Parameters, rows: &[u64], people: &'a [f64]) -> Self {
+    fn new(
+        document: &'a PolicyDocument,
+        estimates: &'a Parameters,
+        rows: &[u64],
+        people: &'a [f64],
+        before: &'a [Arm],
+    ) -> Self {
         let d = document.shape().dimension();
         let values = people.chunks_exact(d).flat_map(|person| estimates.iter().map(move |arm| dot(arm, person)));
-        let mut search = Self {
+        Self {
             document,
             estimates,
             people,
             values: values.collect(),
-            before: Vec::new(),
+            before,
             usable: rows.iter().map(|&rows| rows >= rows_needed(document)).collect(),
-        };
-        search.before = search.decisions(document.rule());
-        search
+        }
     }
 
     fn best(&self, kind: CandidateKind) -> Option<WrittenRule> {

@@ -133,7 +133,7 @@ impl Suspect<'_> {
         }
         let cases = self.totals.iter().map(Moments::rows).sum();
         let half_width = multiplier(self.base, degrees, cases)? * variance.sqrt();
-        let gain = Interval { estimate, lower: estimate - half_width, upper: estimate + half_width };
+        let gain = Interval::around(estimate, half_width);
         let minimum = self.base.document.change().minimum_gain;
         Ok((!(gain.lower > minimum)).then_some(Demotion::Curvature { gain }))
     }

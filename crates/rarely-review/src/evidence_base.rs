@@ -29,7 +29,7 @@ pub struct EvidenceBase<'a> {
     /// Contexts of the people whom the rule is for, row by row; at least one.
     pub people: Vec<f64>,
     confidence: Confidence,
-    /// The radius of planned looks, where the design allows them.
+    /// The radius of planned looks, where the design allows them, or the one that stands in where no bound on the norm is known.
     radius: Option<f64>,
     candidates: Vec<Candidate>,
     /// What the rule in force decides for the people, …
@@ -132,10 +132,9 @@ impl<'a> EvidenceBase<'a> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
         let confidence = confidence(document, estimated_noise)?;
         let radius = confidence.norm_bound.is_none().then(|| unbounded_radius(confidence, &statistics)).transpose()?;
-        let decide = |rule: &WrittenRule| Rule::new(rule.parameters(document)).choose_many(seen);
-        let before = decide(document.rule())?;
-        let candidates = candidates(document, estimates, rows, &people);
-        let after = candidates.iter().map(|candidate| decide(&candidate.rule)).collect::<Result<Vec<_>, _>>()?;
+        let before = Rule::new(document.rule().parameters(document)).choose_many(seen)?;
+        let (candidates, after): (Vec<Candidate>, Vec<Vec<Arm>>) =
+            candidates(document, estimates, rows, &people, &before).into_iter().unzip();
         let (digest, after_count) = (statistics.digest(), after.len());
         Ok(Self {
             document,
@@ -184,7 +183,7 @@ impl<'a> EvidenceBase<'a> {
         }
     }
 
-    /// Whether the set of parameters is that of planned looks.
+    /// Whether the radius is that of planned looks, or stands in for an unknown one.
     pub fn is_planned(&self) -> bool {
         self.radius.is_some()
     }
@@ -208,8 +207,8 @@ impl<'a> EvidenceBase<'a> {
     }
 
     /// The candidates in the order in which they are judged.
-    pub(crate) fn order(&self) -> Vec<usize> {
-        self.order.clone()
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
     }
 
     /// The candidates in the order of their evidence in the proposing part, the strongest first: the square of the estimate in standard

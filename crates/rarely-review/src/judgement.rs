@@ -5,7 +5,7 @@
 //! part, each at the full error probability, until one fails: a wrong change then has at most the error probability of one. Sets hold for every
 //! candidate at once and need no order.
 
-use rarely_core::{Above, Interval, Parameters, Thresholds, gain_functional};
+use rarely_core::{Above, Interval, Parameters, Thresholds};
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
@@ -133,9 +133,13 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
         proposal: None,
         candidates,
     };
+    // What a refutation needs of the log, if there is anything to refute.
+    let (trend, totals) =
+        if passed.is_empty() { (None, Vec::new()) } else { (TrendFit::new(base, tally), tally.totals()) };
     for at in in_order_of_preference(&found.candidates, passed) {
         let judged = &found.candidates[at];
-        match refuted(base, tally, at, judged)? {
+        let suspect = Suspect { base, totals: &totals, candidate: at, gain: judged };
+        match refuted(&suspect, trend.as_ref())? {
             None => {
                 found.proposal = Some(propose(base, tally, at, judged)?);
                 (found.verdict, found.best) = (Verdict::Change, Some(at));
@@ -173,7 +177,7 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
 fn passed(base: &EvidenceBase<'_>, candidates: &mut [JudgedCandidate], minimum: f64) -> Vec<usize> {
     let mut passed = Vec::new();
     let mut failed = false;
-    for at in base.order() {
+    for &at in base.order() {
         let candidate = &mut candidates[at];
         candidate.judged = !failed;
         if failed {
@@ -204,25 +208,17 @@ fn in_order_of_preference(candidates: &[JudgedCandidate], mut passed: Vec<usize>
 }
 
 /// What refutes the assumptions behind a candidate's gain, so that it is not proposed.
-fn refuted(
-    base: &EvidenceBase<'_>,
-    tally: &Tally,
-    at: usize,
-    judged: &JudgedCandidate,
-) -> Result<Option<Demotion>, ReviewError> {
+fn refuted(suspect: &Suspect<'_>, trend: Option<&TrendFit>) -> Result<Option<Demotion>, ReviewError> {
+    let (base, judged) = (suspect.base, suspect.gain);
     if let Some(demotion) = disagreement(judged) {
         return Ok(Some(demotion));
     }
-    if let Some(trend) = TrendFit::new(base, tally) {
-        let (before, after) = base.decisions(at);
-        let functional = gain_functional(base.document.shape(), base.contexts(), before, after)?;
-        let within = trend.gain(base, &functional)?;
+    if let (Some(trend), Some(part)) = (trend, base.confirming()) {
+        let within = trend.gain(base, &part.functionals[suspect.candidate])?;
         if !(within.gain.lower > base.document.change().minimum_gain) {
             return Ok(Some(Demotion::Trend(within)));
         }
     }
-    let totals = tally.totals();
-    let suspect = Suspect { base, totals: &totals, candidate: at, gain: judged };
     if judged.is_model_free() {
         return Ok(None);
     }

@@ -50,6 +50,7 @@ pub(crate) fn estimated_noise(totals: &[Moments]) -> Option<f64> {
     deviations.filter(|noise| *noise > 0.0).reduce(f64::max)
 }
 
+/// What least squares needs of an option's sums, where its outcomes were not counted by class.
 pub(crate) fn arm_sums(sums: &Moments) -> rarely_core::ArmSums {
     let (count, information, moment) = sums.base();
     let squared_rewards = sums.reward_squares();

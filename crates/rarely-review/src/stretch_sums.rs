@@ -8,6 +8,7 @@ use rarely_core::{ArmSums, Majority};
 use serde::{Deserialize, Serialize};
 
 use crate::moments::Moments;
+use crate::planned_radius::arm_sums;
 
 /// The most stretches, …
 const MOST: usize = 64;
@@ -53,14 +54,7 @@ impl PartSums {
 
     /// What least squares needs.
     pub(crate) fn arm_sums(&self) -> ArmSums {
-        let (count, information, moment) = self.moments.base();
-        ArmSums {
-            count,
-            information,
-            moment,
-            squared_rewards: self.moments.reward_squares(),
-            rarer_outcomes: self.outcomes.rarer(),
-        }
+        ArmSums { rarer_outcomes: self.outcomes.rarer(), ..arm_sums(&self.moments) }
     }
 }
 

@@ -87,7 +87,7 @@ impl TrendFit {
         // Where outcomes do change with time, this estimate alone stands between a trend and a change.
         let share = base.error_probability()?.get() * if self.p_value < TREND { STRICTER } else { 1.0 };
         let half_width = multiplier_at(base, self.degrees, self.cases, share) * error;
-        let gain = Interval { estimate, lower: estimate - half_width, upper: estimate + half_width };
+        let gain = Interval::around(estimate, half_width);
         Ok(WithinTime { gain, stretches: self.constants + 1, p_value: self.p_value })
     }
 }
