@@ -26,9 +26,9 @@ const ROUNDING_SHARE: f64 = 1e-14;
 /// The test of one option's straight line against the bent one, and the bent one.
 ///
 /// ```
-/// use rarely_review::Moments;
+/// use rarely_review::{Moments, RewardGrid};
 ///
-/// let mut moments = Moments::new(2, &[1]);
+/// let mut moments = Moments::new(2, &[1], RewardGrid::open());
 /// for i in 0..100 {
 ///     let x = f64::from(i) / 100.0;
 ///     let noise = if i % 2 == 0 { 0.1 } else { -0.1 };

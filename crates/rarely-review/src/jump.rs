@@ -5,10 +5,10 @@
 //! bandwidth h, weighted by `K(|z − c|/h)`, the jump is the difference of the two lines' values at the cut
 //! [hahn-2001, §3; imbens-2012, §3].
 //!
-//! Each side of a cut is divided into bins of a two-hundredth of the span, counted from the cut. A bin keeps sums of powers
-//! `v = |z − c|/span`: `Σvʲ` (j ≤ 6), `Σvʲy` (j ≤ 5), `Σvʲy²` (j ≤ 4). Both kernels are polynomials on a side, so that for every
-//! bandwidth of whole bins the estimate and its standard error come out as from the rows themselves. The sums of two logs add
-//! up to the sums of both.
+//! Each side of a cut is divided into bins of a two-hundredth of the span, counted from the cut. A bin keeps sums of powers of `w`, how far
+//! into the bin a row is: `Σwʲ` (j ≤ 6), `Σwʲy` (j ≤ 5), `Σwʲy²` (j ≤ 4). Both kernels are polynomials on a side, so that for every
+//! bandwidth of whole bins the estimate and its standard error come out as from the rows themselves, up to the rounding to whole numbers
+//! (mathematics §17). The sums of two logs add up to the sums of both.
 
 mod bandwidth;
 mod half;
@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use self::half::Half;
 pub use self::local::Kernel;
+use crate::fixed_point::RewardGrid;
 
 /// Bins in the span.
 const BINS: f64 = 200.0;
@@ -247,13 +248,25 @@ impl Jumps {
         check(&jumps, cuts)?;
         for &cut in cuts {
             let (below, above) = jumps.bins_beside(cut.at);
-            jumps.thresholds.push(Threshold {
-                cut,
-                below: Half::new(cut.lower, below, options),
-                above: Half::new(cut.upper, above, options),
-            });
+            let half = |given: usize, bins: usize| Half::new(given, bins, options, RewardGrid::open());
+            jumps.thresholds.push(Threshold { cut, below: half(cut.lower, below), above: half(cut.upper, above) });
         }
         Ok(jumps)
+    }
+
+    /// The same sums, empty, of outcomes on these grids, one for each option: they do not depend on the order of the rows at all.
+    ///
+    /// # Panics
+    /// If there are fewer grids than options.
+    #[must_use]
+    pub fn of_outcomes(mut self, grids: &[RewardGrid]) -> Self {
+        for threshold in &mut self.thresholds {
+            let Cut { lower, upper, .. } = threshold.cut;
+            for (half, given) in [(&mut threshold.below, lower), (&mut threshold.above, upper)] {
+                *half = Half::new(given, half.bins(), self.options, grids[given]);
+            }
+        }
+        self
     }
 
     /// Adds a row: its running variable, its option and its outcome. A row outside the span is only counted.
@@ -287,6 +300,11 @@ impl Jumps {
     pub fn merge(&mut self, other: &Self) -> Result<(), JumpsMismatch> {
         if (self.low, self.high, self.options) != (other.low, other.high, other.options)
             || !self.cuts().eq(other.cuts())
+            || !self
+                .thresholds
+                .iter()
+                .zip(&other.thresholds)
+                .all(|(mine, theirs)| mine.below.is_like(&theirs.below) && mine.above.is_like(&theirs.above))
         {
             return Err(JumpsMismatch);
         }

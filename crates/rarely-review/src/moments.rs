@@ -1,51 +1,63 @@
 //! One option's rows as sums, from which the straight line and the bent one are both fitted.
 //!
 //! A row is `z = (s, q)`: the d numbers of its context, then the squares `(x − ½)²` of p of them. Kept are `Σzzᵀ`, `Σzy`,
-//! `Σy²` and the number of rows: everything least squares needs, whatever the length of the log. Sums of two logs add up to
-//! the sums of both.
+//! `Σy²` and the number of rows: everything least squares needs, whatever the length of the log. They are sums of whole numbers, so that
+//! the same rows have the same sums, bit for bit, in whatever order they were read and merged.
 
 use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Rows after which the recent sums are settled.
-const SETTLE_PERIOD: u64 = 512;
+use crate::fixed_point::{self, ONE, RewardGrid, WeightGrid, product, rounded_shift, whole};
+use crate::row_block::RowBlock;
+
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
-/// Numbers in a row, and rows, of a tile of the sums.
-const TILE: usize = 4;
-/// The largest number that a sum may hold: finite, with room for products of a few.
-const MAX_SUM: f64 = 1e60;
+/// The largest sum, with room for another.
+const MAX_SUM: i128 = 1 << 125;
 
 /// The sums over one option's rows.
 ///
 /// ```
-/// use rarely_review::Moments;
+/// use rarely_review::{Moments, RewardGrid};
 ///
-/// let mut moments = Moments::new(2, &[1]);
+/// let mut moments = Moments::new(2, &[1], RewardGrid::of_range(0.0, 1.0));
 /// moments.add(&[1.0, 0.25], 0.5);
-/// moments.add(&[1.0, 0.75], 0.7);
+/// moments.add(&[1.0, 0.75], 0.75);
 /// let (rows, information, moment) = moments.base();
 /// assert_eq!((rows, information), (2, vec![2.0, 1.0, 0.625]));
-/// assert!((moment[0] - 1.2).abs() < 1e-15);
+/// assert_eq!(moment, [1.25, 0.6875]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
 pub struct Moments {
+    sums: Stored,
+    /// Rows that are not yet in the sums.
+    block: RowBlock,
+    /// Scratch space for a row.
+    row: Vec<i64>,
+    /// What weights are multiplied by.
+    factor: f64,
+}
+
+/// The sums, and what they are over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stored {
     dimension: usize,
     squares: Vec<usize>,
     rows: u64,
-    settled: Sums,
-    /// The part of the sums that came since they were last settled. A long sum in two stages rounds as often as a short one.
-    recent: Sums,
-    #[serde(skip)]
-    row: Row,
+    rewards: RewardGrid,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightGrid>,
+    /// The lower triangle of `Σvvᵀ`, by rows, of `v = (z, 1, y)` in whole numbers, times the weight.
+    sums: Vec<i128>,
 }
 
 /// Two states that cannot be added: they are sums over different things.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "these sums are over {found} context variables with the squares of {found_squares:?}, those over {expected} with the \
-     squares of {expected_squares:?}"
+     squares of {expected_squares:?}, or outcomes have another range, or only one of them has weights"
 )]
 pub struct MomentsMismatch {
     /// Context variables of the state that was added to.
@@ -60,163 +72,317 @@ pub struct MomentsMismatch {
 
 impl Explain for MomentsMismatch {
     fn remedy(&self) -> Option<Remedy> {
-        Some(Remedy::new("merge only states that were made with the same features"))
+        Some(Remedy::new("merge only states that were made with the same features and outcome"))
     }
 }
 
 impl Moments {
-    /// Empty sums, for contexts with `dimension` numbers, the coordinates in `squares` also squared.
+    /// Empty sums, for contexts with `dimension` numbers, the coordinates in `squares` also squared, of rewards on this grid.
     ///
     /// # Panics
     /// If a coordinate to square is not below `dimension`.
-    pub fn new(dimension: usize, squares: &[usize]) -> Self {
+    pub fn new(dimension: usize, squares: &[usize], rewards: RewardGrid) -> Self {
         assert!(
             squares.iter().all(|coordinate| *coordinate < dimension),
             "only coordinates of the context have squares"
         );
-        let width = dimension + squares.len();
-        Self {
-            dimension,
-            squares: squares.to_vec(),
-            rows: 0,
-            settled: Sums::zero(width),
-            recent: Sums::zero(width),
-            row: Row::default(),
-        }
+        let sums = vec![0; packed_length(dimension + squares.len() + 2)];
+        Stored { dimension, squares: squares.to_vec(), rows: 0, rewards, weights: None, sums }.into()
     }
 
-    /// Adds a row. O((d+p)²/2); allocates at most once in the life of a state.
+    /// Empty sums of rows that have weights.
+    pub(crate) fn weighted(self) -> Self {
+        Stored { weights: Some(WeightGrid::open()), ..self.sums }.into()
+    }
+
+    /// Empty sums over the same things.
+    pub(crate) fn emptied(&self) -> Self {
+        let Stored { dimension, ref squares, rewards, weights, .. } = self.sums;
+        let rewards = if rewards.is_open() { RewardGrid::open() } else { rewards };
+        let empty = Self::new(dimension, squares, rewards);
+        if weights.is_some() { empty.weighted() } else { empty }
+    }
+
+    /// Adds a row. O((d+p)²/2).
     ///
     /// # Panics
     /// If there are not d numbers.
+    #[inline]
     pub fn add(&mut self, context: &[f64], reward: f64) {
-        self.row.fill(context, self.dimension, &self.squares);
-        self.recent.add_row(&self.row.0, reward);
-        self.rows += 1;
-        if self.rows.is_multiple_of(SETTLE_PERIOD) {
-            self.settle();
-        }
+        self.add_weighted(context, reward, 1.0);
     }
 
-    /// Adds a row of this weight: as `√w·(z, y)`, so that least squares are weighted ones.
+    /// Adds a row of this weight. Weights count only in sums that have them.
     ///
     /// # Panics
     /// If there are not d numbers.
-    pub fn add_weighted(&mut self, context: &[f64], reward: f64, weight: f64) {
-        if weight == 1.0 {
-            return self.add(context, reward);
+    #[inline]
+    pub(crate) fn add_weighted(&mut self, context: &[f64], reward: f64, weight: f64) {
+        self.fill(context);
+        let reward = self.whole_reward(reward);
+        self.sums.rows += 1;
+        if self.sums.weights.is_none() && !self.sums.rewards.is_open() {
+            self.row.push(reward);
+            if self.block.add(&self.row, &mut self.sums.sums) {
+                return;
+            }
+            self.row.pop();
         }
-        let root = weight.sqrt();
-        // Squares are those of the context itself.
-        self.row.fill(context, self.dimension, &self.squares);
-        self.row.0.iter_mut().for_each(|value| *value *= root);
-        self.recent.add_row(&self.row.0, root * reward);
-        self.rows += 1;
-        if self.rows.is_multiple_of(SETTLE_PERIOD) {
-            self.settle();
+        self.add_wide(reward, weight);
+    }
+
+    /// Adds the row, number by number.
+    #[cold]
+    fn add_wide(&mut self, reward: i64, weight: f64) {
+        let weight = self.whole_weight(weight);
+        self.row.push(reward);
+        let mut sums = self.sums.sums.iter_mut();
+        for (at, &one) in self.row.iter().enumerate() {
+            let one = i128::from(one) * weight;
+            // The row first: `zip` takes one more of the first than it can use of the second.
+            for (&other, sum) in self.row[..=at].iter().zip(sums.by_ref()) {
+                *sum = sum.saturating_add(one * i128::from(other));
+            }
         }
     }
 
-    /// The sums with every weight multiplied by this.
-    pub(crate) fn scale(&mut self, factor: f64) {
-        if factor != 1.0 {
-            self.settled.scale(factor);
-            self.recent.scale(factor);
-        }
-    }
-
-    /// Corrects the outcome of a row that was added: up to rounding, the sums are those with the new outcome from the start. O(d+p).
-    ///
-    /// The old outcome leaves a rounding error in proportion to its size: one of 1e9 among outcomes about 1 leaves 1e-7 of
-    /// them.
+    /// Corrects the outcome of a row that was added, of weight 1: the sums are those with the new outcome from the start; up to rounding,
+    /// if outcomes have no declared range. O(d+p).
     ///
     /// # Panics
     /// If there are not d numbers.
     pub fn correct(&mut self, context: &[f64], old_reward: f64, new_reward: f64) {
-        self.row.fill(context, self.dimension, &self.squares);
-        self.recent.correct_row(&self.row.0, old_reward, new_reward);
-        // The row may be among the settled ones, so only both parts together must be a sum of squares, and rounding may have made
-        // them slightly negative.
-        self.recent.reward_squares = self.recent.reward_squares.max(-self.settled.reward_squares);
+        self.fill(context);
+        let new = i128::from(self.whole_reward(new_reward));
+        let old = i128::from(self.whole_reward(old_reward));
+        let weight = self.whole_weight(1.0);
+        let start = packed_length(self.row.len());
+        let line = &mut self.sums.sums[start..];
+        for (sum, &value) in line.iter_mut().zip(&self.row) {
+            *sum += weight * i128::from(value) * (new - old);
+        }
+        line[self.row.len()] += weight * (new * new - old * old);
+    }
+
+    /// The row without its reward: the context, its squares, and 1.
+    #[inline]
+    fn fill(&mut self, context: &[f64]) {
+        assert_eq!(context.len(), self.sums.dimension, "one number for each context variable");
+        let row = &mut self.row;
+        row.clear();
+        row.extend(context.iter().map(|&value| whole(value)));
+        for &coordinate in &self.sums.squares {
+            row.push(fixed_point::square(row[coordinate]));
+        }
+        row.push(ONE);
+    }
+
+    #[inline]
+    fn whole_reward(&mut self, reward: f64) -> i64 {
+        let bits = self.sums.rewards.bits_lacking(reward);
+        if bits > 0 {
+            self.sums.grow_reward_step(bits);
+        }
+        self.sums.rewards.whole(reward)
+    }
+
+    /// 1 in sums without weights.
+    fn whole_weight(&mut self, weight: f64) -> i128 {
+        let Some(grid) = self.sums.weights else { return 1 };
+        self.sums.grow_weight_step(grid.bits_lacking(weight));
+        self.sums.weights.map_or(1, |grid| i128::from(grid.whole(weight)))
     }
 
     /// Adds the rows of another log.
     ///
     /// # Errors
-    /// If the other sums are over other context variables or squares.
+    /// If the other sums are over other context variables, squares or ranges.
     pub fn merge(&mut self, other: &Self) -> Result<(), MomentsMismatch> {
-        if (self.dimension, &self.squares) != (other.dimension, &other.squares) {
+        let mut theirs = other.settled();
+        self.settle();
+        let mine = &mut self.sums;
+        if (mine.dimension, &mine.squares, mine.weights.is_some())
+            != (theirs.dimension, &theirs.squares, theirs.weights.is_some())
+            || !mine.rewards.is_like(&theirs.rewards)
+        {
             return Err(MomentsMismatch {
-                expected: self.dimension,
-                expected_squares: self.squares.clone(),
-                found: other.dimension,
-                found_squares: other.squares.clone(),
+                expected: mine.dimension,
+                expected_squares: mine.squares.clone(),
+                found: theirs.dimension,
+                found_squares: theirs.squares,
             });
         }
-        self.settled.add(&other.settled);
-        self.recent.add(&other.recent);
-        self.rows += other.rows;
-        self.settle();
+        mine.grow_like(&theirs);
+        theirs.grow_like(mine);
+        for (sum, other) in mine.sums.iter_mut().zip(&theirs.sums) {
+            *sum = sum.saturating_add(*other);
+        }
+        mine.rows += theirs.rows;
         Ok(())
+    }
+
+    /// Puts the waiting rows into the sums, and gives their memory back.
+    pub(crate) fn settle(&mut self) {
+        self.block.settle(&mut self.sums.sums);
+    }
+
+    fn settled(&self) -> Stored {
+        let mut sums = self.sums.clone();
+        self.block.clone().settle(&mut sums.sums);
+        sums
+    }
+
+    /// Multiplies every weight.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.factor *= factor;
     }
 
     /// Whether every part has the right length and every number is possible. Check this first on a state that was read from a file.
     pub fn is_sound(&self) -> bool {
-        let width = self.dimension.checked_add(self.squares.len());
-        self.rows <= MAX_ROWS
-            && self.squares.iter().all(|coordinate| *coordinate < self.dimension)
-            && width.is_some_and(|width| self.settled.is_sound(width) && self.recent.is_sound(width))
-            // Corrections of settled rows are among the recent sums.
-            && self.settled.reward_squares >= 0.0
-            && self.settled.reward_squares + self.recent.reward_squares >= 0.0
+        let Stored { dimension, squares, rows, rewards, weights, sums } = &self.settled();
+        let width = dimension.checked_add(squares.len()).and_then(|width| width.checked_add(2));
+        *rows <= MAX_ROWS
+            && squares.iter().all(|coordinate| coordinate < dimension)
+            && rewards.is_sound()
+            && weights.is_none_or(|grid| grid.is_sound())
+            // Not wider than the sums, so that its square cannot overflow.
+            && width.is_some_and(|width| width <= sums.len() && packed_length(width) == sums.len())
+            && sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
+            && width.is_some_and(|width| (1..=width).all(|line| sums[packed_length(line) - 1] >= 0))
     }
 
     /// d, the numbers of a context.
     pub fn dimension(&self) -> usize {
-        self.dimension
+        self.sums.dimension
     }
 
     /// The coordinates whose squares are summed too.
     pub fn squares(&self) -> &[usize] {
-        &self.squares
+        &self.sums.squares
+    }
+
+    /// Whether outcomes have no declared range.
+    pub(crate) fn is_open(&self) -> bool {
+        self.sums.rewards.is_open()
+    }
+
+    /// Whether rows have weights.
+    pub(crate) fn has_weights(&self) -> bool {
+        self.sums.weights.is_some()
     }
 
     /// Rows so far.
     pub fn rows(&self) -> u64 {
-        self.rows
+        self.sums.rows
+    }
+
+    /// The sum of the weights; the rows where there are none.
+    pub(crate) fn weight(&self) -> f64 {
+        let sums = self.settled();
+        let width = sums.width();
+        self.unit() * product(sums.sums[packed_length(width + 1) - 1])
     }
 
     /// What a straight line needs: the rows, `Σssᵀ` as the lower triangle by rows, and `Σsy`.
     pub fn base(&self) -> (u64, Vec<f64>, Vec<f64>) {
         let (mut information, mut moment) = (self.information(), self.moment());
-        information.truncate(packed_length(self.dimension));
-        moment.truncate(self.dimension);
-        (self.rows, information, moment)
+        information.truncate(packed_length(self.sums.dimension));
+        moment.truncate(self.sums.dimension);
+        (self.sums.rows, information, moment)
     }
 
     /// `Σzzᵀ`, the lower triangle by rows.
     pub(crate) fn information(&self) -> Vec<f64> {
-        let width = self.dimension + self.squares.len();
-        let places = (0..width).flat_map(|i| (0..=i).map(move |j| tiled(i, j)));
-        places.map(|place| self.settled.information[place] + self.recent.information[place]).collect()
+        let (sums, unit) = (self.settled(), self.unit());
+        sums.sums[..packed_length(sums.width())].iter().map(|&sum| unit * product(sum)).collect()
     }
 
     /// `Σzy`.
     pub(crate) fn moment(&self) -> Vec<f64> {
-        let width = self.dimension + self.squares.len();
-        (0..width).map(|i| self.settled.moment[i] + self.recent.moment[i]).collect()
+        let (sums, unit) = (self.settled(), self.unit());
+        let (ones, rewards) = sums.lines();
+        let reward =
+            |(&one, &reward)| unit * (sums.rewards.start() * product(one) + sums.reward_unit() * product(reward));
+        ones.iter().zip(rewards).take(sums.width()).map(reward).collect()
     }
 
     /// `Σy²`.
     pub(crate) fn reward_squares(&self) -> f64 {
-        self.settled.reward_squares + self.recent.reward_squares
+        let (sums, unit) = (self.settled(), self.unit());
+        let ((ones, rewards), width) = (sums.lines(), sums.width());
+        let (start, step) = (sums.rewards.start(), sums.reward_unit());
+        let (weight, sum, squares) = (product(ones[width]), product(rewards[width]), product(rewards[width + 1]));
+        unit * (start * start * weight + 2.0 * start * step * sum + step * step * squares).max(0.0)
     }
 
-    fn settle(&mut self) {
-        self.settled.add(&self.recent);
-        // Where states with corrections are merged, rounding may leave a slightly negative number.
-        self.settled.reward_squares = self.settled.reward_squares.max(0.0);
-        self.recent.clear();
+    /// A text of the exact sums, from which a digest is made.
+    pub(crate) fn exact(&self) -> String {
+        format!("{:?}", self.settled())
+    }
+
+    /// What one unit of weight stands for.
+    fn unit(&self) -> f64 {
+        self.factor * self.sums.weights.map_or(1.0, |grid| grid.step())
+    }
+}
+
+impl Stored {
+    /// Numbers of `z`.
+    fn width(&self) -> usize {
+        self.dimension + self.squares.len()
+    }
+
+    /// The line of `1` and the line of `y`.
+    fn lines(&self) -> (&[i128], &[i128]) {
+        self.sums[packed_length(self.width())..].split_at(self.width() + 1)
+    }
+
+    /// What a product of `y` and 1 stands for.
+    fn reward_unit(&self) -> f64 {
+        self.rewards.step() * ONE as f64
+    }
+
+    #[cold]
+    fn grow_reward_step(&mut self, bits: u32) {
+        self.rewards.grow(bits);
+        let start = packed_length(self.width() + 1);
+        let (squares, line) = self.sums[start..].split_last_mut().expect("a line ends on the diagonal");
+        line.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
+        *squares = rounded_shift(*squares, bits.saturating_mul(2));
+    }
+
+    fn grow_weight_step(&mut self, bits: u32) {
+        if let Some(grid) = self.weights.as_mut().filter(|_| bits > 0) {
+            grid.grow(bits);
+            self.sums.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
+        }
+    }
+
+    fn grow_like(&mut self, other: &Self) {
+        if self.rewards.is_open() {
+            self.grow_reward_step(self.rewards.bits_below(&other.rewards));
+        }
+        if let (Some(mine), Some(theirs)) = (self.weights, other.weights) {
+            self.grow_weight_step(mine.bits_below(&theirs));
+        }
+    }
+}
+
+impl PartialEq for Moments {
+    fn eq(&self, other: &Self) -> bool {
+        self.settled() == other.settled() && self.factor == other.factor
+    }
+}
+
+impl From<Moments> for Stored {
+    fn from(moments: Moments) -> Self {
+        moments.settled()
+    }
+}
+
+impl From<Stored> for Moments {
+    fn from(sums: Stored) -> Self {
+        Self { sums, block: RowBlock::default(), row: Vec::new(), factor: 1.0 }
     }
 }
 
@@ -228,114 +394,4 @@ pub(crate) fn square(x: f64) -> f64 {
 /// Numbers in the packed lower triangle of a `dimension × dimension` matrix.
 pub(crate) const fn packed_length(dimension: usize) -> usize {
     dimension * (dimension + 1) / 2
-}
-
-/// Scratch space for a row that is being added; not part of the state.
-#[derive(Debug, Clone, Default)]
-struct Row(Vec<f64>);
-
-impl Row {
-    /// The context and its squares, filled up to whole tiles.
-    fn fill(&mut self, context: &[f64], dimension: usize, squares: &[usize]) {
-        assert_eq!(context.len(), dimension, "one number for each context variable");
-        let row = &mut self.0;
-        row.clear();
-        row.extend_from_slice(context);
-        row.extend(squares.iter().map(|coordinate| square(context[*coordinate])));
-        row.resize(row.len().next_multiple_of(TILE), 0.0);
-    }
-}
-
-impl PartialEq for Row {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// `Σzzᵀ`, `Σzy` and `Σy²`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Sums {
-    /// Tiles of 4 × 4 numbers, by rows, up to those on the diagonal; the width is filled up with zeros. A row of the log then adds
-    /// whole tiles, in half the time that it takes with lines of the lower triangle, each of another length.
-    information: Vec<f64>,
-    moment: Vec<f64>,
-    reward_squares: f64,
-}
-
-impl Sums {
-    fn zero(width: usize) -> Self {
-        let width = width.next_multiple_of(TILE);
-        Self { information: vec![0.0; tiled_length(width)], moment: vec![0.0; width], reward_squares: 0.0 }
-    }
-
-    /// Adds a row that is filled up to whole tiles.
-    fn add_row(&mut self, row: &[f64], reward: f64) {
-        let (parts, _) = row.as_chunks::<TILE>();
-        let (lines, _) = self.information.as_chunks_mut::<TILE>();
-        let (mut tiles, _) = lines.as_chunks_mut::<TILE>();
-        for (i, rows) in parts.iter().enumerate() {
-            let (across, rest) = tiles.split_at_mut(i + 1);
-            for (tile, columns) in across.iter_mut().zip(parts) {
-                for row in 0..TILE {
-                    for column in 0..TILE {
-                        tile[row][column] += rows[row] * columns[column];
-                    }
-                }
-            }
-            tiles = rest;
-        }
-        for (sum, value) in self.moment.iter_mut().zip(row) {
-            *sum += reward * value;
-        }
-        self.reward_squares += reward * reward;
-    }
-
-    /// Corrects the outcome of a row that was added.
-    fn correct_row(&mut self, row: &[f64], old_reward: f64, new_reward: f64) {
-        let difference = new_reward - old_reward;
-        for (sum, value) in self.moment.iter_mut().zip(row) {
-            *sum += difference * value;
-        }
-        self.reward_squares += new_reward * new_reward - old_reward * old_reward;
-    }
-
-    fn add(&mut self, other: &Self) {
-        let sums = self.information.iter_mut().chain(&mut self.moment);
-        for (sum, other) in sums.zip(other.information.iter().chain(&other.moment)) {
-            *sum += other;
-        }
-        self.reward_squares += other.reward_squares;
-    }
-
-    fn scale(&mut self, factor: f64) {
-        self.information.iter_mut().chain(&mut self.moment).for_each(|sum| *sum *= factor);
-        self.reward_squares *= factor;
-    }
-
-    fn clear(&mut self) {
-        self.information.fill(0.0);
-        self.moment.fill(0.0);
-        self.reward_squares = 0.0;
-    }
-
-    fn is_sound(&self, width: usize) -> bool {
-        let full = width.checked_next_multiple_of(TILE);
-        let sound = |value: &f64| value.abs() <= MAX_SUM;
-        full == Some(self.moment.len())
-            // The width is now known to be that of a vector in memory, so that its square cannot overflow.
-            && self.information.len() == tiled_length(self.moment.len())
-            && self.information.iter().chain(&self.moment).all(sound)
-            && (0..width).all(|i| self.information[tiled(i, i)] >= 0.0)
-            && sound(&self.reward_squares)
-    }
-}
-
-/// Where entry `(i, j)`, `j ≤ i`, stands among the tiles.
-const fn tiled(i: usize, j: usize) -> usize {
-    tiled_length(i / TILE * TILE) + j / TILE * TILE * TILE + i % TILE * TILE + j % TILE
-}
-
-/// Numbers in the tiles of a width that is a multiple of theirs.
-const fn tiled_length(width: usize) -> usize {
-    packed_length(width / TILE) * TILE * TILE
 }

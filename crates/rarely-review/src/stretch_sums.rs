@@ -83,6 +83,9 @@ impl Stretches {
         if self.full_at == 0 {
             self.full_at = FIRST_ROWS;
         }
+        if let Some(last) = self.all.last_mut() {
+            last.proposing.iter_mut().chain(&mut last.confirming).for_each(|part| part.moments.settle());
+        }
         if self.all.len() >= self.most() {
             self.halve();
         }
@@ -174,6 +177,11 @@ impl Stretch {
         for (mine, theirs) in [(&mut self.proposing, &other.proposing), (&mut self.confirming, &other.confirming)] {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
         }
+    }
+
+    /// The sums of either part of every option.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &PartSums> {
+        self.proposing.iter().chain(&self.confirming)
     }
 
     /// Each option's sums of both parts.

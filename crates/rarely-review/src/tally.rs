@@ -1,11 +1,12 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
-use rarely_core::{Arm, ArmSums, Digest, LookPlan, Majority, Parameters, Shape, Statistics};
+use rarely_core::{Arm, ArmSums, Digest, LookPlan, Majority, Parameters, Statistics};
 use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::bands::Bands;
+use crate::fixed_point::RewardGrid;
 use crate::jump::{Cut, Jumps};
 use crate::moments::Moments;
 use crate::next_to_cut::CutRows;
@@ -13,12 +14,12 @@ use crate::people_sample::PeopleSample;
 use crate::propensities::PropensitySums;
 use crate::row_set::{RowSet, Source};
 use crate::running_variable::RunningVariable;
-use crate::stretch_sums::{PartSums, Stretches};
+use crate::stretch_sums::{PartSums, Stretch, Stretches};
 use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
 
 /// The format of saved statistics.
-pub const TALLY_FORMAT: u32 = 1;
+pub const TALLY_FORMAT: u32 = 2;
 
 /// Everything that a review needs from a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,9 +42,6 @@ pub struct Tally {
     looks: Vec<u64>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
-    /// The sum of the rows' weights, where the document declares weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<f64>,
     /// The propensities, where the document declares some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     propensities: Option<PropensitySums>,
@@ -80,17 +78,21 @@ impl Tally {
         let (shape, bands) = (document.shape(), Bands::of(document));
         let squares: Vec<usize> = numeric_coordinates(document).collect();
         let (running, jumps) = at_the_cuts(document);
+        let weighted = document.log_columns().weight.is_some();
+        let empty = |rewards: RewardGrid| {
+            let sums = Moments::new(shape.dimension(), &squares, rewards);
+            if weighted { sums.weighted() } else { sums }
+        };
         Self {
             fingerprint: document.fingerprint(),
             rejected: 0,
             sources: Vec::new(),
-            options: vec![Moments::new(shape.dimension(), &squares); shape.arms()],
+            options: reward_grids(document).into_iter().map(empty).collect(),
             stretches: Stretches::default(),
             row_set: RowSet::default(),
             looks: Vec::new(),
             divides: false,
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
-            weights: document.log_columns().weight.as_ref().map(|_| 0.0),
             propensities: PropensitySums::new(document),
             sample: PeopleSample::new(shape.dimension()),
             jumps,
@@ -148,7 +150,6 @@ impl Tally {
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
             && self.stretches.is_sound(self.options.len(), &self.options[0])
-            && self.weights.is_none_or(|sum| sum >= 0.0)
             && self.propensities.as_ref().is_none_or(|sums| sums.is_sound(self.options.len()))
             && self.jumps.as_ref().is_none_or(Jumps::is_sound);
         if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
@@ -198,12 +199,10 @@ impl Tally {
         if let Some(sums) = &mut self.propensities {
             sums.add(row);
         }
-        let priority = match &mut self.weights {
-            Some(sum) => {
-                *sum += weight;
-                self.sample.offer_weighted(number, context, reward, weight)
-            }
-            None => self.sample.offer(number, context, reward),
+        let priority = if self.options[0].has_weights() {
+            self.sample.offer_weighted(number, context, reward, weight)
+        } else {
+            self.sample.offer(number, context, reward)
         };
         if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
             rows.offer(priority, running.at(context), arm.index(), reward);
@@ -228,16 +227,15 @@ impl Tally {
         }
         let like = &self.options;
         let empty = || {
-            let one = |like: &Moments| PartSums {
-                moments: Moments::new(like.dimension(), like.squares()),
-                outcomes: Majority::default(),
-            };
+            let one = |like: &Moments| PartSums { moments: like.emptied(), outcomes: Majority::default() };
             like.iter().map(one).collect()
         };
         let part = &mut self.stretches.next(row.proposes(), empty)[at];
         part.moments.add_weighted(row.context, row.reward, row.weight);
         part.outcomes.add(row.reward);
-        self.row_set.add(row);
+        if self.options[at].is_open() {
+            self.row_set.add(row);
+        }
     }
 
     /// Corrects the reward of a row that was added: up to rounding, the sums are those with the new reward from the start. The sample
@@ -316,9 +314,6 @@ impl Tally {
         for (mine, theirs) in self.tried.iter_mut().flatten().zip(other.tried.iter().flatten()) {
             *mine += theirs;
         }
-        if let (Some(mine), Some(theirs)) = (&mut self.weights, other.weights) {
-            *mine += theirs;
-        }
         if let (Some(mine), Some(theirs)) = (&mut self.propensities, &other.propensities) {
             mine.merge(theirs);
         }
@@ -347,7 +342,12 @@ impl Tally {
 
     /// What weights are multiplied by, so that their mean is 1 whatever their unit.
     pub(crate) fn weight_scale(&self) -> f64 {
-        self.weights.filter(|sum| *sum > 0.0).map_or(1.0, |sum| self.rows() as f64 / sum)
+        if !self.options[0].has_weights() {
+            return 1.0;
+        }
+        let parts = self.stretches.all().iter().flat_map(Stretch::parts).map(|part| &part.moments);
+        let sum: f64 = self.options.iter().chain(parts).map(Moments::weight).sum();
+        if sum > 0.0 { self.rows() as f64 / sum } else { 1.0 }
     }
 
     /// The propensities, where the document declares some.
@@ -430,9 +430,14 @@ impl Tally {
         if self.stretches.is_empty() || self.options.iter().any(|option| option.rows() > 0) {
             return None;
         }
-        let counts: Vec<u64> = self.totals().iter().map(Moments::rows).collect();
-        let text = format!("{} {counts:?} {} {}", self.fingerprint, self.row_set.0, self.row_set.1);
-        Some(Digest(Sha256::digest(text).into()))
+        let mut hash = Sha256::new();
+        hash.update(&self.fingerprint);
+        for option in self.totals() {
+            // Sums on an open grid depend on the order by a rounding, the hash of their rows does not.
+            let text = if option.is_open() { format!("{} {:?}", option.rows(), self.row_set) } else { option.exact() };
+            hash.update(text);
+        }
+        Some(Digest(hash.finalize().into()))
     }
 
     /// Rows of an option in a band.
@@ -492,14 +497,24 @@ pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<It
 /// The running variable of a document's rule, and empty sums at its cuts.
 fn at_the_cuts(document: &PolicyDocument) -> (Option<RunningVariable>, Option<Jumps>) {
     let running = RunningVariable::of(document, document.rule());
-    let jumps = running.as_ref().and_then(|running| jumps(running, document.shape()));
+    let jumps = running.as_ref().and_then(|running| jumps(running, document));
     (running, jumps)
 }
 
 /// Empty sums at the cuts that lie within the span of a running variable.
-fn jumps(running: &RunningVariable, shape: Shape) -> Option<Jumps> {
+fn jumps(running: &RunningVariable, document: &PolicyDocument) -> Option<Jumps> {
     let (low, high) = running.span();
     let within = running.steps().filter(|&(_, _, cut)| low < cut && cut < high);
     let cuts: Vec<Cut> = within.map(|(lower, upper, at)| Cut { at, lower, upper }).collect();
-    Jumps::new((low, high), shape.arms(), &cuts).ok()
+    let jumps = Jumps::new((low, high), document.shape().arms(), &cuts).ok()?;
+    Some(jumps.of_outcomes(&reward_grids(document)))
+}
+
+/// The grid of each option's rewards: that of the outcome's range, less the option's cost.
+fn reward_grids(document: &PolicyDocument) -> Vec<RewardGrid> {
+    let Some((low, high)) = document.outcome().range else {
+        return vec![RewardGrid::open(); document.shape().arms()];
+    };
+    let sign = document.outcome_sign();
+    document.limits().costs().iter().map(|cost| RewardGrid::of_range(sign * low - cost, sign * high - cost)).collect()
 }

@@ -3,26 +3,31 @@
 use serde::{Deserialize, Serialize};
 
 use super::BINS;
+use crate::fixed_point::{ONE, RewardGrid, rounded_shift, times, whole};
 
-/// Powers of v that are summed alone, from the first on: the power 0 is the number of rows.
+/// Powers of w that are summed alone, from the first on: the power 0 is the number of rows.
 const ALONE: usize = 6;
-/// Powers of v that are summed with y, from 0 on.
+/// Powers of w that are summed with y, from 0 on.
 const WITH_OUTCOME: usize = 6;
-/// Powers of v that are summed with y², from 0 on.
+/// Powers of w that are summed with y², from 0 on.
 const WITH_SQUARE: usize = 5;
+/// All sums of a bin.
+const ALL: usize = ALONE + WITH_OUTCOME + WITH_SQUARE;
 /// How far below the edge of a bin, in bins, a distance still counts as on it.
 const EDGE: f64 = 1e-9;
-/// The largest number that a sum may hold: finite, with room for products of a few.
-const MAX_SUM: f64 = 1e60;
+/// The largest sum, with room for another.
+const MAX_SUM: i128 = 1 << 125;
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
 
-/// One side of a cut. Bins count from the cut outward: bin i holds the distances v with `i ≤ 200v < i + 1`.
+/// One side of a cut. Bins count from the cut outward: bin i holds the distances v with `w = 200v − i` from 0 up to 1. The sums are those of
+/// powers of w in whole numbers, so that they do not depend on the order of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Half {
     /// The option that the rule gives on this side: its outcomes are summed.
     given: usize,
-    sums: Vec<[f64; ALONE + WITH_OUTCOME + WITH_SQUARE]>,
+    outcomes: RewardGrid,
+    sums: Vec<[i128; ALL]>,
     /// Rows in every bin, one option's bins after the other's.
     rows: Vec<u64>,
 }
@@ -41,30 +46,23 @@ pub(super) struct Powers {
 }
 
 impl Half {
-    pub(super) fn new(given: usize, bins: usize, options: usize) -> Self {
-        Self { given, sums: vec![[0.0; ALONE + WITH_OUTCOME + WITH_SQUARE]; bins], rows: vec![0; bins * options] }
+    pub(super) fn new(given: usize, bins: usize, options: usize, outcomes: RewardGrid) -> Self {
+        Self { given, outcomes, sums: vec![[0; ALL]; bins], rows: vec![0; bins * options] }
     }
 
     /// Adds a row at distance v from the cut.
     #[inline]
     pub(super) fn add(&mut self, v: f64, option: usize, outcome: f64) {
-        let bin = self.bin(v);
+        let (bin, w) = self.bin_and_rest(v);
         self.rows[option * self.sums.len() + bin] += 1;
         if option != self.given {
             return;
         }
-        let powers = powers(v);
-        let (alone, rest) = self.sums[bin].split_at_mut(ALONE);
-        let (with_outcome, with_square) = rest.split_at_mut(WITH_OUTCOME);
-        for (sum, power) in alone.iter_mut().zip(powers) {
-            *sum += power * v;
+        let powers = powers(w);
+        for (sum, &power) in self.sums[bin].iter_mut().zip(&powers[1..]) {
+            *sum += i128::from(power);
         }
-        for (sum, power) in with_outcome.iter_mut().zip(powers) {
-            *sum += power * outcome;
-        }
-        for (sum, power) in with_square.iter_mut().zip(powers) {
-            *sum += power * (outcome * outcome);
-        }
+        self.add_outcome(bin, &powers, outcome, 1);
     }
 
     /// Corrects the outcome of a row that was added.
@@ -72,15 +70,44 @@ impl Half {
         if option != self.given {
             return;
         }
-        let (bin, powers) = (self.bin(v), powers(v));
+        let (bin, w) = self.bin_and_rest(v);
+        let powers = powers(w);
+        self.add_outcome(bin, &powers, new_outcome, 1);
+        self.add_outcome(bin, &powers, old_outcome, -1);
+    }
+
+    /// Adds an outcome so many times.
+    #[inline]
+    fn add_outcome(&mut self, bin: usize, powers: &[i64; ALONE + 1], outcome: f64, count: i128) {
+        let bits = self.outcomes.bits_lacking(outcome);
+        if bits > 0 {
+            self.grow(bits);
+        }
+        let outcome = count * i128::from(self.outcomes.whole(outcome));
+        // Rounded back to a number of the outcome's own size.
+        let square = count * rounded_shift(outcome * outcome, ONE.trailing_zeros());
         let (with_outcome, with_square) = self.sums[bin][ALONE..].split_at_mut(WITH_OUTCOME);
-        for (sum, power) in with_outcome.iter_mut().zip(powers) {
-            *sum += power * (new_outcome - old_outcome);
+        for (sum, &power) in with_outcome.iter_mut().zip(powers) {
+            *sum += i128::from(power) * outcome;
         }
-        for (sum, power) in with_square.iter_mut().zip(powers) {
-            // A sum of squares, which rounding may make slightly negative.
-            *sum = (*sum + power * (new_outcome * new_outcome - old_outcome * old_outcome)).max(0.0);
+        for (sum, &power) in with_square.iter_mut().zip(powers) {
+            *sum += i128::from(power) * square;
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, bits: u32) {
+        self.outcomes.grow(bits);
+        for sums in &mut self.sums {
+            let (with_outcome, with_square) = sums[ALONE..].split_at_mut(WITH_OUTCOME);
+            with_outcome.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
+            with_square.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits.saturating_mul(2)));
+        }
+    }
+
+    /// Whether the sums are over the same outcomes.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.outcomes.is_like(&other.outcomes)
     }
 
     /// Rows of every option.
@@ -89,9 +116,14 @@ impl Half {
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
+        let mut other = other.clone();
+        if self.outcomes.is_open() {
+            self.grow(self.outcomes.bits_below(&other.outcomes));
+            other.grow(other.outcomes.bits_below(&self.outcomes));
+        }
         for (sums, others) in self.sums.iter_mut().zip(&other.sums) {
             for (sum, other) in sums.iter_mut().zip(others) {
-                *sum += other;
+                *sum = sum.saturating_add(*other);
             }
         }
         for (rows, other) in self.rows.iter_mut().zip(&other.rows) {
@@ -100,12 +132,13 @@ impl Half {
     }
 
     pub(super) fn is_sound(&self, given: usize, bins: usize, options: usize) -> bool {
-        let first_with_square = ALONE + WITH_OUTCOME;
-        let sound = |sums: &[f64; ALONE + WITH_OUTCOME + WITH_SQUARE]| {
-            sums.iter().all(|sum| sum.abs() <= MAX_SUM)
-                && sums[..ALONE].iter().chain(&sums[first_with_square..]).all(|sum| *sum >= 0.0)
+        let sound = |sums: &[i128; ALL]| {
+            let (_, with_square) = sums.split_at(ALONE + WITH_OUTCOME);
+            sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
+                && sums[..ALONE].iter().chain(with_square).all(|sum| *sum >= 0)
         };
         self.given == given
+            && self.outcomes.is_sound()
             && self.sums.len() == bins
             && bins.checked_mul(options) == Some(self.rows.len())
             && self.sums.iter().all(sound)
@@ -117,12 +150,18 @@ impl Half {
     }
 
     /// The bin of a distance. The last one also holds the end of the span.
+    pub(super) fn bin(&self, v: f64) -> usize {
+        self.bin_and_rest(v).0
+    }
+
+    /// The bin of a distance, and the distance from the bin's start in bins.
     ///
     /// Values that people write down often lie on the edge of a bin, where rounding must not choose a side.
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub(super) fn bin(&self, v: f64) -> usize {
-        ((v * BINS + EDGE) as usize).min(self.sums.len() - 1)
+    fn bin_and_rest(&self, v: f64) -> (usize, f64) {
+        let bin = ((v * BINS + EDGE) as usize).min(self.sums.len() - 1);
+        (bin, (v * BINS - bin as f64).clamp(0.0, 1.0))
     }
 
     /// Rows of an option in a bin.
@@ -137,36 +176,58 @@ impl Half {
 
     /// Sums over the bins nearest to the cut.
     pub(super) fn within(&self, bins: usize) -> Powers {
-        let mut sums = [0.0; ALONE + WITH_OUTCOME + WITH_SQUARE];
-        let mut rows = 0;
+        let (start, step) = (self.outcomes.start(), self.outcomes.step());
+        let (one, width) = (ONE as f64, bins as f64);
+        let mut within = Powers {
+            alone: [0.0; ALONE + 1],
+            with_outcome: [0.0; WITH_OUTCOME],
+            with_square: [0.0; WITH_SQUARE],
+            bandwidth: width / BINS,
+        };
         for bin in 0..bins.min(self.bins()) {
-            rows += self.rows(self.given, bin);
-            for (sum, part) in sums.iter_mut().zip(&self.sums[bin]) {
-                *sum += part;
+            let mut alone = [self.rows(self.given, bin) as f64; ALONE + 1];
+            let (powers, rest) = self.sums[bin].split_at(ALONE);
+            let (outcomes, squares) = rest.split_at(WITH_OUTCOME);
+            for (power, &sum) in alone[1..].iter_mut().zip(powers) {
+                *power = sum as f64 / one;
             }
-        }
-        let bandwidth = bins as f64 / BINS;
-        let mut alone = [rows as f64; ALONE + 1];
-        alone[1..].copy_from_slice(&sums[..ALONE]);
-        let (mut with_outcome, mut with_square) = ([0.0; WITH_OUTCOME], [0.0; WITH_SQUARE]);
-        with_outcome.copy_from_slice(&sums[ALONE..ALONE + WITH_OUTCOME]);
-        with_square.copy_from_slice(&sums[ALONE + WITH_OUTCOME..]);
-        for powers in [&mut alone[..], &mut with_outcome[..], &mut with_square[..]] {
-            let mut divisor = 1.0;
-            for sum in powers {
-                *sum /= divisor;
-                divisor *= bandwidth;
+            // y = start + step·Y.
+            let (mut with_outcome, mut with_square) = ([0.0; WITH_OUTCOME], [0.0; WITH_SQUARE]);
+            for (at, &sum) in outcomes.iter().enumerate() {
+                with_outcome[at] = start * alone[at] + step * (sum as f64 / one);
             }
+            for (at, &sum) in squares.iter().enumerate() {
+                let mixed = 2.0 * with_outcome[at] - start * alone[at];
+                with_square[at] = start * mixed + step * step * sum as f64;
+            }
+            let at = bin as f64;
+            add_shifted(&mut within.alone, &alone, at, width);
+            add_shifted(&mut within.with_outcome, &with_outcome, at, width);
+            add_shifted(&mut within.with_square, &with_square, at, width);
         }
-        Powers { alone, with_outcome, with_square, bandwidth }
+        within
     }
 }
 
-/// `v⁰` to `v⁵`.
+/// Adds to sums of powers of `(at + w)/width` those of a bin, from the sums of powers of w: `(at + w)ʲ = Σ_m C(j,m)·at^(j−m)·wᵐ`.
+fn add_shifted(sums: &mut [f64], powers: &[f64], at: f64, width: f64) {
+    // The sums of `(at + w)ʲ·wᵐ`, for one j after the other.
+    let mut mixed = powers.to_vec();
+    for sum in sums {
+        *sum += mixed[0];
+        for m in 0..mixed.len() - 1 {
+            mixed[m] = (at * mixed[m] + mixed[m + 1]) / width;
+        }
+        mixed.pop();
+    }
+}
+
+/// `w⁰` to `w⁶` in whole numbers, each rounded back.
 #[inline]
-fn powers(v: f64) -> [f64; WITH_OUTCOME] {
-    let square = v * v;
-    [1.0, v, square, square * v, square * square, square * square * v]
+fn powers(w: f64) -> [i64; ALONE + 1] {
+    let w = whole(w);
+    let (square, cube) = (times(w, w), times(times(w, w), w));
+    [ONE, w, square, cube, times(square, square), times(square, cube), times(cube, cube)]
 }
 
 impl Powers {

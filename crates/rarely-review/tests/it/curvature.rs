@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rarely_core::Rng;
-use rarely_review::{Curvature, Moments, NoCurvature};
+use rarely_review::{Curvature, Moments, NoCurvature, RewardGrid};
 use serde_json::Value;
 
 use crate::python::{self, numbers};
@@ -33,12 +33,13 @@ fn residual(columns: &[Vec<f64>], outcome: &[f64]) -> (f64, usize) {
     (dot(&rest, &rest), basis.len())
 }
 
-/// Rows with an intercept, numeric features, and one that is 0 or 1.
+/// Rows with an intercept, numeric features, and one that is 0 or 1. Features are multiples of 2⁻¹³, so that their squares are whole numbers
+/// of the grid, too.
 fn rows(count: usize, numeric: usize, bend: f64, rng: &mut Rng) -> (Vec<Vec<f64>>, Vec<f64>) {
     (0..count)
         .map(|_| {
             let mut context = vec![1.0];
-            context.extend((0..numeric).map(|_| rng.uniform()));
+            context.extend((0..numeric).map(|_| (rng.uniform() * 8192.0).floor() / 8192.0));
             context.push(f64::from(rng.uniform() < 0.5));
             let line: f64 = context.iter().enumerate().map(|(i, x)| x * (0.3 - 0.1 * i as f64)).sum();
             let square = (context[1] - 0.5) * (context[1] - 0.5);
@@ -49,7 +50,7 @@ fn rows(count: usize, numeric: usize, bend: f64, rng: &mut Rng) -> (Vec<Vec<f64>
 }
 
 fn summed(contexts: &[Vec<f64>], outcomes: &[f64], squares: &[usize]) -> Moments {
-    let mut moments = Moments::new(contexts[0].len(), squares);
+    let mut moments = Moments::new(contexts[0].len(), squares, RewardGrid::open());
     for (context, outcome) in contexts.iter().zip(outcomes) {
         moments.add(context, *outcome);
     }
@@ -101,19 +102,20 @@ fn agrees_with_statsmodels(case: &Value) {
     let found = summed(&contexts, &numbers(&case["reward"]), &squares).curvature().expect("enough rows");
     let number = |value: &Value| value.as_f64().expect("a number");
     assert_eq!(serde_json::json!([found.degrees.0, found.degrees.1]), case["degrees"], "{name}");
-    close(found.statistic, number(&case["statistic"]), 1e-9);
+    // These features are not on the grid: they are rounded by up to 2⁻²⁷ = 7e-9.
+    close(found.statistic, number(&case["statistic"]), 1e-6);
     let p_value = number(&case["p_value"]);
-    assert!((found.p_value / p_value - 1.0).abs() < 1e-8, "{name}: {} instead of {p_value}", found.p_value);
-    close(found.residual_variance, number(&case["residual_variance"]), 1e-10);
+    assert!((found.p_value / p_value - 1.0).abs() < 1e-6, "{name}: {} instead of {p_value}", found.p_value);
+    close(found.residual_variance, number(&case["residual_variance"]), 1e-8);
     let terms = case["terms"].as_array().expect("terms");
     assert_eq!(found.terms.len(), terms.len(), "{name}");
     for (found, expected) in found.terms.iter().zip(terms) {
         assert_eq!(expected["coordinate"], found.coordinate, "{name}");
-        close(found.coefficient, number(&expected["coefficient"]), 1e-9);
-        close(found.standard_error, number(&expected["standard_error"]), 1e-9);
+        close(found.coefficient, number(&expected["coefficient"]), 1e-7);
+        close(found.standard_error, number(&expected["standard_error"]), 1e-7);
     }
     for (context, expected) in contexts.iter().zip(numbers(&case["fitted"])) {
-        close(found.predict(context), expected, 1e-9);
+        close(found.predict(context), expected, 1e-7);
     }
 }
 
@@ -160,7 +162,7 @@ fn a_planted_bend_is_found() {
 #[test]
 fn an_exact_line_is_not_called_bent() {
     for offset in [0.0, 1.0, 1000.0] {
-        let mut moments = Moments::new(2, &[1]);
+        let mut moments = Moments::new(2, &[1], RewardGrid::open());
         for i in 0..100_000 {
             let x = f64::from(i % 977) / 977.0;
             moments.add(&[1.0, x], offset * (1.0 + x));
@@ -172,7 +174,7 @@ fn an_exact_line_is_not_called_bent() {
 
 #[test]
 fn an_exact_bend_is() {
-    let mut moments = Moments::new(2, &[1]);
+    let mut moments = Moments::new(2, &[1], RewardGrid::open());
     for i in 0..1000 {
         let x = f64::from(i) / 1000.0;
         moments.add(&[1.0, x], x * x);
@@ -184,7 +186,7 @@ fn an_exact_bend_is() {
 
 #[test]
 fn without_enough_rows_or_values_there_is_no_test() {
-    let moments = Moments::new(2, &[1]);
+    let moments = Moments::new(2, &[1], RewardGrid::open());
     assert_eq!(moments.curvature(), Err(NoCurvature::TooFewRows { rows: 0, needed: 13 }));
     let (contexts, outcomes) = rows(14, 1, 0.0, &mut Rng::new(1, 0));
     let moments = summed(&contexts, &outcomes, &[1]);
