@@ -8,7 +8,7 @@
 use crate::arm::{Arm, Parameters, Shape};
 use crate::context::Contexts;
 use crate::error::{ConfirmError, ObserveError};
-use crate::majority::Majority;
+use crate::outcome_ends::OutcomeEnds;
 use crate::statistics::check_outcome;
 use crate::symmetric::{ANY, add_outer_sized, add_scaled, by_dimension, dot, packed_length, solve};
 
@@ -220,22 +220,22 @@ impl LeastSquares {
         let dimension = shape.dimension();
         let mut information = vec![vec![0.0; packed_length(dimension)]; shape.arms()];
         let mut moments = vec![vec![0.0; dimension]; shape.arms()];
-        let mut outcomes = vec![Majority::default(); shape.arms()];
+        let mut outcomes = vec![OutcomeEnds::default(); shape.arms()];
         for (_, context, arm, reward) in log.rows() {
             let sums = &mut information[arm];
             by_dimension!(dimension, add_outer_sized(sums, 1.0, context), add_outer_sized::<ANY>(sums, 1.0, context));
             add_scaled(&mut moments[arm], reward, context);
             outcomes[arm].add(reward);
         }
-        let fit_arm = |((information, moment), outcomes): ((&Vec<f64>, &Vec<f64>), &Majority)| {
+        let fit_arm = |((information, moment), outcomes): ((&Vec<f64>, &Vec<f64>), &OutcomeEnds)| {
             ArmFit::new(outcomes.count(), information, moment, 0.0)
         };
         let mut arms: Vec<_> = information.iter().zip(&moments).zip(&outcomes).map(fit_arm).collect();
         refine(&mut arms, log, &mut moments);
         Self {
             shape,
-            counts: outcomes.iter().map(Majority::count).collect(),
-            rarer: outcomes.iter().map(Majority::rarer).collect(),
+            counts: outcomes.iter().map(OutcomeEnds::count).collect(),
+            rarer: outcomes.iter().map(OutcomeEnds::rarer).collect(),
             arms,
         }
     }

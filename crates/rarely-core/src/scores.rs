@@ -9,8 +9,8 @@ use crate::arm::Arm;
 use crate::confidence::Interval;
 use crate::confirm::check_counts;
 use crate::error::{ConfirmError, ScoreError, SettingsError};
-use crate::majority::Majority;
 use crate::number::in_range;
+use crate::outcome_ends::OutcomeEnds;
 use crate::planned::Look;
 use crate::sequence::{AsymptoticSequence, EmpiricalBernstein, RunningMean};
 use crate::standard::{Confirmed, ErrorBudget, Method, Standard, Timing};
@@ -193,7 +193,7 @@ pub struct Scores {
     settings: ScoreSettings,
     budget: ErrorBudget,
     /// For each arm that the change concerned at some case, its outcomes there.
-    outcomes: Vec<Option<Majority>>,
+    outcomes: Vec<Option<OutcomeEnds>>,
     bernstein: EmpiricalBernstein,
     asymptotic: AsymptoticSequence,
 }

@@ -6,6 +6,7 @@ mod people;
 mod rejections;
 mod row_columns;
 mod sequence;
+mod shared;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,13 +77,21 @@ pub struct LoggedCase {
     pub time: Option<String>,
     /// The row in its file, from 0, whether rows before it were rejected or not.
     pub row_in_file: u64,
+    /// Its file, from 0.
+    pub file: usize,
+    /// The cases before it, in all files.
+    pub position: u64,
 }
 
 impl LoggedCase {
     /// An empty case to read into.
     pub fn new(document: &PolicyDocument) -> Self {
+        Self::blank(document.encoder().blank())
+    }
+
+    fn blank(context: Vec<f64>) -> Self {
         Self {
-            context: document.encoder().blank(),
+            context,
             arm: Arm::new(0),
             reward: 0.0,
             propensity: None,
@@ -91,6 +100,8 @@ impl LoggedCase {
             weight: 1.0,
             time: None,
             row_in_file: 0,
+            file: 0,
+            position: 0,
         }
     }
 }
@@ -197,6 +208,7 @@ impl Cases {
                     Err(OutOfOrder::Rows(error)) => return Err(error.into()),
                 }
             }
+            (case.file, case.position) = (self.sources.current, self.accepted);
             self.accepted += 1;
             return Ok(true);
         }

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
+use rarely_review::{EvidenceBase, Place, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -22,8 +22,8 @@ use crate::frame::PyFrame;
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
 
-/// Rows between two checks for Ctrl-C.
-const STRIDE: usize = 50_000;
+/// Blocks of cases between two checks for Ctrl-C.
+const STRIDE: u64 = 100;
 
 /// Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 #[pyfunction]
@@ -127,11 +127,12 @@ fn read(
     reject_limit: u64,
     tally: &mut Tally,
 ) -> PyResult<Vec<String>> {
-    let cases = walk(py, document, log, reject_limit, |case| {
-        tally.add_row(&row(case));
+    let mut shares = Tally::shared(&document.checked);
+    let cases = walk(py, document, log, reject_limit, |cases, interrupted| {
+        cases.share(&mut shares, |tally, case| tally.add_row(&row(case)), |_| interrupted())
     })?;
-    tally.reject(cases.rejected_count());
-    tally.check_sources().map_err(|error| error::REVIEW.explain(py, &error))?;
+    let read = Tally::joined(shares, cases.rejected_count()).and_then(|read| tally.merge(&read));
+    read.map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
 
@@ -143,8 +144,8 @@ fn read_again(
     reject_limit: u64,
     mut second: SecondReading,
 ) -> PyResult<SecondReading> {
-    walk(py, document, log, reject_limit, |case| {
-        second.add_row(&row(case));
+    walk(py, document, log, reject_limit, |cases, interrupted| {
+        cases.read_ahead(|case| second.add_row(&row(case)), |_| interrupted())
     })?;
     Ok(second)
 }
@@ -156,17 +157,18 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
+        place: Some(Place { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }
 }
 
-/// Passes every case of a log to `take`. Ctrl-C stops it.
+/// Opens a log and reads it by `walk`, which is given what to call now and then, so that Ctrl-C stops it.
 fn walk(
     py: Python<'_>,
     document: &PyDocument,
     log: LogSource,
     reject_limit: u64,
-    mut take: impl FnMut(&LoggedCase) + Send,
+    walk: impl FnOnce(&mut Cases, &mut (dyn FnMut() -> Result<(), WalkError> + Send)) -> Result<(), WalkError> + Send,
 ) -> PyResult<Cases> {
     let checked = &document.checked;
     let columns = Columns::of(checked);
@@ -175,21 +177,33 @@ fn walk(
         LogSource::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
     };
     let mut cases = cases.map_err(|error| reading(py, &error, reject_limit))?;
-    let mut case = LoggedCase::new(checked);
-    loop {
-        let more = py.detach(|| {
-            for _ in 0..STRIDE {
-                if !cases.next(&mut case)? {
-                    return Ok(false);
-                }
-                take(&case);
-            }
-            Ok(true)
-        });
-        py.check_signals()?;
-        if !more.map_err(|error| reading(py, &error, reject_limit))? {
-            return Ok(cases);
+    let mut calls = 0_u64;
+    let mut interrupted = || {
+        calls += 1;
+        if calls.is_multiple_of(STRIDE) {
+            Python::attach(|py| py.check_signals().map_err(WalkError::Stopped))
+        } else {
+            Ok(())
         }
+    };
+    let walked = py.detach(|| walk(&mut cases, &mut interrupted));
+    match walked {
+        Ok(()) => Ok(cases),
+        Err(WalkError::Data(error)) => Err(reading(py, &error, reject_limit)),
+        Err(WalkError::Stopped(error)) => Err(error),
+    }
+}
+
+/// Why a log was not read to its end.
+enum WalkError {
+    Data(DataError),
+    /// By Ctrl-C.
+    Stopped(PyErr),
+}
+
+impl From<DataError> for WalkError {
+    fn from(error: DataError) -> Self {
+        Self::Data(error)
     }
 }
 

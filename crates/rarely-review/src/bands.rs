@@ -1,7 +1,11 @@
 //! Bands of a feature: groups of people that an owner would name, such as "systolic 140–160 mmHg" or "diabetic = yes".
 
+use std::ops::Range;
+
 use rarely_policy::{FeatureKind, PolicyDocument, number::short};
 use serde::{Deserialize, Serialize};
+
+use crate::fixed_point::floor;
 
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
@@ -9,7 +13,8 @@ const BANDS: f64 = 7.0;
 /// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bands {
-    ladders: Vec<Cells>,
+    numeric: Vec<NumericCells>,
+    levels: Vec<LevelCells>,
     bands: Vec<Band>,
 }
 
@@ -37,23 +42,31 @@ pub enum Members {
     Level(String),
 }
 
-/// How to find the band of one feature.
+/// How to find the band of a numeric feature: the whole part of `offset + scale·x`.
 #[derive(Debug, Clone, PartialEq)]
-struct Cells {
+struct NumericCells {
     first: usize,
-    count: usize,
+    last: usize,
     coordinate: usize,
-    /// A coordinate's band is the whole part of `offset + scale·x`; levels have none.
-    scale: Option<(f64, f64)>,
+    offset: f64,
+    scale: f64,
+}
+
+/// How to find the band of a feature with levels.
+#[derive(Debug, Clone, PartialEq)]
+struct LevelCells {
+    first: usize,
+    /// Those of its levels but the first.
+    coordinates: Range<usize>,
 }
 
 impl Bands {
     /// The bands of a document's features: numbers in round steps, levels one by one.
     pub fn of(document: &PolicyDocument) -> Self {
-        let (mut ladders, mut bands) = (Vec::new(), Vec::new());
+        let (mut numeric, mut levelled, mut bands) = (Vec::new(), Vec::new(), Vec::new());
         for (feature, described) in document.features().iter().enumerate() {
             let (first, coordinate) = (bands.len(), document.offset(feature));
-            let scale = match &described.kind {
+            match &described.kind {
                 FeatureKind::Numeric { low, high, .. } => {
                     let step = round_step((high - low) / BANDS);
                     let start = (low / step).floor();
@@ -63,17 +76,18 @@ impl Bands {
                             .windows(2)
                             .map(|ends| Band { feature, members: Members::Between { low: ends[0], high: ends[1] } }),
                     );
-                    Some((low / step - start, (high - low) / step))
+                    // The small summand puts a value on an edge into the upper band, whatever the rounding.
+                    let (offset, scale) = (low / step - start + 1e-9, (high - low) / step);
+                    numeric.push(NumericCells { first, last: bands.len() - 1, coordinate, offset, scale });
                 }
                 FeatureKind::Levels(levels) => {
                     let members = levels.iter().cloned().map(Members::Level);
                     bands.extend(members.map(|members| Band { feature, members }));
-                    None
+                    levelled.push(LevelCells { first, coordinates: coordinate..coordinate + levels.len() - 1 });
                 }
-            };
-            ladders.push(Cells { first, count: bands.len() - first, coordinate, scale });
+            }
         }
-        Self { ladders, bands }
+        Self { numeric, levels: levelled, bands }
     }
 
     /// The bands, feature by feature.
@@ -83,19 +97,17 @@ impl Bands {
 
     /// The bands that a person is in, one for each feature.
     #[inline]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
-        self.ladders.iter().map(|cells| {
-            let at = if let Some((offset, scale)) = cells.scale {
-                // The small summand puts a value on an edge into the upper band, whatever the rounding.
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                let at = (offset + scale * context[cells.coordinate] + 1e-9) as usize;
-                at
-            } else {
-                let levels = &context[cells.coordinate..cells.coordinate + cells.count - 1];
-                levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
-            };
-            cells.first + at.min(cells.count - 1)
-        })
+        let numeric = self.numeric.iter().map(|cells| {
+            let at = floor(cells.offset + cells.scale * context[cells.coordinate]);
+            (cells.first + at as usize).min(cells.last)
+        });
+        let levels = self.levels.iter().map(|cells| {
+            let levels = &context[cells.coordinates.clone()];
+            cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
+        });
+        numeric.chain(levels)
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn times(one: i64, other: i64) -> i64 {
 /// `⌊t⌋` of a number below `2⁵¹` in magnitude, by additions only, so that several are computed at once.
 #[inline]
 #[allow(clippy::cast_possible_wrap)]
-fn floor(t: f64) -> i64 {
+pub(crate) fn floor(t: f64) -> i64 {
     /// From here on numbers are whole, and their last bits count them.
     const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
     let nearest = t + WHOLE;

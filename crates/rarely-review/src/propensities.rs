@@ -7,6 +7,7 @@
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 
+use crate::fixed_point::{ONE, product};
 use crate::tally_row::TallyRow;
 
 /// A mean weight is wrong if it is more than this number of standard errors, …
@@ -34,8 +35,10 @@ struct OptionWeights {
     possible: u64,
     /// Rows in which its propensity is below the minimum.
     below: u64,
-    sum: f64,
-    squares: f64,
+    /// Of the weights `1/p` in whole numbers (mathematics §17) …
+    sum: i128,
+    /// … and of their squares.
+    squares: i128,
     largest: f64,
 }
 
@@ -95,9 +98,10 @@ impl PropensitySums {
             option.below += u64::from(propensity.is_some_and(|propensity| propensity < minimum));
             if is_given {
                 let weight = 1.0 / given;
+                let whole = whole_weight(weight);
                 option.given += 1;
-                option.sum += weight;
-                option.squares += weight * weight;
+                option.sum += whole;
+                option.squares = option.squares.saturating_add(whole * whole);
                 option.largest = option.largest.max(weight);
             }
         }
@@ -114,7 +118,7 @@ impl PropensitySums {
             mine.possible += theirs.possible;
             mine.below += theirs.below;
             mine.sum += theirs.sum;
-            mine.squares += theirs.squares;
+            mine.squares = mine.squares.saturating_add(theirs.squares);
             mine.largest = mine.largest.max(theirs.largest);
         }
     }
@@ -122,9 +126,10 @@ impl PropensitySums {
     /// Whether there is a sound sum for each of so many options. Check this first on a state that was read from a file.
     pub(crate) fn is_sound(&self, options: usize) -> bool {
         self.options.len() == options
-            && self.options.iter().all(|option| {
-                option.given <= self.rows && [option.sum, option.squares, option.largest].iter().all(|sum| *sum >= 0.0)
-            })
+            && self
+                .options
+                .iter()
+                .all(|option| option.given <= self.rows && option.sum.min(option.squares) >= 0 && option.largest >= 0.0)
     }
 
     /// The propensities of every option; nothing if no row had one.
@@ -138,14 +143,21 @@ impl PropensitySums {
     }
 }
 
+/// In whole numbers; a propensity below `2⁻³⁴` counts as that.
+#[allow(clippy::cast_possible_truncation)]
+fn whole_weight(weight: f64) -> i128 {
+    (weight.min((1_u64 << 34) as f64) * ONE as f64 + 0.5) as i128
+}
+
 impl OptionWeights {
     fn check(&self, name: &str, rows: f64, has_minimum: bool) -> PropensityCheck {
-        let mean = self.sum / rows;
-        let variance = (self.squares / rows - mean * mean).max(0.0);
+        let (sum, squares) = (self.sum as f64 / ONE as f64, product(self.squares));
+        let mean = sum / rows;
+        let variance = (squares / rows - mean * mean).max(0.0);
         let standard_error = (variance / (rows - 1.0).max(1.0)).sqrt();
         let expected = self.possible as f64 / rows;
         let off = (mean - expected).abs();
-        let effective = if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 };
+        let effective = if squares > 0.0 { sum * sum / squares } else { 0.0 };
         let does_not_fit = self.given > 0 && off > WRONG_ERRORS * standard_error && off > WRONG_BY * expected;
         let few = self.possible > 0 && effective < FEW_ROWS;
         let warnings =

@@ -12,9 +12,11 @@ const LOW: u64 = 0xffff_ffff;
 /// Rows that wait to be added, and the sums of the blocks since they were last taken out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowBlock {
-    /// By columns; rows that are not there are 0.
-    columns: Vec<[u64; ROWS]>,
+    /// One row after the other.
+    waiting: Vec<u32>,
     rows: usize,
+    /// The same by columns, for the time of a multiplication.
+    columns: Vec<[u64; ROWS]>,
     /// The lower triangle of the products' sums, by rows.
     sums: Vec<u64>,
     blocks: u32,
@@ -24,23 +26,15 @@ impl RowBlock {
     /// Adds a row of so many numbers. False if one of them is too large for machine words: nothing is added then.
     #[inline]
     #[must_use]
+    #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation)]
     pub(crate) fn add(&mut self, row: &[i64], wide: &mut [i128]) -> bool {
-        #[allow(clippy::cast_sign_loss)]
         if row.iter().fold(0, |all, &value| all | value as u64) >= LIMIT {
             return false;
         }
-        if self.columns.len() != row.len() {
-            self.columns = vec![[0; ROWS]; row.len()];
-            self.sums = vec![0; wide.len()];
-        }
-        for (column, &value) in self.columns.iter_mut().zip(row) {
-            #[allow(clippy::cast_sign_loss)]
-            let value = value as u64;
-            column[self.rows] = value;
-        }
+        self.waiting.extend(row.iter().map(|&value| value as u32));
         self.rows += 1;
         if self.rows == ROWS {
-            self.multiply();
+            self.multiply(wide.len());
             if self.blocks == BLOCKS {
                 self.take_out(wide);
             }
@@ -51,15 +45,24 @@ impl RowBlock {
     /// Adds everything to the wide sums, and gives the memory back.
     pub(crate) fn settle(&mut self, wide: &mut [i128]) {
         if self.rows > 0 {
-            self.columns.iter_mut().for_each(|column| column[self.rows..].fill(0));
-            self.multiply();
+            self.multiply(wide.len());
         }
         self.take_out(wide);
         *self = Self::default();
     }
 
-    fn multiply(&mut self) {
+    fn multiply(&mut self, sums: usize) {
+        let width = self.waiting.len() / self.rows;
+        self.sums.resize(sums, 0);
+        self.columns.resize(width, [0; ROWS]);
+        self.columns.iter_mut().for_each(|column| column[self.rows..].fill(0));
+        for (at, row) in self.waiting.chunks_exact(width).enumerate() {
+            for (column, &value) in self.columns.iter_mut().zip(row) {
+                column[at] = u64::from(value);
+            }
+        }
         add_products(&self.columns, &mut self.sums);
+        self.waiting.clear();
         self.rows = 0;
         self.blocks += 1;
     }

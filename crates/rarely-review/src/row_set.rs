@@ -6,7 +6,7 @@ use crate::people_sample::mix;
 use crate::tally_row::TallyRow;
 
 /// One log: its rows, and a digest of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Source {
     pub(crate) rows: u64,
     /// The sum of the rows' priorities, which depend on the place and the content of a row.

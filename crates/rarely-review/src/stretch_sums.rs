@@ -4,7 +4,7 @@
 //! other two thirds judge them. The stretches tell a trend in time from the effect of an option. There are at most 64, fewer of large sums, so
 //! that the size does not grow with the log: when they are full, neighbours are put together.
 
-use rarely_core::{ArmSums, Majority};
+use rarely_core::{ArmSums, OutcomeEnds};
 use serde::{Deserialize, Serialize};
 
 use crate::moments::Moments;
@@ -20,12 +20,15 @@ const MOST_NUMBERS: usize = 1 << 17;
 const FIRST_ROWS: u64 = 64;
 
 /// The stretches of a log.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Stretches {
     /// In the order of the rows.
     all: Vec<Stretch>,
     /// Rows after which a stretch is full.
     full_at: u64,
+    /// The stretch of the row before.
+    #[serde(skip)]
+    current: Option<usize>,
 }
 
 /// The sums of one stretch.
@@ -42,7 +45,7 @@ pub(crate) struct Stretch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PartSums {
     pub(crate) moments: Moments,
-    pub(crate) outcomes: Majority,
+    pub(crate) outcomes: OutcomeEnds,
 }
 
 impl PartSums {
@@ -66,30 +69,53 @@ pub(crate) fn proposes(unit: u64) -> bool {
 }
 
 impl Stretches {
-    /// The sums to which the next row belongs: those of its part, all options.
+    /// The sums to which a row belongs: those of its part, all options. `position` is the number of rows before it, if it is not the next one.
     #[inline]
-    pub(crate) fn next(&mut self, proposing: bool, empty: impl Fn() -> Vec<PartSums>) -> &mut [PartSums] {
-        let full = self.full_at;
-        if self.all.last().is_none_or(|last| last.rows >= full) {
-            self.start(&empty);
+    pub(crate) fn of_row(
+        &mut self,
+        position: Option<u64>,
+        proposing: bool,
+        empty: impl Fn() -> Vec<PartSums>,
+    ) -> &mut [PartSums] {
+        let at = position.unwrap_or_else(|| self.next_position());
+        let full = self.full_at.max(1);
+        if self.full_at == 0 || self.current != usize::try_from(at / full).ok() {
+            self.move_to(at, &empty);
         }
-        let last = self.all.last_mut().expect("one was started");
-        last.rows += 1;
-        if proposing { &mut last.proposing } else { &mut last.confirming }
+        let stretch = self.current.and_then(|current| self.all.get_mut(current)).expect("it was moved to");
+        stretch.rows += 1;
+        if proposing { &mut stretch.proposing } else { &mut stretch.confirming }
+    }
+
+    /// After the last row, where rows come one after the other.
+    #[inline]
+    fn next_position(&self) -> u64 {
+        let full_ones = self.all.len().saturating_sub(1) as u64;
+        // A stretch that came from another log may not be full; its rest is left out.
+        full_ones * self.full_at + self.all.last().map_or(0, |last| last.rows.min(self.full_at))
     }
 
     #[cold]
-    fn start(&mut self, empty: &impl Fn() -> Vec<PartSums>) {
+    fn move_to(&mut self, position: u64, empty: &impl Fn() -> Vec<PartSums>) {
         if self.full_at == 0 {
             self.full_at = FIRST_ROWS;
         }
-        if let Some(last) = self.all.last_mut() {
+        if let Some(last) = self.current.and_then(|current| self.all.get_mut(current)) {
             last.proposing.iter_mut().chain(&mut last.confirming).for_each(|part| part.moments.settle());
         }
-        if self.all.len() >= self.most() {
+        let index = |full_at: u64| usize::try_from(position / full_at).unwrap_or(usize::MAX);
+        let start = || Stretch { rows: 0, proposing: empty(), confirming: empty() };
+        if self.all.is_empty() {
+            self.all.push(start());
+        }
+        while index(self.full_at) >= self.most() {
             self.halve();
         }
-        self.all.push(Stretch { rows: 0, proposing: empty(), confirming: empty() });
+        let at = index(self.full_at);
+        while self.all.len() <= at {
+            self.all.push(start());
+        }
+        self.current = Some(at);
     }
 
     fn most(&self) -> usize {
@@ -111,10 +137,33 @@ impl Stretches {
         }
         self.all = together;
         self.full_at *= 2;
+        self.current = None;
+    }
+
+    /// Adds other rows of the same log, each at its own position.
+    pub(crate) fn join(&mut self, other: &Self) {
+        let mut other = other.clone();
+        if self.full_at == 0 {
+            *self = other;
+            return;
+        }
+        while other.full_at > 0 && self.full_at < other.full_at {
+            self.halve();
+        }
+        while other.full_at > 0 && other.full_at < self.full_at {
+            other.halve();
+        }
+        for (at, stretch) in other.all.into_iter().enumerate() {
+            match self.all.get_mut(at) {
+                Some(mine) => mine.merge(&stretch),
+                None => self.all.push(stretch),
+            }
+        }
     }
 
     /// Adds the stretches of a log that came later.
     pub(crate) fn append(&mut self, later: &Self) {
+        self.current = None;
         self.all.extend(later.all.iter().cloned());
         self.full_at = self.full_at.max(later.full_at);
         while self.all.len() > self.most() {
@@ -168,6 +217,12 @@ impl Stretches {
                 let rows: u64 = parts.iter().flat_map(|part| part.iter()).map(|part| part.moments.rows()).sum();
                 rows == stretch.rows && parts.iter().all(|part| part.len() == options && part.iter().all(sound))
             })
+    }
+}
+
+impl PartialEq for Stretches {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.all, self.full_at) == (&other.all, other.full_at)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
-use rarely_core::{Arm, ArmSums, Digest, LookPlan, Majority, Parameters, Statistics};
+mod saved;
+mod sharing;
+
+use rarely_core::{Arm, ArmSums, Digest, LookPlan, OutcomeEnds, Parameters, Statistics};
 use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -18,8 +21,7 @@ use crate::stretch_sums::{PartSums, Stretch, Stretches};
 use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
 
-/// The format of saved statistics.
-pub const TALLY_FORMAT: u32 = 2;
+pub use saved::TALLY_FORMAT;
 
 /// Everything that a review needs from a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,14 +59,6 @@ pub struct Tally {
     /// The rows along the running variable, in one pass over a log that keeps them.
     #[serde(skip)]
     rows: Option<CutRows>,
-}
-
-/// The form in a file.
-#[derive(Serialize, Deserialize)]
-struct Saved<T> {
-    format: u32,
-    checksum: String,
-    tally: T,
 }
 
 impl Tally {
@@ -109,75 +103,6 @@ impl Tally {
         Self { rows: tally.jumps.as_ref().map(|_| CutRows::new()), ..tally }
     }
 
-    /// The text of a file, with a checksum.
-    ///
-    /// # Errors
-    /// [`TallyError::NotATally`] if it cannot be written as JSON, which finite sums can.
-    pub fn to_text(&self) -> Result<String, TallyError> {
-        let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
-        let text = serde_json::to_string(self).map_err(unreadable)?;
-        let saved = Saved { format: TALLY_FORMAT, checksum: checksum(&text), tally: self };
-        serde_json::to_string(&saved).map_err(unreadable)
-    }
-
-    /// Reads the text of a file, and checks that it is whole and unaltered. The result can be merged with others; a review needs it
-    /// [revived](Tally::revive).
-    ///
-    /// # Errors
-    /// [`TallyError`] if it has another format, is damaged, or is something else.
-    pub fn from_text(text: &str) -> Result<Self, TallyError> {
-        let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
-        let outer: Saved<serde::de::IgnoredAny> = serde_json::from_str(text).map_err(unreadable)?;
-        if outer.format != TALLY_FORMAT {
-            return Err(TallyError::Format { found: outer.format });
-        }
-        let damaged = |_| TallyError::Damaged("a part cannot be read");
-        let saved: Saved<Self> = serde_json::from_str(text).map_err(damaged)?;
-        let again = serde_json::to_string(&saved.tally).map_err(unreadable)?;
-        if checksum(&again) != saved.checksum {
-            return Err(TallyError::Damaged("the checksum does not match"));
-        }
-        saved.tally.check()
-    }
-
-    fn check(self) -> Result<Self, TallyError> {
-        let dimension = self.sample.dimension();
-        let squares = self.options.first().map(Moments::squares);
-        let whole = !self.options.is_empty()
-            && self.options.iter().all(|option| {
-                option.is_sound() && option.dimension() == dimension && Some(option.squares()) == squares
-            })
-            && self.tried.len() == self.options.len()
-            && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
-            && self.stretches.is_sound(self.options.len(), &self.options[0])
-            && self.propensities.as_ref().is_none_or(|sums| sums.is_sound(self.options.len()))
-            && self.jumps.as_ref().is_none_or(Jumps::is_sound);
-        if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
-    }
-
-    /// Prepares sums that were read from a file for a review. Rows that are added to it are not divided: merge it into [`Tally::new`] for that.
-    ///
-    /// # Errors
-    /// [`TallyError`] if they are of another document.
-    pub fn revive(mut self, document: &PolicyDocument) -> Result<Self, TallyError> {
-        if self.fingerprint != document.fingerprint() {
-            return Err(TallyError::Document);
-        }
-        let fresh = Self::new(document);
-        if self.options.len() != fresh.options.len()
-            || self.options[0].dimension() != fresh.options[0].dimension()
-            || self.options[0].squares() != fresh.options[0].squares()
-            || self.tried[0].len() != fresh.tried[0].len()
-        {
-            return Err(TallyError::Damaged("they do not fit their own document"));
-        }
-        // The jumps are about the cuts of one rule; for another rule they start again.
-        let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
-        self.jumps = self.jumps.filter(same).or(fresh.jumps);
-        (self.bands, self.running) = (fresh.bands, fresh.running);
-        Ok(self)
-    }
-
     /// Adds one row of a log: its number in its file, its context, option and reward.
     #[inline]
     pub fn add(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
@@ -207,14 +132,22 @@ impl Tally {
         if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
             rows.offer(priority, running.at(context), arm.index(), reward);
         }
-        match self.sources.last_mut() {
-            Some(source) if number > source.last => {
-                source.rows += 1;
-                source.digest = source.digest.wrapping_add(priority);
-                source.last = number;
-            }
-            // Row numbers start again in each file.
-            _ => self.sources.push(Source { rows: 1, digest: priority, last: number }),
+        let file = row.place.map_or_else(|| self.file_of(number), |place| place.file);
+        if self.sources.len() <= file {
+            self.sources.resize(file + 1, Source::default());
+        }
+        let source = &mut self.sources[file];
+        source.rows += 1;
+        source.digest = source.digest.wrapping_add(priority);
+        source.last = source.last.max(number);
+    }
+
+    /// The file of the next row, where rows come one after the other: their numbers start again in each file.
+    #[inline]
+    fn file_of(&self, number: u64) -> usize {
+        match self.sources.last() {
+            Some(source) if number > source.last => self.sources.len() - 1,
+            _ => self.sources.len(),
         }
     }
 
@@ -227,10 +160,11 @@ impl Tally {
         }
         let like = &self.options;
         let empty = || {
-            let one = |like: &Moments| PartSums { moments: like.emptied(), outcomes: Majority::default() };
+            let one = |like: &Moments| PartSums { moments: like.emptied(), outcomes: OutcomeEnds::default() };
             like.iter().map(one).collect()
         };
-        let part = &mut self.stretches.next(row.proposes(), empty)[at];
+        let position = row.place.map(|place| place.position);
+        let part = &mut self.stretches.of_row(position, row.proposes(), empty)[at];
         part.moments.add_weighted(row.context, row.reward, row.weight);
         part.outcomes.add(row.reward);
         if self.options[at].is_open() {
@@ -276,7 +210,7 @@ impl Tally {
     /// # Errors
     /// [`TallyError::Twice`] if one is.
     pub fn check_sources(&self) -> Result<(), TallyError> {
-        let twice = |at: &usize| self.sources[..*at].contains(&self.sources[*at]);
+        let twice = |at: &usize| self.sources[*at].rows > 0 && self.sources[..*at].contains(&self.sources[*at]);
         match (0..self.sources.len()).find(twice) {
             Some(at) => Err(TallyError::Twice { rows: self.sources[at].rows }),
             None => Ok(()),
@@ -299,7 +233,7 @@ impl Tally {
         {
             return Err(TallyError::Document);
         }
-        if let Some(twice) = other.sources.iter().find(|source| self.sources.contains(source)) {
+        if let Some(twice) = other.sources.iter().find(|source| source.rows > 0 && self.sources.contains(source)) {
             return Err(TallyError::Twice { rows: twice.rows });
         }
         self.sources.extend(&other.sources);
@@ -480,10 +414,6 @@ pub(crate) fn regression(document: &PolicyDocument, sums: &[Moments]) -> Result<
         statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
     }
     Ok(statistics)
-}
-
-fn checksum(text: &str) -> String {
-    Digest(Sha256::digest(text).into()).to_string()
 }
 
 /// The coordinates of numeric features.

@@ -23,12 +23,33 @@ pub struct TallyRow<'a> {
     pub propensity: Option<f64>,
     /// The probability of every option; empty where they are not known.
     pub propensities: &'a [f64],
+    /// Where it stands in the reading, if several share it; otherwise it follows the row that was added before.
+    pub place: Option<Place>,
+}
+
+/// Where a row stands in a reading of several files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its file, from 0.
+    pub file: usize,
+    /// The rows before it, in all files.
+    pub position: u64,
 }
 
 impl<'a> TallyRow<'a> {
     /// A row of weight 1, in no cluster and without propensities.
     pub fn new(number: u64, context: &'a [f64], arm: Arm, reward: f64) -> Self {
-        Self { number, context, arm, reward, weight: 1.0, cluster: None, propensity: None, propensities: &[] }
+        Self {
+            number,
+            context,
+            arm,
+            reward,
+            weight: 1.0,
+            cluster: None,
+            propensity: None,
+            propensities: &[],
+            place: None,
+        }
     }
 
     /// The probability of the option that was given.

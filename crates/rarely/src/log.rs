@@ -32,6 +32,26 @@ pub(crate) struct LogOptions {
     pub(crate) reject_limit: u64,
 }
 
+/// Why a log could not be read to its end.
+enum ReadError {
+    /// Something is wrong with it.
+    Data(DataError),
+    /// What is done with it failed.
+    Other(Failure),
+}
+
+impl From<DataError> for ReadError {
+    fn from(error: DataError) -> Self {
+        Self::Data(error)
+    }
+}
+
+impl From<Failure> for ReadError {
+    fn from(failure: Failure) -> Self {
+        Self::Other(failure)
+    }
+}
+
 /// The people whom the rule is for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The people")]
@@ -56,13 +76,19 @@ impl LogOptions {
         Columns::of(document)
     }
 
-    /// Passes every case to `take`. Returns the number of rejected rows.
-    pub(crate) fn walk(
+    /// Gives every case to one of the workers, which work at the same time. Returns the number of rejected rows.
+    pub(crate) fn share<W: Send>(
         &self,
         document: &PolicyDocument,
-        take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
+        workers: &mut [W],
+        work: impl Fn(&mut W, &LoggedCase) + Sync,
     ) -> Result<u64, Failure> {
-        self.walk_with(document, &Self::columns(document), take)
+        self.read(document, &Self::columns(document), |cases, bar| {
+            cases.share(workers, work, |cases| {
+                bar.set_position(cases.progress().0);
+                Ok(())
+            })
+        })
     }
 
     /// Whether the log can be read twice: a pipe cannot.
@@ -70,26 +96,43 @@ impl LogOptions {
         self.data.iter().all(|path| path.is_file())
     }
 
-    /// Passes every case to `take` once more. Nothing is said about rejected rows: the first reading did.
+    /// Passes every case to `take` once more, in its order. Nothing is said about rejected rows: the first reading did.
     pub(crate) fn walk_again(
         &self,
         document: &PolicyDocument,
-        mut take: impl FnMut(&LoggedCase),
+        take: impl FnMut(&LoggedCase) + Send,
     ) -> Result<(), Failure> {
         let mut cases = Cases::open(document, &Self::columns(document), &self.data, self.reject_limit)?;
-        let mut case = LoggedCase::new(document);
-        while cases.next(&mut case)? {
-            take(&case);
-        }
-        Ok(())
+        cases.read_ahead(take, |_| Ok(()))
     }
 
-    /// The same with more columns.
+    /// Passes every case to `take`, in its order. Returns the number of rejected rows.
     pub(crate) fn walk_with(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
         mut take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let mut case = LoggedCase::new(document);
+        self.read(document, columns, |cases, bar| {
+            let mut rows = 0_u64;
+            while cases.next(&mut case)? {
+                take(&case)?;
+                rows += 1;
+                if rows.is_multiple_of(TICK) {
+                    bar.set_position(cases.progress().0);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads the log by `walk`, with a progress bar, and lists the rejected rows.
+    fn read(
+        &self,
+        document: &PolicyDocument,
+        columns: &Columns,
+        walk: impl FnOnce(&mut Cases, &ProgressBar) -> Result<(), ReadError>,
     ) -> Result<u64, Failure> {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
@@ -100,23 +143,12 @@ impl LogOptions {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        let mut case = LoggedCase::new(document);
-        let mut rows = 0_u64;
-        loop {
-            match cases.next(&mut case) {
-                Ok(true) => take(&case)?,
-                Ok(false) => break,
-                Err(error) => {
-                    bar.finish_and_clear();
-                    return Err(self.with_remedy(error));
-                }
-            }
-            rows += 1;
-            if rows.is_multiple_of(TICK) {
-                bar.set_position(cases.progress().0);
-            }
-        }
+        let walked = walk(&mut cases, &bar);
         bar.finish_and_clear();
+        walked.map_err(|error| match error {
+            ReadError::Data(error) => self.with_remedy(error),
+            ReadError::Other(failure) => failure,
+        })?;
         let rejected = cases.rejected_count();
         if rejected > 0 {
             say(&if rejected == 1 {

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::Args;
 use rarely_data::LoggedCase;
 use rarely_output::OutputDirectory;
+use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, Place, Review, ReviewJson, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions};
@@ -58,12 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(failure.help("give a log with --data, or saved statistics with --state"));
     }
     if !arguments.log.data.is_empty() {
-        let rejected = arguments.log.walk(&document, |case| {
-            tally.add_row(&row(case));
-            Ok(())
-        })?;
-        tally.reject(rejected);
-        tally.check_sources()?;
+        tally.merge(&gather(&arguments.log, &document)?)?;
     }
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
@@ -95,6 +91,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The statistics of the log, read by as many threads as there are processors.
+fn gather(log: &LogOptions, document: &PolicyDocument) -> Result<Tally, Failure> {
+    let mut shares = Tally::shared(document);
+    let rejected = log.share(document, &mut shares, |tally, case| tally.add_row(&row(case)))?;
+    Ok(Tally::joined(shares, rejected)?)
+}
+
 /// A case as statistics take it.
 fn row(case: &LoggedCase) -> TallyRow<'_> {
     TallyRow {
@@ -102,6 +105,7 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
+        place: Some(Place { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }
 }

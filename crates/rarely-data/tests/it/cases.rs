@@ -33,6 +33,8 @@ fn rows_become_cases() {
         weight: 1.0,
         time: Some(time.to_owned()),
         row_in_file,
+        file: 0,
+        position: row_in_file,
     };
     assert_eq!(
         found,

@@ -5,6 +5,7 @@
 
 mod cases;
 mod cases_people;
+mod cases_shared;
 mod counterfactuals;
 mod ihdp_archive;
 mod ihdp_csv;

@@ -75,9 +75,10 @@ impl CutRows {
         let cut = cuts[index];
         let from = if index == 0 { f64::NEG_INFINITY } else { cuts[index - 1].at };
         let to = cuts.get(index + 1).map_or(f64::INFINITY, |next| next.at);
-        let everybody = self.values(cuts);
+        let rows = self.in_order();
+        let everybody = values(&rows, cuts);
         let (mut x, mut y, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        for (row, &z) in self.rows.iter().zip(&everybody).filter(|(_, z)| from <= **z && **z < to) {
+        for (row, &z) in rows.iter().zip(&everybody).filter(|(_, z)| from <= **z && **z < to) {
             let given = if z < cut.at { cut.lower } else { cut.upper };
             if row.option == given {
                 x.push(z);
@@ -89,13 +90,9 @@ impl CutRows {
         NearCut { x, y, everybody, cut: cut.at, others }
     }
 
-    /// The running variable of every row, exactly a cut where it is one but for rounding.
-    fn values(&self, cuts: &[Cut]) -> Vec<f64> {
-        let all = self.rows.iter().map(|row| row.z).chain(cuts.iter().map(|cut| cut.at));
-        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), z| (low.min(z), high.max(z)));
-        let near = ROUNDING * (high - low);
-        let value = |row: &Row| cuts.iter().find(|cut| (row.z - cut.at).abs() <= near).map_or(row.z, |cut| cut.at);
-        self.rows.iter().map(value).collect()
+    /// The rows in an order that does not depend on how they came.
+    fn in_order(&self) -> Vec<Row> {
+        self.kept.in_order().into_iter().map(|(_, slot)| self.rows[slot]).collect()
     }
 
     fn insert(&mut self, priority: u64, row: Row) {
@@ -129,4 +126,13 @@ impl NearCut {
         let (others, followed) = (within(&self.others), within(&self.x));
         if others > 0.0 { others / (others + followed) } else { 0.0 }
     }
+}
+
+/// The running variable of every row, exactly a cut where it is one but for rounding.
+fn values(rows: &[Row], cuts: &[Cut]) -> Vec<f64> {
+    let all = rows.iter().map(|row| row.z).chain(cuts.iter().map(|cut| cut.at));
+    let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), z| (low.min(z), high.max(z)));
+    let near = ROUNDING * (high - low);
+    let value = |row: &Row| cuts.iter().find(|cut| (row.z - cut.at).abs() <= near).map_or(row.z, |cut| cut.at);
+    rows.iter().map(value).collect()
 }

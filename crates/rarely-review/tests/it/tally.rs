@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
 use rarely_policy::PolicyDocument;
-use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, ReviewJson, Tally};
+use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, Place, ReviewJson, Tally, TallyRow};
 
 use crate::logs::{
     Row, THREE, age_and_smoker, by_lot, drawn, judged, live_sums, log, reviewed, three_features, threshold,
@@ -265,6 +265,44 @@ fn states_merge() {
         serde_json::to_value(ReviewJson::new(&Findings::new(&document, &reviewed(&document, tally)))).unwrap()
     };
     assert_same(&answer(&merged), &answer(&one_pass), "");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// However the rows of a reading are shared out, the statistics are the same bit for bit, and so is every word of the review.
+    #[test]
+    fn shares_join_into_one_reading(
+        files in prop::collection::vec(1_usize..9000, 1..4),
+        shares in 2_usize..5,
+        block in 1_usize..700,
+        seed: u64,
+    ) {
+        let document = age_and_smoker("", &threshold(55.0));
+        let mut rng = Rng::new(seed, 0);
+        let (mut alone, mut parts) = (Tally::keeping_rows(&document), vec![Tally::keeping_rows(&document); shares]);
+        let (mut position, mut part) = (0, 0);
+        for (file, &rows) in files.iter().enumerate() {
+            for number in 0..rows as u64 {
+                let (person, arm, reward) = drawn(&mut rng);
+                let place = Some(Place { file, position });
+                let row = TallyRow { place, ..TallyRow::new(number, &person, arm, reward) };
+                alone.add_row(&row);
+                if position % block as u64 == 0 {
+                    part = rng.below(shares);
+                }
+                parts[part].add_row(&row);
+                position += 1;
+            }
+        }
+        let joined = Tally::joined(parts, 3).expect("different logs");
+        alone.reject(3);
+        prop_assert_eq!(joined.to_text().unwrap(), alone.to_text().unwrap());
+        let words = |tally: &Tally| {
+            serde_json::to_string(&ReviewJson::new(&Findings::new(&document, &reviewed(&document, tally)))).unwrap()
+        };
+        prop_assert_eq!(words(&joined), words(&alone));
+    }
 }
 
 fn assert_same(one: &serde_json::Value, other: &serde_json::Value, at: &str) {

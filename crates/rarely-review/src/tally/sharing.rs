@@ -1,0 +1,60 @@
+//! Statistics that several threads gather in one reading.
+
+use std::num::NonZero;
+use std::thread;
+
+use rarely_policy::PolicyDocument;
+
+use super::Tally;
+use crate::row_set::Source;
+use crate::tally_error::TallyError;
+
+impl Tally {
+    /// Empty statistics that [keep rows](Tally::keeping_rows), one for each processor, so that several share a reading. Every row must know its
+    /// [`Place`](crate::Place). One only, if the sums would depend on who gets which row.
+    pub fn shared(document: &PolicyDocument) -> Vec<Self> {
+        let empty = Self::keeping_rows(document);
+        let threads = if empty.can_be_shared() { thread::available_parallelism().map_or(1, NonZero::get) } else { 1 };
+        vec![empty; threads]
+    }
+
+    /// The statistics of a [shared](Tally::shared) reading: the same, bit for bit, as if one had read all. Checks that no log was given twice.
+    ///
+    /// # Errors
+    /// [`TallyError::Twice`] if one was.
+    pub fn joined(shares: Vec<Self>, rejected: u64) -> Result<Self, TallyError> {
+        let mut shares = shares.into_iter();
+        let mut joined = shares.next().ok_or(TallyError::Damaged("there is no share"))?;
+        for share in shares {
+            joined.join(&share)?;
+        }
+        joined.reject(rejected);
+        joined.check_sources()?;
+        Ok(joined)
+    }
+
+    /// Adds other rows of the same reading, each of which knows its place.
+    ///
+    /// # Errors
+    /// [`TallyError`] if they are of another document.
+    fn join(&mut self, other: &Self) -> Result<(), TallyError> {
+        let mut apart = other.clone();
+        let (sources, stretches) = (std::mem::take(&mut apart.sources), std::mem::take(&mut apart.stretches));
+        self.merge(&apart)?;
+        self.stretches.join(&stretches);
+        if self.sources.len() < sources.len() {
+            self.sources.resize(sources.len(), Source::default());
+        }
+        for (mine, theirs) in self.sources.iter_mut().zip(sources) {
+            mine.rows += theirs.rows;
+            mine.digest = mine.digest.wrapping_add(theirs.digest);
+            mine.last = mine.last.max(theirs.last);
+        }
+        Ok(())
+    }
+
+    /// Not if sums are rounded on a grid that grows with the rows, as without a range of outcomes, or with weights.
+    fn can_be_shared(&self) -> bool {
+        !self.options.iter().any(|option| option.is_open() || option.has_weights())
+    }
+}
