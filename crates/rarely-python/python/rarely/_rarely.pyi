@@ -417,6 +417,9 @@ class Review:
     def candidates(self) -> list[dict[str, Any]]:
         """The rules that were tried, the simplest first, with their gains."""
     @property
+    def off_policy(self) -> list[dict[str, Any]]:
+        """What the rule in force and the best other rule are worth by the propensities of the log, if the document declares some."""
+    @property
     def keeping_costs_at_most(self) -> float | None:
         """The most that keeping the rule can cost per case, against the rules that were tried."""
     @property

@@ -6,10 +6,13 @@ use rarely_policy::WrittenRule;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding};
+use super::{
+    BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding, RuleValueFinding,
+};
 use crate::candidates::CandidateKind;
 use crate::checks::Check;
 use crate::model_free::ModelFreeGain;
+use crate::off_policy::WeightedValue;
 use crate::proposed_change::CertifiedBy;
 use crate::support::ThinSupport;
 use crate::verdict::Verdict;
@@ -32,6 +35,8 @@ pub struct ReviewJson {
     candidates: Vec<CandidateJson>,
     keeping_costs_at_most: Option<f64>,
     proposal: Option<ProposalJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    off_policy: Vec<RuleValueJson>,
     stuck_options: Vec<String>,
     support: Vec<ThinSupport>,
     checks: Vec<CheckJson>,
@@ -74,6 +79,16 @@ struct ProposalJson {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+struct RuleValueJson {
+    name: &'static str,
+    rule: WrittenRule,
+    #[serde(flatten)]
+    value: Option<WeightedValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct CheckJson {
     #[serde(flatten)]
     check: Check,
@@ -104,6 +119,10 @@ impl ReviewJson {
             candidates: findings.candidates.rules.iter().map(CandidateJson::new).collect(),
             keeping_costs_at_most: findings.verdict.keeping_costs_at_most,
             proposal: findings.proposal.as_ref().map(ProposalJson::new),
+            off_policy: findings
+                .off_policy
+                .as_ref()
+                .map_or_else(Vec::new, |found| found.rules.iter().map(RuleValueJson::new).collect()),
             stuck_options: findings.gaps.stuck.iter().map(|stuck| stuck.option.clone()).collect(),
             support: findings.gaps.thin.clone(),
             checks: findings.checks.iter().map(CheckJson::new).collect(),
@@ -151,6 +170,12 @@ impl ProposalJson {
             excluded_share_after: certificate.excluded_after,
             certified_by: certificate.certified_by.clone(),
         }
+    }
+}
+
+impl RuleValueJson {
+    fn new(found: &RuleValueFinding) -> Self {
+        Self { name: found.name, rule: found.rule.rule.clone(), value: found.value, refused: found.refused.clone() }
     }
 }
 

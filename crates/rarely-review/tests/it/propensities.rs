@@ -8,17 +8,17 @@ use rarely_review::{
 };
 
 /// A row with everything that a log can say of it.
-struct Row {
-    x: f64,
-    arm: usize,
-    reward: f64,
-    weight: f64,
-    cluster: Option<u64>,
-    propensities: Vec<f64>,
+pub(crate) struct Row {
+    pub(crate) x: f64,
+    pub(crate) arm: usize,
+    pub(crate) reward: f64,
+    pub(crate) weight: f64,
+    pub(crate) cluster: Option<u64>,
+    pub(crate) propensities: Vec<f64>,
 }
 
 impl Row {
-    fn new(x: f64, arm: usize, reward: f64) -> Self {
+    pub(crate) fn new(x: f64, arm: usize, reward: f64) -> Self {
         Self { x, arm, reward, weight: 1.0, cluster: None, propensities: Vec::new() }
     }
 
@@ -34,7 +34,7 @@ impl Row {
 }
 
 /// Two options, one number in [0, 1], outcomes in [−1, 2]; the rule in force gives "new" from the middle on.
-fn document(evidence: &str) -> PolicyDocument {
+pub(crate) fn document(evidence: &str) -> PolicyDocument {
     let text = format!(
         "policy = \"planted\"\noptions = [\"old\", \"new\"]\noutcome = {{ column = \"y\", range = [-1, 2] }}\n\
          [[features]]\ncolumn = \"x\"\nrange = [0, 1]\n[evidence]\nerror_probability = 0.05\norder = \"any\"\n{evidence}\n\
@@ -43,7 +43,7 @@ fn document(evidence: &str) -> PolicyDocument {
     PolicyDocument::parse(&text, "planted.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
+pub(crate) fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
     let mut tally = Tally::new(document);
     for (number, row) in (0..).zip(rows) {
         row.pass(number, |row| tally.add_row(row));
@@ -51,7 +51,7 @@ fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
     tally
 }
 
-fn base_of<'a>(
+pub(crate) fn base_of<'a>(
     document: &'a PolicyDocument,
     tally: &Tally,
     rows: &[Row],
@@ -65,13 +65,13 @@ fn base_of<'a>(
     base.with_second_reading(second)
 }
 
-fn judge(document: &PolicyDocument, rows: &[Row]) -> Judgement {
+pub(crate) fn judge(document: &PolicyDocument, rows: &[Row]) -> Judgement {
     let tally = tally_of(document, rows);
     examine(&base_of(document, &tally, rows, None), &tally).expect("it runs")
 }
 
 /// δn + 3√(δn).
-fn allowed(delta: f64, logs: u64) -> u64 {
+pub(crate) fn allowed(delta: f64, logs: u64) -> u64 {
     let expected = delta * logs as f64;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let allowed = (expected + 3.0 * expected.sqrt()) as u64;
@@ -79,7 +79,7 @@ fn allowed(delta: f64, logs: u64) -> u64 {
 }
 
 /// The part that a row belongs to, written down once more.
-fn proposes(unit: u64) -> bool {
+pub(crate) fn proposes(unit: u64) -> bool {
     let value = unit ^ 0x5bd1_e995_9d1c_3f6b;
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -226,7 +226,7 @@ fn sums_of_clustered_rows_confirm_nothing() {
 }
 
 /// "new" with probability `share(x)`, and what it adds.
-fn randomised(count: usize, seed: u64, share: impl Fn(f64) -> f64, effect: impl Fn(f64) -> f64) -> Vec<Row> {
+pub(crate) fn randomised(count: usize, seed: u64, share: impl Fn(f64) -> f64, effect: impl Fn(f64) -> f64) -> Vec<Row> {
     let mut rng = Rng::new(seed, 31);
     (0..count)
         .map(|_| {
