@@ -9,6 +9,7 @@ use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
 use crate::candidates::{Candidate, candidates, rows_needed};
 use crate::error::ReviewError;
+use crate::log_rate::LogRate;
 use crate::model_free::ModelFreeGain;
 use crate::moments::Moments;
 use crate::most_plausible::most_plausible;
@@ -42,6 +43,7 @@ pub struct EvidenceBase<'a> {
     order: Vec<usize>,
     scarce: Vec<usize>,
     digest: Digest,
+    rate: Option<LogRate>,
 }
 
 /// The part of a log that confirms.
@@ -151,6 +153,7 @@ impl<'a> EvidenceBase<'a> {
             order: (0..after_count).collect(),
             scarce: (0..rows.len()).filter(|&option| rows[option] < rows_needed(document)).collect(),
             digest,
+            rate: None,
             people,
         })
     }
@@ -174,6 +177,17 @@ impl<'a> EvidenceBase<'a> {
             }
         }
         self
+    }
+
+    /// Says how fast the log grows, so that further cases can be told in time as well.
+    #[must_use]
+    pub fn with_rate(self, rate: Option<LogRate>) -> Self {
+        Self { rate, ..self }
+    }
+
+    /// The days that so many further cases take.
+    pub(crate) fn days_for(&self, cases: Option<u64>) -> Option<f64> {
+        Some(cases? as f64 / self.rate?.cases_per_day())
     }
 
     /// The assumptions.

@@ -62,6 +62,9 @@ pub enum VerdictReason {
         worth: f64,
         /// About how many further cases would decide, if the estimate is right.
         further_cases: Option<u64>,
+        /// How many days they take at the log's own rate, where its times are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        further_days: Option<f64>,
     },
     /// A gain is shown only under an assumption that the log refutes.
     NotCertain {
@@ -168,7 +171,8 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
         found.reasons.push(VerdictReason::NothingToGain { most, worth });
     } else {
         let further_cases = further_cases(gain, minimum, worth, tally.rows());
-        found.reasons.push(VerdictReason::NotShown { gain, worth, further_cases });
+        let further_days = base.days_for(further_cases);
+        found.reasons.push(VerdictReason::NotShown { gain, worth, further_cases, further_days });
     }
     Ok(found)
 }

@@ -41,6 +41,7 @@
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
 //! | `propensities`, `second_reading`, `propensity_reading`, `model_free` | checks of logged propensities; robust errors, values of rules and model-free gains from a second reading |
 //! | `candidates` | the rules that are tried as a change, within the document's limits, with the fewest digits |
+//! | `log_rate` | how fast a log grows |
 //! | `evidence_base` | assumptions, statistics, candidates and people |
 //! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
 //! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
@@ -72,6 +73,7 @@ mod impact;
 mod judgement;
 mod jump;
 mod least_squares;
+mod log_rate;
 mod model_free;
 mod moments;
 mod most_plausible;
@@ -109,6 +111,7 @@ pub use findings::{Findings, ReviewJson};
 pub use impact::{BandImpact, Impact};
 pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
+pub use log_rate::{LogRate, LogTimes};
 pub use model_free::ModelFreeGain;
 pub use moments::{Moments, MomentsMismatch};
 pub use most_plausible::most_plausible;

@@ -21,7 +21,8 @@ const TICK: u64 = 4096;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The log")]
 pub(crate) struct LogOptions {
-    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome
+    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome; - reads CSV from
+    /// standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
     /// Column with the option that was given [default: the document's option_column]
@@ -56,27 +57,25 @@ impl LogOptions {
         Columns::of(document)
     }
 
-    /// Passes every case to `take`. Returns the number of rejected rows.
-    pub(crate) fn walk(
-        &self,
-        document: &PolicyDocument,
-        take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
-    ) -> Result<u64, Failure> {
-        self.walk_with(document, &Self::columns(document), take)
+    /// The files, with standard input as a path.
+    fn paths(&self) -> Vec<PathBuf> {
+        let path = |path: &PathBuf| if is_standard_input(path) { PathBuf::from("/dev/stdin") } else { path.clone() };
+        self.data.iter().map(path).collect()
     }
 
     /// Whether the log can be read twice: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
-        self.data.iter().all(|path| path.is_file())
+        self.paths().iter().all(|path| path.is_file())
     }
 
     /// Passes every case to `take` once more. Nothing is said about rejected rows: the first reading did.
     pub(crate) fn walk_again(
         &self,
         document: &PolicyDocument,
+        columns: &Columns,
         mut take: impl FnMut(&LoggedCase),
     ) -> Result<(), Failure> {
-        let mut cases = Cases::open(document, &Self::columns(document), &self.data, self.reject_limit)?;
+        let mut cases = Cases::open(document, columns, &self.paths(), self.reject_limit)?;
         let mut case = LoggedCase::new(document);
         while cases.next(&mut case)? {
             take(&case);
@@ -84,8 +83,8 @@ impl LogOptions {
         Ok(())
     }
 
-    /// The same with more columns.
-    pub(crate) fn walk_with(
+    /// Passes every case to `take`. Returns the number of rejected rows.
+    pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
@@ -94,7 +93,7 @@ impl LogOptions {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
-        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit)?;
+        let mut cases = Cases::open(document, columns, &self.paths(), self.reject_limit)?;
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
             bar.set_style(style);
@@ -146,6 +145,11 @@ impl LogOptions {
             failure
         }
     }
+}
+
+/// Whether a path stands for standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 impl PopulationOptions {

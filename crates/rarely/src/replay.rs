@@ -46,9 +46,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         columns.propensity.clone_from(&arguments.propensity_column);
     }
     columns.time.clone_from(&arguments.time_column);
+    columns.any_order = false;
     let mut replay = Replay::new(&document, arguments.every);
     let mut last = None;
-    let rejected = arguments.log.walk_with(&document, &columns, |case| {
+    let rejected = arguments.log.walk(&document, &columns, |case| {
         last.clone_from(&case.time);
         replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
         Ok(())

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use rarely_data::LoggedCase;
+use rarely_data::{Columns, LoggedCase};
 use rarely_output::OutputDirectory;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, LogTimes, Review, ReviewJson, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::{LogOptions, PopulationOptions};
+use crate::log::{LogOptions, PopulationOptions, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::state;
 
@@ -25,6 +25,10 @@ pub(crate) struct Arguments {
     log: LogOptions,
     #[command(flatten)]
     population: PopulationOptions,
+    /// Column with the date or the time, so that further cases are told in months as well; rows must be in its order unless the
+    /// document says order = "any"
+    #[arg(long, value_name = "COLUMN", help_heading = "The log")]
+    time_column: Option<String>,
     /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
@@ -57,9 +61,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let failure = Failure::new("there is nothing to review");
         return Err(failure.help("give a log with --data, or saved statistics with --state"));
     }
+    let columns = LogOptions::columns(&document);
+    let mut times = LogTimes::default();
     if !arguments.log.data.is_empty() {
-        let rejected = arguments.log.walk(&document, |case| {
+        let with_time = Columns { time: arguments.time_column.clone(), ..columns.clone() };
+        let rejected = arguments.log.walk(&document, &with_time, |case| {
             tally.add_row(&row(case));
+            if let Some(seconds) = case.time.as_deref().and_then(rarely_output::seconds) {
+                times.add(seconds);
+            }
             Ok(())
         })?;
         tally.reject(rejected);
@@ -67,13 +77,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
-    let mut base = EvidenceBase::of(&document, &tally, people)?;
+    let mut base = EvidenceBase::of(&document, &tally, people)?.with_rate(times.rate());
     if arguments.state.is_empty()
         && arguments.log.can_be_read_again()
         && let Some(mut second) = base.second_reading()
     {
         // Robust errors need the residuals of every row.
-        arguments.log.walk_again(&document, |case| {
+        arguments.log.walk_again(&document, &columns, |case| {
             second.add_row(&row(case));
         })?;
         base = base.with_second_reading(second);
@@ -146,7 +156,10 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
 
 /// What the page names as its sources.
 fn sources(arguments: &Arguments) -> ReviewSources {
-    let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
+    let name = |path: &PathBuf| {
+        if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+    };
+    let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(name).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
     ReviewSources {
         command: command(),

@@ -451,9 +451,12 @@ def review(
     option_column: str | None = None,
     reject_limit: int = 0,
     state: bytes | Sequence[bytes] | None = None,
+    time_column: str | None = None,
 ) -> Review:
     """Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 
     `frame` is a data frame (pandas, polars, pyarrow, anything with `__arrow_c_stream__`), a dict of columns, a list of dicts, or the
     path or paths of a log; None, if there is only `state`. `population` are the people whom the rule is for, in any of these forms.
+    With a column of dates or times, further cases are told in months as well; rows must be in its order unless the document says
+    `order = "any"`.
     """
