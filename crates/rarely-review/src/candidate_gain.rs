@@ -164,8 +164,7 @@ fn why_not(base: &EvidenceBase<'_>, error: &ConfirmError) -> String {
 /// Why the rows of clusters, or rows with weights, are not judged.
 const NOT_DIVIDED: &str = "with clusters or weights only a log of fixed design is judged; other intervals assume independent rows that \
                            count alike";
-const NOT_READ_AGAIN: &str =
-    "with clusters or weights an error needs the rows, which saved sums do not hold; review the log itself";
+const NOT_READ_AGAIN: &str = "with clusters or weights an error needs the rows again, which saved sums and a pipe do not give; review the log itself, as a file";
 
 /// An estimate that nothing bounds.
 fn unbounded(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
