@@ -146,7 +146,12 @@ fn model_free_sentence(candidate: &JudgedCandidate) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("By propensities the gain is {} per case.{left_out}", interval(found.gain.interval)))
+    let contradicted = if candidate.gain.contradicts(&found.gain) {
+        " The gain by straight lines contradicts it: the lines do not fit, or the propensities are not true."
+    } else {
+        ""
+    };
+    Some(format!("By propensities the gain is {} per case.{left_out}{contradicted}", interval(found.gain.interval)))
 }
 
 /// What kind of rule a candidate is.

@@ -336,6 +336,39 @@ fn model_free_gains_are_true_where_straight_lines_are_not() {
     }
 }
 
+/// Lines show a gain that propensities deny, or one that is far too large: neither is certified, and both are said.
+#[test]
+fn lines_and_propensities_that_contradict_each_other_certify_nothing() {
+    let document = document("standard = \"once\"\npropensity = \"p\"\nminimum_propensity = 0.1");
+    // "new" is mostly given in the middle, where it helps by 0.15; with 0.12 more it also helps over all, by less than the lines say.
+    for more in [0.0, 0.12] {
+        let share = |x: f64| if (0.3..0.7).contains(&x) { 0.9 } else { 0.1 };
+        let rows = randomised(6000, 8, share, |x| bend(x) + more);
+        let tally = tally_of(&document, &rows);
+        let found = review(&base_of(&document, &tally, &rows, None), &tally).expect("it runs");
+        let best = &found.judgement.candidates[found.judgement.best.expect("a candidate")];
+        let (linear, free) = (best.gain.interval, best.model_free.expect("propensities").gain.interval);
+        assert!(linear.lower > 0.0 && linear.lower > free.upper, "{linear} {free}");
+        assert_eq!(free.lower > 0.0, more > 0.0, "{free}");
+        assert_eq!(found.judgement.verdict, Verdict::CannotTell);
+        assert!(found.judgement.proposal.is_none());
+        let [VerdictReason::NotCertain { demotion: Demotion::Disagreement { linear: said, model_free }, .. }] =
+            &found.judgement.reasons[..]
+        else {
+            panic!("{:?}", found.judgement.reasons)
+        };
+        assert_eq!((*said, *model_free), (linear, free));
+        let findings = Findings::new(&document, &found);
+        let sentence = &findings.verdict.reasons[0].sentence;
+        assert!(sentence.contains("Straight lines and propensities contradict each other"), "{sentence}");
+        let rule = &findings.candidates.rules[findings.candidates.best.expect("a candidate")];
+        assert!(rule.model_free_sentence.as_ref().is_some_and(|said| said.contains("contradicts it")));
+        let json = serde_json::to_value(ReviewJson::new(&findings)).unwrap();
+        assert_eq!(json["reasons"][0]["demotion"]["reason"], "disagreement", "{json}");
+        assert_eq!(json["reasons"][0]["demotion"]["linear"]["lower"].as_f64(), Some(linear.lower));
+    }
+}
+
 #[test]
 fn a_gain_by_propensities_is_said() {
     let document = document("propensity = \"p\"\nminimum_propensity = 0.3");
