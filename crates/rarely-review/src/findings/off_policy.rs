@@ -37,8 +37,8 @@ pub struct RuleValueFinding {
 
 impl OffPolicyFinding {
     /// Columns of [`RuleValueFinding::cells`].
-    pub const COLUMNS: [&'static str; 5] =
-        ["rule", "inverse propensity", "self-normalised", "doubly robust", "cases that match, and count as"];
+    pub const COLUMNS: [&'static str; 6] =
+        ["rule", "inverse propensity", "self-normalised", "doubly robust", "cases that match", "count as"];
 
     /// `None` where the document declares no propensities.
     pub(super) fn new(document: &PolicyDocument, review: &Review) -> Option<Self> {
@@ -101,6 +101,7 @@ fn value_cells(name: &str, value: &WeightedValue) -> Vec<String> {
         interval(value.inverse_propensity),
         interval(value.self_normalised),
         interval(value.doubly_robust),
-        format!("{}, {}", count(value.matching_rows), measured(value.effective_rows.round())),
+        count(value.matching_rows),
+        measured(value.effective_rows.round()),
     ]
 }

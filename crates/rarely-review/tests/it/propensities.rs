@@ -221,6 +221,12 @@ fn sums_of_clustered_rows_confirm_nothing() {
         "{:?}",
         findings.candidates.rules[0].cells
     );
+    let said = |findings: &Findings| findings.assumptions.iter().any(|found| found.name == "independent rows");
+    assert!(said(&findings), "{:?}", findings.assumptions);
+    let alike = self::document("");
+    let tally = tally_of(&alike, &rows);
+    let found = review(&base_of(&alike, &tally, &rows, None), &tally).expect("it runs");
+    assert!(!said(&Findings::new(&alike, &found)));
     // With the rows, the gain is shown.
     assert_eq!(judge(&document, &rows).verdict, Verdict::Change);
 }

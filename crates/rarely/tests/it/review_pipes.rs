@@ -100,12 +100,13 @@ fn a_pipe_of_another_format_is_refused() {
     assert!(talk(&output).contains("a pipe can be read only once"), "{}", talk(&output));
 }
 
-/// A log whose rows have these times.
+/// A log whose rows have these times, and outcomes that scatter much and depend on nothing.
 fn with_times(people: &[Person], time: impl Fn(usize) -> String) -> String {
     let mut text = "day,systolic,treatment,probability,wellbeing\n".to_owned();
     for (row, person) in people.iter().enumerate() {
-        let Person { systolic, treatment, probability, wellbeing } = person;
-        let _ = writeln!(text, "{},{systolic},{treatment},{probability},{wellbeing}", time(row));
+        let Person { systolic, treatment, probability, .. } = person;
+        let wellbeing = row % 10;
+        let _ = writeln!(text, "{},{systolic},{treatment},{probability},0.{wellbeing}", time(row));
     }
     text
 }
