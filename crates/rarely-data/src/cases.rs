@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, ValueError};
+use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, RowOrder, ValueError};
 
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
@@ -30,8 +30,10 @@ pub struct Columns {
     pub option: String,
     /// The probability with which it was chosen.
     pub propensity: Option<String>,
-    /// The time: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order.
+    /// The time: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order, unless `any_order` is set.
     pub time: Option<String>,
+    /// Whether rows may go back in time.
+    pub any_order: bool,
     /// The cluster of a case.
     pub cluster: Option<String>,
     /// The weight of a case.
@@ -48,6 +50,7 @@ impl Columns {
             option: document.option_column().to_owned(),
             propensity: log.propensity.clone(),
             time: None,
+            any_order: document.evidence().order == RowOrder::Any,
             cluster: log.cluster.clone(),
             weight: log.weight.clone(),
             propensities: log.propensities.clone(),
@@ -152,7 +155,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?))
+        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns.any_order)))
     }
 
     /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
@@ -166,11 +169,11 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?))
+        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns.any_order)))
     }
 
-    fn new(encoding: Encoding, sources: LogSequence) -> Self {
-        Self { encoding, sources, order: Order::default(), accepted: 0 }
+    fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
+        Self { encoding, sources, order, accepted: 0 }
     }
 
     /// Reads the next case into `case`; false if there is none.

@@ -6,7 +6,7 @@
 //! | `.parquet`, `.pq` | columns of numbers, words, booleans, dates or timestamps |
 //! | `.ndjson`, `.jsonl` | a JSON object on each line |
 //!
-//! Only the wanted columns are read. After a [`LogError::Row`] the next row can be read; after a [`LogError::File`] nothing can.
+//! A pipe without an ending, such as standard input, is CSV. Only the wanted columns are read. After a [`LogError::Row`] the next row can be read; after a [`LogError::File`] nothing can.
 //! Blanks around a value are ignored, and a value of blanks only is missing.
 
 mod csv;
@@ -76,7 +76,14 @@ impl LogReader {
     /// twice, or holds neither numbers nor text.
     pub fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let reader = match extension.to_ascii_lowercase().as_str() {
+        let extension = extension.to_ascii_lowercase();
+        if is_pipe(path) && matches!(extension.as_str(), "parquet" | "pq" | "ndjson" | "jsonl") {
+            return Err(FileError::ReadOnce { file: path.to_owned() }.into());
+        }
+        let reader = match extension.as_str() {
+            "" if is_pipe(path) || path.starts_with("/dev") => {
+                FormatReader::Csv(csv::CsvReader::open(path, b',', wanted)?)
+            }
             "csv" => FormatReader::Csv(csv::CsvReader::open(path, b',', wanted)?),
             "tsv" => FormatReader::Csv(csv::CsvReader::open(path, b'\t', wanted)?),
             "parquet" | "pq" => FormatReader::Parquet(Box::new(parquet::ParquetReader::open(path, wanted)?)),
@@ -207,6 +214,11 @@ impl<'a> LogRow<'a> {
             RowFields::Table(fields) => fields.location(wanted),
         }
     }
+}
+
+/// Whether a path is something that can be read only once, such as a pipe.
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Counts the row, if there was one.

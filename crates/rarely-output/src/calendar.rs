@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+/// Days from 1 March of the year 0 to 1 January 1970.
+const EPOCH: i64 = 719_468;
+
 /// What a whole number counts since the beginning of 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticks {
@@ -55,10 +58,62 @@ pub fn utc(time_ms: u64) -> String {
     text
 }
 
+/// Seconds since the beginning of 1970 of a month, a date, or a date with a time of day as ISO 8601 has them. A time without a zone is taken
+/// as Greenwich's.
+///
+/// ```
+/// use rarely_output::seconds;
+/// assert_eq!(seconds("2000-02-29"), Some(951_782_400.0));
+/// assert_eq!(seconds("2000-02-28T23:59:59.5Z"), Some(951_782_399.5));
+/// assert_eq!(seconds("2000-02-29 01:00+01:00"), Some(951_782_400.0));
+/// assert_eq!(seconds("soon"), None);
+/// ```
+pub fn seconds(text: &str) -> Option<f64> {
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<i64>().ok())?;
+    let (day, time) = match text.split_at_checked(10) {
+        Some((day, time)) => (day, time.strip_prefix(['T', 't', ' '])),
+        None => (text, None),
+    };
+    if text.len() > 10 && time.is_none() {
+        return None;
+    }
+    let mut parts = day.split('-').map(number);
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(1))?);
+    if parts.next().is_some() || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    Some(86_400.0 * days(year, month, day) as f64 + time.map_or(Some(0.0), of_day)?)
+}
+
+/// Seconds since midnight in Greenwich of a time of day, with its zone.
+fn of_day(text: &str) -> Option<f64> {
+    let (time, zone) = match text.find(['Z', 'z', '+', '-']) {
+        Some(at) => (&text[..at], text[at..].trim_start_matches(['Z', 'z'])),
+        None => (text, ""),
+    };
+    let behind = if zone.starts_with('-') { -1.0 } else { 1.0 };
+    let zone = zone.trim_start_matches(['+', '-']);
+    let zone =
+        if zone.len() == 4 && !zone.contains(':') { format!("{}:{}", &zone[..2], &zone[2..]) } else { zone.to_owned() };
+    let hours = |text: &str| {
+        let mut parts = text.split(':').map(|part| part.replace(',', ".").parse::<f64>().ok());
+        let mut next = || parts.next().unwrap_or(Some(0.0));
+        Some(3600.0 * next()? + 60.0 * next()? + next()?)
+    };
+    let offset = if zone.is_empty() { 0.0 } else { hours(&zone)? };
+    Some(hours(time)? - behind * offset)
+}
+
+/// Days of a date after 1 January 1970.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years that start in March end with the leap day.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - EPOCH
+}
+
 /// Year, month and day of the Gregorian calendar, `days` after 1 January 1970.
 fn date(days: i64) -> (i64, i64, i64) {
-    /// Days from 1 March of the year 0 to 1 January 1970.
-    const EPOCH: i64 = 719_468;
     /// Days in 400, 100 and 4 years; the leap day, if there is one, is the last.
     const CYCLE: (i64, i64, i64) = (146_097, 36_524, 1_461);
     let day = days + EPOCH;

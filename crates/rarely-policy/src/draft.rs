@@ -11,6 +11,7 @@ use crate::document::check::range_problem;
 use crate::number::{plainly, round};
 use crate::rule::INTERCEPT;
 
+use self::roles::{PropensityColumns, guess_propensities};
 pub use roles::guess_roles;
 
 /// A column with more words than this is an identifier or free text, not a feature.
@@ -77,8 +78,19 @@ pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, o
     line(&mut text, comment, &format!("option_column = {}", quoted(option_column)));
     write_outcome(&mut text, outcome_column, find(outcome_column));
     line(&mut text, "Every option has a constant in addition to its coefficients.", "intercept = true");
-    let first_number = write_features(&mut text, columns, option_column, outcome_column);
+    let propensities = guess_propensities(columns, &options, [option_column, outcome_column]);
+    let taken: Vec<&str> = match &propensities {
+        None => Vec::new(),
+        Some(PropensityColumns::Given(column)) => vec![column],
+        Some(PropensityColumns::OfOptions(columns)) => columns.clone(),
+    };
+    let first_number =
+        write_features(&mut text, columns, &[&[option_column, outcome_column], taken.as_slice()].concat());
     write_assumptions(&mut text);
+    if let Some(found) = &propensities {
+        write_propensities(&mut text, found, &options);
+    }
+    write_change(&mut text);
     text.push_str("# The rule in force.\n[rule]\n");
     text.push_str("# CHECK: for now everyone gets the first option. Write the rule you have, in one of three forms:\n");
     text.push_str("# threshold = { feature = \"age\", cuts = [60], options = [\"lower\", \"upper\"] }, a value equal to a cut gets the upper option;\n");
@@ -149,15 +161,15 @@ fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnValues>) {
 }
 
 /// Writes the features, and returns the first that is a number.
-fn write_features(text: &mut String, columns: &[ColumnSketch], option: &str, outcome: &str) -> Option<String> {
+fn write_features(text: &mut String, columns: &[ColumnSketch], taken: &[&str]) -> Option<String> {
     text.push_str("\n# What is known of a case when the option is chosen: numbers have a range (and a unit, which is printed after them),\n");
     text.push_str(
         "# words have levels, of which the first is the reference. CHECK: remove what is known only afterwards.\n",
     );
-    let mut seen = HashSet::from([option, outcome, INTERCEPT]);
+    let mut seen: HashSet<&str> = taken.iter().copied().chain([INTERCEPT]).collect();
     let mut first_number = None;
     for ColumnSketch { name, kind } in columns {
-        if name == option || name == outcome {
+        if taken.contains(&name.as_str()) {
             continue;
         }
         let left_out = |text: &mut String, why: &str| {
@@ -202,6 +214,30 @@ fn write_assumptions(text: &mut String) {
     line(text, comment, "norm_bound = \"auto\"");
     line(text, "The penalty of the regression; 0.01 is usual.", "penalty = 0.01");
     line(text, "The probability that the evidence is ever misleading.", "error_probability = 0.001");
+}
+
+fn write_propensities(text: &mut String, found: &PropensityColumns<'_>, options: &[String]) {
+    let (what, key) = match found {
+        PropensityColumns::Given(column) => (
+            "The column with the probability of the option that a case got.",
+            format!("propensity = {}", quoted(column)),
+        ),
+        PropensityColumns::OfOptions(columns) => {
+            let listed =
+                options.iter().zip(columns).map(|(option, column)| format!("{} = {}", quoted(option), quoted(column)));
+            let listed = listed.collect::<Vec<_>>().join(", ");
+            ("The columns with the probability of every option.", format!("propensities = {{ {listed} }}"))
+        }
+    };
+    line(
+        text,
+        &format!("{what} CHECK: is that what it holds? If it is known of a case beforehand, it is a feature."),
+        &key,
+    );
+    text.push_str("# Gains by propensities also need the probability that every option had at least, such as minimum_propensity = 0.05.\n");
+}
+
+fn write_change(text: &mut String) {
     text.push_str("\n# When the rule may change.\n[change]\n");
     let comment = "When the rule changes, and to what: this algorithm moves a boundary that the data rule out, by the smallest angle.";
     line(text, comment, "algorithm = \"boundary-conservative\"");

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, Place, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
+use rarely_review::{EvidenceBase, LogTimes, Place, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -27,7 +27,7 @@ const STRIDE: u64 = 100;
 
 /// Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 #[pyfunction]
-#[pyo3(signature = (document, frame, *, population = None, option_column = None, reject_limit = 0, state = None))]
+#[pyo3(signature = (document, frame, *, population = None, option_column = None, reject_limit = 0, state = None, time_column = None))]
 pub(crate) fn review(
     py: Python<'_>,
     document: &Bound<'_, PyAny>,
@@ -36,6 +36,7 @@ pub(crate) fn review(
     option_column: Option<String>,
     reject_limit: u64,
     state: Option<&Bound<'_, PyAny>>,
+    time_column: Option<String>,
 ) -> PyResult<PyReview> {
     let document = PyDocument::of(document)?.with_option_column(option_column);
     let mut tally = Tally::keeping_rows(&document.checked);
@@ -51,13 +52,14 @@ pub(crate) fn review(
             "give a frame, or saved statistics as state",
         ));
     }
-    let (mut rejected, mut rows) = (Vec::new(), None);
+    let (mut rejected, mut rows, mut times) = (Vec::new(), None, LogTimes::default());
     let mut sources = ReviewSources { command: call(&document, population), ..ReviewSources::default() };
     if !frame.is_none() {
-        let log = LogSource::of(frame, "the frame", &wanted(&document))?;
+        let columns = Columns { time: time_column, ..Columns::of(&document.checked) };
+        let log = LogSource::of(frame, "the frame", &wanted(&document, columns.time.as_ref()))?;
         sources.data = log.names();
-        rejected = read(py, &document, log.clone(), reject_limit, &mut tally)?;
-        rows = Some(log).filter(|_| state.is_none());
+        rejected = read(py, &document, (log.clone(), &columns), reject_limit, (&mut tally, &mut times))?;
+        rows = Some(log).filter(|log| state.is_none() && log.can_be_read_again());
     }
     tally.look(&document.checked).map_err(|error| error::REVIEW.explain(py, &error))?;
     sources.data.extend(state.map(|_| "saved statistics".to_owned()));
@@ -65,7 +67,7 @@ pub(crate) fn review(
     sources.population = people.as_ref().map(|(_, names)| names.join(", "));
     let people = people.map(|(people, _)| people);
     let base = py.detach(|| EvidenceBase::of(&document.checked, &tally, people.clone()));
-    let mut base = base.map_err(|error| reviewing(py, &error))?;
+    let mut base = base.map_err(|error| reviewing(py, &error))?.with_rate(times.rate());
     if let (Some(rows), Some(second)) = (rows, base.second_reading()) {
         base = base.with_second_reading(read_again(py, &document, rows, reject_limit, second)?);
     }
@@ -96,6 +98,14 @@ impl LogSource {
         Ok(Self::Frame(PyFrame::of(object, label, wanted)?, label))
     }
 
+    /// A pipe cannot.
+    fn can_be_read_again(&self) -> bool {
+        match self {
+            Self::Files(paths) => paths.iter().all(|path| path.is_file()),
+            Self::Frame(..) => true,
+        }
+    }
+
     fn names(&self) -> Vec<String> {
         match self {
             Self::Files(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
@@ -111,11 +121,16 @@ fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 }
 
 /// The columns that a log needs.
-fn wanted(document: &PyDocument) -> Vec<String> {
+fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
     let document = &document.checked;
     let features = document.features().iter().map(|feature| feature.column.clone());
     let log = document.log_columns();
-    let named = [&log.cluster, &log.weight, &log.propensity].into_iter().flatten().chain(&log.propensities).cloned();
+    let named = [&log.cluster, &log.weight, &log.propensity]
+        .into_iter()
+        .flatten()
+        .chain(&log.propensities)
+        .chain(time)
+        .cloned();
     features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).chain(named).collect()
 }
 
@@ -123,15 +138,22 @@ fn wanted(document: &PyDocument) -> Vec<String> {
 fn read(
     py: Python<'_>,
     document: &PyDocument,
-    log: LogSource,
+    (log, columns): (LogSource, &Columns),
     reject_limit: u64,
-    tally: &mut Tally,
+    (tally, times): (&mut Tally, &mut LogTimes),
 ) -> PyResult<Vec<String>> {
-    let mut shares = Tally::shared(&document.checked);
-    let cases = walk(py, document, log, reject_limit, |cases, interrupted| {
-        cases.share(&mut shares, |tally, case| tally.add_row(&row(case)), |_| interrupted())
+    let mut shares: Vec<(Tally, LogTimes)> =
+        Tally::shared(&document.checked).into_iter().map(|tally| (tally, LogTimes::default())).collect();
+    let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
+        let work = |(tally, times): &mut (Tally, LogTimes), case: &LoggedCase| {
+            tally.add_row(&row(case));
+            times.add_if_known(case.time.as_deref().and_then(rarely_output::seconds));
+        };
+        cases.share(&mut shares, work, |_| interrupted())
     })?;
-    let read = Tally::joined(shares, cases.rejected_count()).and_then(|read| tally.merge(&read));
+    let (tallies, read_times): (Vec<Tally>, Vec<LogTimes>) = shares.into_iter().unzip();
+    *times = read_times.into_iter().sum();
+    let read = Tally::joined(tallies, cases.rejected_count()).and_then(|read| tally.merge(&read));
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
@@ -144,7 +166,7 @@ fn read_again(
     reject_limit: u64,
     mut second: SecondReading,
 ) -> PyResult<SecondReading> {
-    walk(py, document, log, reject_limit, |cases, interrupted| {
+    walk(py, document, (log, &Columns::of(&document.checked)), reject_limit, |cases, interrupted| {
         cases.read_ahead(|case| second.add_row(&row(case)), |_| interrupted())
     })?;
     Ok(second)
@@ -166,15 +188,14 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
 fn walk(
     py: Python<'_>,
     document: &PyDocument,
-    log: LogSource,
+    (log, columns): (LogSource, &Columns),
     reject_limit: u64,
     walk: impl FnOnce(&mut Cases, &mut (dyn FnMut() -> Result<(), WalkError> + Send)) -> Result<(), WalkError> + Send,
 ) -> PyResult<Cases> {
     let checked = &document.checked;
-    let columns = Columns::of(checked);
     let cases = match log {
-        LogSource::Files(paths) => Cases::open(checked, &columns, &paths, reject_limit),
-        LogSource::Frame(frame, _) => Cases::of_table(checked, &columns, frame, reject_limit),
+        LogSource::Files(paths) => Cases::open(checked, columns, &paths, reject_limit),
+        LogSource::Frame(frame, _) => Cases::of_table(checked, columns, frame, reject_limit),
     };
     let mut cases = cases.map_err(|error| reading(py, &error, reject_limit))?;
     let mut calls = 0_u64;
@@ -213,7 +234,7 @@ fn read_population(
     document: &PyDocument,
     people: &Bound<'_, PyAny>,
 ) -> PyResult<(Vec<f64>, Vec<String>)> {
-    let people = LogSource::of(people, "the population", &wanted(document))?;
+    let people = LogSource::of(people, "the population", &wanted(document, None))?;
     let names = people.names();
     let read = py.detach(|| match people {
         LogSource::Files(paths) => read_people(&document.checked, &paths, 0, SAMPLE_SIZE),

@@ -5,11 +5,13 @@
 mod average;
 mod gains;
 mod lines;
+mod overlap;
 mod owner;
 mod page;
 mod plane;
 mod scores;
 mod shares;
+mod stacked_bins;
 mod stretch;
 mod text;
 
@@ -43,10 +45,11 @@ const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
 const MOST_LEVELS: usize = 4;
 
 /// The pictures that apply to a review, in reading order: where the rule divides people and where it may; what the proposal gains;
-/// what each option is estimated to do.
+/// how probable each option was; what each option is estimated to do.
 pub fn pictures(base: &EvidenceBase<'_>, review: &Review) -> Vec<Picture> {
     let mut pictures = vec![division(base, review)];
     pictures.extend(review.judgement.proposal.as_ref().map(|proposal| gains::picture(base.document, proposal)));
+    pictures.extend(overlap::picture(base.document, review));
     pictures.push(average::picture(base));
     pictures
 }

@@ -5,7 +5,7 @@ mod model;
 use rarely_plot::{Page, PageCell, Tone};
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, ProposalFinding, thin_title,
+    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, OffPolicyFinding, ProposalFinding, thin_title,
 };
 use rarely_review::{Findings, ThinSupport, Verdict};
 
@@ -32,6 +32,7 @@ pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) 
     report.verdict();
     report.evidence();
     report.candidates();
+    report.off_policy();
     if let Some(proposal) = &findings.proposal {
         report.proposal(proposal);
         report.impact(&proposal.impact);
@@ -125,6 +126,25 @@ impl Report<'_> {
             self.page.collapsed("Why some gains could not be confirmed by least squares", |page| {
                 page.list(reasons);
             });
+        }
+    }
+
+    fn off_policy(&mut self) {
+        let Some(found) = &self.findings.off_policy else { return };
+        self.page.heading("What rules are worth by propensities").paragraph(&found.sentence);
+        let (known, refused): (Vec<_>, Vec<_>) = found.rules.iter().partition(|rule| rule.value.is_some());
+        let rows = known.iter().map(|rule| {
+            let numbers = rule.cells.iter().skip(1).map(|cell| PageCell::Number(together(cell)));
+            let name = format!("{}: {}", rule.name, rule.rule.lines.join(", "));
+            std::iter::once(PageCell::Text(name)).chain(numbers).collect::<Vec<PageCell>>()
+        });
+        let rows: Vec<Vec<PageCell>> = rows.collect();
+        if !rows.is_empty() {
+            self.page.table(&OffPolicyFinding::COLUMNS, rows);
+        }
+        let refused: Vec<String> = refused.iter().map(|rule| format!("{}: {}", rule.name, rule.sentence)).collect();
+        if !refused.is_empty() {
+            self.page.list(refused);
         }
     }
 

@@ -5,6 +5,7 @@ use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, Review, RunningVariable};
 
 use crate::owner::{axis, given, with_unit};
+use crate::stacked_bins::StackedBins;
 use crate::{IN_FORCE, OPEN, PROPOSED, Picture};
 use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
 use rarely_plot::{Style, style_of_arm};
@@ -151,7 +152,7 @@ fn panel(base: &EvidenceBase<'_>, track: &Track, given: &[Arm]) -> Panel {
     let scores: Vec<f64> =
         base.people.chunks_exact(d).map(|person| track.running.at(person) + track.running.offset).collect();
     let range = range(track, &scores);
-    let bins = Bins::new(&scores, given, range, base.document.options().len());
+    let bins = stacked(&scores, given, range, base.document.options().len());
     let top = 1.08 * bins.highest();
     let mut marks = Vec::new();
     for (from, to) in track.allowed.iter().flat_map(|allowed| allowed.within(range)) {
@@ -187,48 +188,14 @@ fn range(track: &Track, scores: &[f64]) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// Counts of people by score, for each option apart.
-struct Bins {
-    range: (f64, f64),
-    /// Per cent of the people, bin by bin and in it option by option.
-    shares: Vec<Vec<f64>>,
-}
-
-impl Bins {
-    fn new(scores: &[f64], given: &[Arm], range: (f64, f64), options: usize) -> Self {
-        let mut shares = vec![vec![0.0; options]; BINS];
-        let each = 100.0 / scores.len() as f64;
-        for (score, option) in scores.iter().zip(given) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let bin = (BINS as f64 * (score - range.0) / (range.1 - range.0)) as usize;
-            shares[bin.min(BINS - 1)][option.index()] += each;
-        }
-        Self { range, shares }
+/// The people by score, for each option apart, in per cent.
+fn stacked(scores: &[f64], given: &[Arm], range: (f64, f64), options: usize) -> StackedBins {
+    let mut heights = vec![vec![0.0; options]; BINS];
+    let each = 100.0 / scores.len() as f64;
+    for (score, option) in scores.iter().zip(given) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let bin = (BINS as f64 * (score - range.0) / (range.1 - range.0)) as usize;
+        heights[bin.min(BINS - 1)][option.index()] += each;
     }
-
-    fn highest(&self) -> f64 {
-        self.shares.iter().map(|bin| bin.iter().sum::<f64>()).fold(0.0, f64::max)
-    }
-
-    /// The part of the stack that belongs to an option: one outline for each stretch of bins that have some.
-    fn outlines(&self, option: usize) -> Vec<Vec<(f64, f64)>> {
-        let edge = |bin: usize| self.range.0 + (self.range.1 - self.range.0) * bin as f64 / BINS as f64;
-        let mut outlines = Vec::new();
-        let mut bin = 0;
-        while bin < BINS {
-            let end = (bin..BINS).find(|&at| self.shares[at][option] == 0.0).unwrap_or(BINS);
-            let (mut foot, mut top) = (Vec::new(), Vec::new());
-            for at in bin..end {
-                let below: f64 = self.shares[at][..option].iter().sum();
-                foot.extend([(edge(at), below), (edge(at + 1), below)]);
-                let above = below + self.shares[at][option];
-                top.extend([(edge(at), above), (edge(at + 1), above)]);
-            }
-            if end > bin {
-                outlines.push(foot.into_iter().chain(top.into_iter().rev()).collect());
-            }
-            bin = end + 1;
-        }
-        outlines
-    }
+    StackedBins { range, heights }
 }

@@ -6,8 +6,8 @@ use rarely_output::TextTable;
 use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, ProposalFinding,
-    StandingFinding,
+    AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, OffPolicyFinding,
+    ProposalFinding, StandingFinding,
 };
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
@@ -24,6 +24,7 @@ pub fn text(findings: &Findings, width: Option<u16>) -> String {
     section(&mut text, "The rule in force", &findings.rule.lines);
     section(&mut text, "What the data say about it", standing(&findings.standing));
     tried(&mut text, &findings.candidates);
+    section(&mut text, "What rules are worth by propensities", findings.off_policy.iter().flat_map(worth));
     if let Some(proposal) = &findings.proposal {
         proposed(&mut text, proposal, width);
     }
@@ -58,6 +59,15 @@ fn tried(text: &mut String, candidates: &CandidatesFinding) {
         format!("{name}\n    {changed} of people change; gain per case {gain}{plain}\n    {evidence}{further}")
     });
     section(text, "Rules that were tried", rules);
+}
+
+/// How values are computed, and that of each rule.
+fn worth(values: &OffPolicyFinding) -> impl Iterator<Item = String> {
+    let rules = values.rules.iter().map(|rule| {
+        let words = rule.rule.lines.join(", ");
+        format!("{}: {words}\n    {}", rule.name, rule.sentence)
+    });
+    std::iter::once(values.sentence.clone()).chain(rules)
 }
 
 fn standing(standing: &StandingFinding) -> impl Iterator<Item = &str> {

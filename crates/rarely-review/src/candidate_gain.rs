@@ -104,10 +104,13 @@ pub(crate) fn gains(base: &EvidenceBase<'_>) -> Result<Vec<JudgedCandidate>, Rev
 /// The model-free gain of a candidate, or why there is none.
 fn model_free(base: &EvidenceBase<'_>, at: usize) -> (Option<ModelFreeGain>, Option<String>) {
     let Some(part) = base.confirming() else { return (None, None) };
-    match (part.model_free_gains.get(at), &part.model_free) {
+    match (part.model_free_gains.get(at), &part.propensities) {
         (Some(Ok(found)), _) => (Some(*found), None),
-        (Some(Err(reason)), _) | (None, Some(Err(reason))) => (None, Some(reason.clone())),
-        (None, Some(Ok(_))) => (None, Some("saved sums do not hold it; review the log itself".to_owned())),
+        (Some(Err(reason)), _) => (None, Some(reason.clone())),
+        (None, Some(reading)) => {
+            let not_read = || "it needs the rows in a second reading; review the log itself, as a file".to_owned();
+            (None, Some(reading.not_model_free().cloned().unwrap_or_else(not_read)))
+        }
         (None, None) => (None, None),
     }
 }
@@ -161,8 +164,7 @@ fn why_not(base: &EvidenceBase<'_>, error: &ConfirmError) -> String {
 /// Why the rows of clusters, or rows with weights, are not judged.
 const NOT_DIVIDED: &str = "with clusters or weights only a log of fixed design is judged; other intervals assume independent rows that \
                            count alike";
-const NOT_READ_AGAIN: &str =
-    "with clusters or weights an error needs the rows, which saved sums do not hold; review the log itself";
+const NOT_READ_AGAIN: &str = "with clusters or weights an error needs the rows again, which saved sums and a pipe do not give; review the log itself, as a file";
 
 /// An estimate that nothing bounds.
 fn unbounded(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {

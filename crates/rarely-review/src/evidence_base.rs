@@ -9,10 +9,12 @@ use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
 use crate::candidates::{Candidate, candidates, rows_needed};
 use crate::error::ReviewError;
-use crate::model_free::{ModelFree, ModelFreeGain, ModelFreeSetup};
+use crate::log_rate::LogRate;
+use crate::model_free::ModelFreeGain;
 use crate::moments::Moments;
 use crate::most_plausible::most_plausible;
 use crate::planned_radius::{arm_sums, estimated_noise, planned_radius};
+use crate::propensity_reading::{PropensityReading, RuleValue};
 use crate::second_reading::{GainErrors, SecondReading};
 use crate::tally::{Tally, regression};
 
@@ -41,6 +43,7 @@ pub struct EvidenceBase<'a> {
     order: Vec<usize>,
     scarce: Vec<usize>,
     digest: Digest,
+    rate: Option<LogRate>,
 }
 
 /// The part of a log that confirms.
@@ -51,12 +54,14 @@ pub(crate) struct ConfirmingPart {
     pub(crate) functionals: Vec<Parameters>,
     /// What weights were multiplied by.
     pub(crate) weight_scale: f64,
-    /// How model-free gains are computed, or why they are not; `None` if the document declares no propensities.
-    pub(crate) model_free: Option<Result<ModelFree, String>>,
+    /// What a second reading starts from; `None` if the document declares no propensities.
+    pub(crate) propensities: Option<PropensityReading>,
     /// The errors of those gains from a second reading, if there was one.
     pub(crate) errors: Option<GainErrors>,
-    /// The model-free gains of a second reading.
+    /// The model-free gains of a second reading, …
     pub(crate) model_free_gains: Vec<Result<ModelFreeGain, String>>,
+    /// … and the values of the rule in force and of every candidate.
+    pub(crate) values: Vec<RuleValue>,
 }
 
 impl<'a> EvidenceBase<'a> {
@@ -88,15 +93,15 @@ impl<'a> EvidenceBase<'a> {
             base.after.iter().map(|after| gain_functional(document.shape(), base.contexts(), &base.before, after));
         let functionals = functionals.collect::<Result<Vec<_>, _>>()?;
         base.order = base.by_evidence(&proposing, &functionals)?;
-        let setup = ModelFreeSetup { base: &base, tally, estimates, cases: fit.cases(), sampled };
-        let model_free = setup.model_free();
+        let propensities = PropensityReading::new(&base, tally, estimates, fit.cases(), sampled);
         base.confirming = Some(ConfirmingPart {
             fit,
             functionals,
             weight_scale: tally.weight_scale(),
-            model_free,
+            propensities,
             errors: None,
             model_free_gains: Vec::new(),
+            values: Vec::new(),
         });
         base.digest = tally.digest().unwrap_or(base.digest);
         Ok(base)
@@ -148,6 +153,7 @@ impl<'a> EvidenceBase<'a> {
             order: (0..after_count).collect(),
             scarce: (0..rows.len()).filter(|&option| rows[option] < rows_needed(document)).collect(),
             digest,
+            rate: None,
             people,
         })
     }
@@ -157,17 +163,31 @@ impl<'a> EvidenceBase<'a> {
         self.confirming.as_ref().map(|part| SecondReading::new(self.document, part))
     }
 
-    /// Uses the errors and the model-free gains of a second reading.
+    /// Uses the errors, the model-free gains and the values of a second reading.
     #[must_use]
     pub fn with_second_reading(mut self, reading: SecondReading) -> Self {
         let minimum = self.document.change().minimum_gain;
         let anytime = self.is_anytime();
         if let Some(part) = &mut self.confirming {
-            let (errors, model_free) = reading.finish(&part.fit, &part.functionals);
+            let (errors, propensities) = reading.finish(&part.fit, &part.functionals);
             part.errors = Some(errors);
-            part.model_free_gains = model_free.map_or_else(Vec::new, |found| found.gains(anytime, minimum));
+            if let Some(found) = propensities {
+                part.values = found.values(self.document.outcome_sign());
+                part.model_free_gains = found.gains(anytime, minimum);
+            }
         }
         self
+    }
+
+    /// Says how fast the log grows, so that further cases can be told in time as well.
+    #[must_use]
+    pub fn with_rate(self, rate: Option<LogRate>) -> Self {
+        Self { rate, ..self }
+    }
+
+    /// The days that so many further cases take.
+    pub(crate) fn days_for(&self, cases: Option<u64>) -> Option<f64> {
+        Some(cases? as f64 / self.rate?.cases_per_day())
     }
 
     /// The assumptions.

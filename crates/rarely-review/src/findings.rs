@@ -10,6 +10,7 @@
 //! | `boundaries` | where the rule in force stands |
 //! | `candidates`, `demotion` | the rules that were tried; what takes the certainty from a gain |
 //! | `proposal`, `certificate`, `impact`, `against` | the change: to what, how sure, for whom, and what speaks against it |
+//! | `off_policy` | what rules are worth by the propensities of the log |
 //! | `gaps` | what the data cannot say, and what would settle it |
 //! | `checks`, `propensities` | whether logged propensities can be true; whether straight lines are good enough |
 //! | `estimates`, `assumptions` | what each option is estimated to do; what the review assumes |
@@ -31,6 +32,7 @@ mod gaps;
 mod impact;
 mod json;
 pub mod numbers;
+mod off_policy;
 mod propensities;
 mod proposal;
 mod units;
@@ -53,6 +55,7 @@ pub use estimates::{CoefficientFinding, EstimateFinding};
 pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
+pub use off_policy::{OffPolicyFinding, RuleValueFinding};
 pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
 pub use units::{gain_unit, running_unit};
 pub use verdict::{ReasonFinding, VerdictFinding, cause_clause};
@@ -80,6 +83,9 @@ pub struct Findings {
     pub candidates: CandidatesFinding,
     /// The proposed change.
     pub proposal: Option<ProposalFinding>,
+    /// What the rule in force and the best other rule are worth by the propensities of the log, where the document declares some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_policy: Option<OffPolicyFinding>,
     /// What the data cannot say.
     pub gaps: GapsFinding,
     /// Whether straight lines are good enough.
@@ -105,6 +111,7 @@ impl Findings {
             standing: StandingFinding::new(document, &judgement.standing),
             candidates: CandidatesFinding::new(document, judgement),
             proposal: judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal)),
+            off_policy: OffPolicyFinding::new(document, review),
             gaps: GapsFinding::new(document, &review.gaps),
             checks: review.checks.iter().map(|check| CheckFinding::new(document, check)).collect(),
             estimates: estimates::estimates(document, &judgement.standing.estimates),

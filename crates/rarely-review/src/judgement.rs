@@ -62,6 +62,9 @@ pub enum VerdictReason {
         worth: f64,
         /// About how many further cases would decide, if the estimate is right.
         further_cases: Option<u64>,
+        /// How many days they take at the log's own rate, where its times are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        further_days: Option<f64>,
     },
     /// A gain is shown only under an assumption that the log refutes.
     NotCertain {
@@ -154,6 +157,7 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
             Some(_) => {}
         }
     }
+    contradicted(&mut found, minimum);
     let Some(best) = found.best else {
         found.reasons.push(VerdictReason::NothingToCompare { options: base.scarce_options().to_vec() });
         return Ok(found);
@@ -168,7 +172,8 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
         found.reasons.push(VerdictReason::NothingToGain { most, worth });
     } else {
         let further_cases = further_cases(gain, minimum, worth, tally.rows());
-        found.reasons.push(VerdictReason::NotShown { gain, worth, further_cases });
+        let further_days = base.days_for(further_cases);
+        found.reasons.push(VerdictReason::NotShown { gain, worth, further_cases, further_days });
     }
     Ok(found)
 }
@@ -225,11 +230,23 @@ fn refuted(suspect: &Suspect<'_>, trend: Option<&TrendFit>) -> Result<Option<Dem
     Ok(suspect.declared().into_iter().next().or(suspect.curvature()?))
 }
 
+/// A gain that straight lines show and propensities deny: one of the two is wrong, so that neither a change nor keeping is certain.
+fn contradicted(found: &mut Judgement, minimum: f64) {
+    let shown = |at: &usize| found.candidates[*at].gain.interval.lower > minimum;
+    let mut denied = (0..found.candidates.len()).filter(shown);
+    let first = denied.find_map(|at| Some((at, disagreement(&found.candidates[at])?)));
+    if let (true, Some((at, demotion))) = (found.reasons.is_empty(), first) {
+        let gain = found.candidates[at].gain.interval;
+        found.best = Some(at);
+        found.reasons.push(VerdictReason::NotCertain { gain, demotion });
+    }
+}
+
 /// Whether straight lines and propensities have no gain in common.
 fn disagreement(judged: &JudgedCandidate) -> Option<Demotion> {
-    let (linear, model_free) = (judged.gain.interval, judged.model_free?.gain.interval);
-    let apart = linear.lower > model_free.upper || model_free.lower > linear.upper;
-    apart.then_some(Demotion::Disagreement { linear, model_free })
+    let found = judged.model_free?;
+    let (linear, model_free) = (judged.gain.interval, found.gain.interval);
+    judged.gain.contradicts(&found.gain).then_some(Demotion::Disagreement { linear, model_free })
 }
 
 /// The smallest gain that is worth a change: the document's, or, without a range of the outcome, a fiftieth of the outcomes' scatter.

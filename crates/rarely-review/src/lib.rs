@@ -39,8 +39,9 @@
 //! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
-//! | `propensities`, `second_reading`, `model_free` | checks of logged propensities; robust errors and model-free gains from a second reading |
+//! | `propensities`, `second_reading`, `propensity_reading`, `model_free` | checks of logged propensities; robust errors, values of rules and model-free gains from a second reading |
 //! | `candidates` | the rules that are tried as a change, within the document's limits, with the fewest digits |
+//! | `log_rate` | how fast a log grows |
 //! | `evidence_base` | assumptions, statistics, candidates and people |
 //! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
 //! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
@@ -73,6 +74,7 @@ mod impact;
 mod judgement;
 mod jump;
 mod least_squares;
+mod log_rate;
 mod model_free;
 mod moments;
 mod most_plausible;
@@ -82,6 +84,7 @@ mod off_policy;
 mod people_sample;
 mod planned_radius;
 mod propensities;
+mod propensity_reading;
 mod proposed_change;
 mod replay;
 mod review;
@@ -111,6 +114,7 @@ pub use fixed_point::RewardGrid;
 pub use impact::{BandImpact, Impact};
 pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
+pub use log_rate::{LogRate, LogTimes};
 pub use model_free::ModelFreeGain;
 pub use moments::{Moments, MomentsMismatch};
 pub use most_plausible::most_plausible;
@@ -118,12 +122,12 @@ pub use next_to_cut::{
     Bandwidths, CurvatureBound, CutRows, DensityTest, FromRows, NearCut, NoDensityTest, ROWS_KEPT, RobustJump,
     critical_value, density_test, robust_jump, robust_jump_within,
 };
-pub use off_policy::{NotWeightable, OffPolicyValue};
+pub use off_policy::{NotWeightable, OffPolicyValue, WeightedValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};
-pub use propensities::{PropensityCheck, PropensityWarning};
+pub use propensities::{PROPENSITY_BINS, PropensityBins, PropensityCheck, PropensityWarning};
 pub use proposed_change::{CertifiedBy, ProposedChange};
 pub use replay::{Replay, ReplayResult, ReplayedChange};
-pub use review::{Gaps, Review, complete, review};
+pub use review::{Gaps, Review, RuleValues, complete, review};
 pub use running_variable::RunningVariable;
 pub use second_reading::SecondReading;
 pub use support::ThinSupport;

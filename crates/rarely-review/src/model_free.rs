@@ -3,16 +3,12 @@
 //! Predictions come from the proposing part, scores from the confirming part. Where an option that changes was given with less than the
 //! declared minimum, the candidate is scored as if it decided like the rule in force.
 
-use rarely_core::{
-    Confirmed, Context, ErrorBudget, Look, Parameters, Rule, RuleChoice, ScoreSettings, ScoredCase, Scores,
-};
-use rarely_policy::PolicyDocument;
+use rarely_core::{Arm, Confirmed, ErrorBudget, Look, RuleChoice, ScoreSettings, ScoredCase, Scores};
 use serde::{Deserialize, Serialize};
 
 use crate::evidence_base::EvidenceBase;
-use crate::least_squares::dot;
-use crate::propensities::PropensityWarning;
-use crate::tally::Tally;
+use crate::propensities::{PropensityCheck, PropensityWarning};
+use crate::propensity_reading::reward_range;
 use crate::tally_row::TallyRow;
 
 /// The model-free gain of a candidate.
@@ -28,18 +24,13 @@ pub struct ModelFreeGain {
 #[derive(Debug, Clone)]
 pub(crate) struct ModelFree {
     settings: ScoreSettings,
-    before: Rule,
-    /// Of the proposing part.
-    estimates: Parameters,
     candidates: Vec<CandidateScores>,
-    predictions: Vec<f64>,
     rows: u64,
 }
 
 /// The scores of one candidate, or why it has none.
 #[derive(Debug, Clone)]
 struct CandidateScores {
-    rule: Rule,
     scores: Scores,
     left_out: u64,
     problem: Option<String>,
@@ -48,9 +39,7 @@ struct CandidateScores {
 /// What model-free gains are computed from.
 pub(crate) struct ModelFreeSetup<'a> {
     pub(crate) base: &'a EvidenceBase<'a>,
-    pub(crate) tally: &'a Tally,
-    /// Of the proposing part.
-    pub(crate) estimates: Parameters,
+    pub(crate) checks: &'a [PropensityCheck],
     /// Rows that confirm.
     pub(crate) cases: u64,
     /// Whether the people are those of the log.
@@ -58,12 +47,8 @@ pub(crate) struct ModelFreeSetup<'a> {
 }
 
 impl ModelFreeSetup<'_> {
-    /// No score yet; why there can be none; or `None` if the document declares no propensities.
-    pub(crate) fn model_free(self) -> Option<Result<ModelFree, String>> {
-        self.base.document.log_columns().has_propensities().then(|| self.checked())
-    }
-
-    fn checked(self) -> Result<ModelFree, String> {
+    /// No score yet, or why there can be none.
+    pub(crate) fn model_free(&self) -> Result<ModelFree, String> {
         let document = self.base.document;
         let columns = document.log_columns();
         if columns.propensities.is_empty() && document.options().len() > 2 {
@@ -80,8 +65,7 @@ impl ModelFreeSetup<'_> {
         if !self.sampled {
             return Err("the people whom the rule is for are not those of the log".to_owned());
         }
-        let checks = self.tally.propensities().map(|sums| sums.checks(document)).unwrap_or_default();
-        let warned = |warning| checks.iter().map(move |check| check.warnings.contains(&warning));
+        let warned = |warning| self.checks.iter().map(move |check| check.warnings.contains(&warning));
         if warned(PropensityWarning::DoesNotFit).any(|holds| holds) {
             return Err("the propensities do not fit the options that were given".to_owned());
         }
@@ -89,20 +73,12 @@ impl ModelFreeSetup<'_> {
         let settings = ScoreSettings::new(document.options().len(), minimum, low, high).map_err(explained)?;
         let budget = ErrorBudget::new(self.base.look_error_probability().map_err(explained)?);
         let expected = expected_cases(self.cases);
-        let candidates = self.base.candidates().iter().enumerate().map(|(at, candidate)| CandidateScores {
-            rule: Rule::new(candidate.rule.parameters(document)),
+        let candidates = (0..self.base.candidates().len()).map(|at| CandidateScores {
             scores: Scores::new(settings, budget, expected),
             left_out: 0,
             problem: self.too_few(at, &few),
         });
-        Ok(ModelFree {
-            settings,
-            before: Rule::new(document.rule().parameters(document)),
-            candidates: candidates.collect(),
-            predictions: vec![0.0; document.options().len()],
-            estimates: self.estimates,
-            rows: 0,
-        })
+        Ok(ModelFree { settings, candidates: candidates.collect(), rows: 0 })
     }
 
     /// An option that changes and has too few effective rows.
@@ -116,21 +92,18 @@ impl ModelFreeSetup<'_> {
 }
 
 impl ModelFree {
-    /// Adds a row that confirms.
-    pub(crate) fn add(&mut self, row: &TallyRow<'_>) {
+    /// Adds a row that confirms, with the predictions for every option, and what the rule in force and each candidate decide.
+    pub(crate) fn add(&mut self, row: &TallyRow<'_>, predictions: &[f64], before: Arm, after: &[Arm]) {
         self.rows += 1;
-        for (prediction, estimate) in self.predictions.iter_mut().zip(self.estimates.iter()) {
-            *prediction = dot(estimate, row.context);
-        }
-        let Ok(context) = Context::new(row.context) else { return };
-        let Ok(before) = self.before.choose(context) else { return };
-        for candidate in self.candidates.iter_mut().filter(|candidate| candidate.problem.is_none()) {
-            let Ok(after) = candidate.rule.choose(context) else { continue };
+        for (candidate, &after) in self.candidates.iter_mut().zip(after) {
+            if candidate.problem.is_some() {
+                continue;
+            }
             let mut case = ScoredCase {
                 arm: row.arm,
                 reward: row.reward,
                 propensities: row.propensities,
-                predictions: &self.predictions,
+                predictions,
                 before: RuleChoice::Arm(before),
                 after: RuleChoice::Arm(after),
             };
@@ -171,15 +144,6 @@ fn interval(scores: &Scores, anytime: bool, minimum: f64) -> Result<Confirmed, S
         }
         other => other.map_err(explained),
     }
-}
-
-/// The range of rewards: that of outcomes with their sign, less the options' costs.
-fn reward_range(document: &PolicyDocument) -> Option<(f64, f64)> {
-    let (low, high) = document.outcome().range?;
-    let sign = document.outcome_sign();
-    let costs = document.limits().costs();
-    let ends = costs.iter().flat_map(|cost| [sign * low - cost, sign * high - cost]);
-    Some(ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end))))
 }
 
 /// The power of four next to the number of cases: it stays the same while they grow fourfold.

@@ -1,13 +1,16 @@
 //! Off-policy values: what a rule would have been worth on a log that another rule made.
 //!
-//! *Direct*: the model's mean outcome, with the confidence set's own interval. *Inverse propensity*: the logged outcomes where the
-//! rule agrees with the log, weighted by one over the probability of what was done [horvitz-1952]. *Doubly robust*: the model's
-//! prediction plus the weighted residual [dudik-2014]; the model of each row is that of the rows before it, so that each term is
-//! unbiased. The last two need randomised choices, and are refused on a log without them.
+//! With the weight `w = 1{π(s) = A}/p(A|s)` of a row: *inverse propensity* is the mean of `w·y` [horvitz-1952]; *self-normalised* is
+//! `Σw·y/Σw`, slightly biased and never outside the outcomes that were seen [swaminathan-2015]; *doubly robust* is the mean of
+//! `q̂(s,π(s)) + w·(y − q̂(s,A))` [dudik-2014], unbiased because `q̂` is made from other rows. All of them need randomised choices, and are
+//! refused where the log has none, where the propensities do not fit, or where the rows count as too few.
 
-use rarely_core::{Arm, ConfidenceSet, Interval, Parameters, Shape, Statistics};
+use rarely_core::{Arm, Interval, RunningMean};
 use rarely_error::{Action, Explain, Remedy};
+use serde::Serialize;
 use thiserror::Error;
+
+use crate::propensities::{FEW_ROWS, does_not_fit, effective_rows};
 
 /// The quantile of a normal 95 % interval.
 const NINETY_FIVE: f64 = 1.959_963_984_540_054;
@@ -17,14 +20,31 @@ const NINETY_FIVE: f64 = 1.959_963_984_540_054;
 pub struct OffPolicyValue {
     /// By the model; holds with probability `1−δ`.
     pub direct: Interval,
-    /// By inverse propensities, with a normal 95 % interval; or why not.
-    pub inverse_propensity: Result<Interval, NotWeightable>,
-    /// Doubly robust, with a normal 95 % interval; or why not.
-    pub doubly_robust: Result<Interval, NotWeightable>,
+    /// By the propensities of the log, or why not.
+    pub weighted: Result<WeightedValue, NotWeightable>,
+}
+
+/// The value of a rule by the propensities of a log, each with a normal 95 % interval within the range of the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WeightedValue {
+    /// By inverse propensities.
+    pub inverse_propensity: Interval,
+    /// By inverse propensities that are made to add up to the number of rows.
+    pub self_normalised: Interval,
+    /// Doubly robust.
+    pub doubly_robust: Interval,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that got the rule's option.
+    pub matching_rows: u64,
+    /// Rows of equal weight that these count as (Kish).
+    pub effective_rows: f64,
+    /// The mean of the weights over all rows: about 1 if the propensities are true.
+    pub mean_weight: f64,
 }
 
 /// Why outcomes cannot be weighted by propensities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum NotWeightable {
     /// Some rows have no propensity.
     #[error("the log has no propensities")]
@@ -37,15 +57,40 @@ pub enum NotWeightable {
     Deterministic,
     /// The rule wants options that could not have been given.
     #[error(
-        "in {out_of_reach} of {rows} rows the rule wants an option that could not have been given, because the logged one was certain: the \
-         weights leave these people out"
+        "in {out_of_reach} of {rows} rows the rule wants an option that could not have been given (propensity 0): the weights leave these \
+         people out"
     )]
     OutOfReach {
-        /// Rows whose option was certain and is not the rule's.
+        /// Rows in which the rule's option was impossible.
         out_of_reach: u64,
         /// All rows.
         rows: u64,
     },
+    /// The mean weight is not what it should be.
+    #[error(
+        "the propensities do not fit the options that were given: the mean weight is {mean_weight:.3} instead of {expected:.3}"
+    )]
+    DoesNotFit {
+        /// The mean weight.
+        mean_weight: f64,
+        /// What it should be.
+        expected: f64,
+    },
+    /// The rows that got the rule's option count as too few.
+    #[error("the rows that got the rule's option count as {effective_rows:.1} rows of equal weight, fewer than 30")]
+    FewEffectiveRows {
+        /// Kish's effective sample size.
+        effective_rows: f64,
+    },
+    /// An interval lies wholly outside the declared range of the outcome.
+    #[error("an interval lies outside the declared range of the outcome: the propensities or the range are not true")]
+    OutsideRange,
+    /// Rows that depend on each other or do not count alike.
+    #[error("the intervals need independent rows that count alike, and the document declares clusters or weights")]
+    RowsNotAlike,
+    /// The log could not be read twice.
+    #[error("weights need the rows in a second reading, which saved statistics and a pipe do not allow")]
+    NotReadAgain,
 }
 
 impl Explain for NotWeightable {
@@ -55,114 +100,159 @@ impl Explain for NotWeightable {
                 Some(Remedy::with("{action}, or log propensities from now on", Action::NamePropensityColumn))
             }
             Self::Deterministic => Some(Remedy::new("let the policy explore")),
-            Self::OutOfReach { .. } => None,
+            Self::DoesNotFit { .. } => {
+                Some(Remedy::new("check that the column holds the probability of the option that was given"))
+            }
+            Self::NotReadAgain => Some(Remedy::new("review the log itself, as a file")),
+            Self::OutOfReach { .. } | Self::FewEffectiveRows { .. } | Self::OutsideRange | Self::RowsNotAlike => None,
         }
     }
 }
 
-/// The sums behind a rule's values.
-#[derive(Debug, Clone)]
-pub(crate) struct ValueSums {
-    shape: Shape,
-    /// For each arm the sum of the contexts at which the rule plays it.
-    functional: Vec<f64>,
-    rows: u64,
-    with_propensity: u64,
-    randomised: u64,
-    /// Rows whose option was certain and is not the rule's.
-    out_of_reach: u64,
-    weighted: Mean,
-    doubly: Mean,
+/// A row as the value of a rule takes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WeighedRow {
+    /// The rule's option, …
+    pub(crate) choice: Arm,
+    /// … the one that was given, …
+    pub(crate) logged: Arm,
+    /// … and its reward.
+    pub(crate) reward: f64,
+    /// `q̂` of the rule's option, from other rows.
+    pub(crate) prediction: f64,
+    /// The probability of the option that was given.
+    pub(crate) propensity: Option<f64>,
+    /// Whether the rule's option could have been given, as far as that is known.
+    pub(crate) possible: bool,
 }
 
-impl ValueSums {
-    pub(crate) fn new(shape: Shape) -> Self {
+/// The sums behind a rule's value.
+#[derive(Debug, Clone)]
+pub(crate) struct WeightedSums {
+    /// The range of rewards, where one is declared.
+    range: Option<(f64, f64)>,
+    rows: u64,
+    randomised: u64,
+    out_of_reach: u64,
+    matching: u64,
+    weights: RunningMean,
+    weighted: RunningMean,
+    doubly: RunningMean,
+    /// Rewards are summed from the first one that has a weight, so that a large common part rounds nothing away.
+    origin: Option<f64>,
+    /// `Σw`, `Σw²`, `Σw·y`, `Σw²·y` and `Σw²·y²`.
+    moments: [f64; 5],
+}
+
+impl WeightedSums {
+    pub(crate) fn new(range: Option<(f64, f64)>) -> Self {
         Self {
-            shape,
-            functional: vec![0.0; shape.parameters()],
+            range,
             rows: 0,
-            with_propensity: 0,
             randomised: 0,
             out_of_reach: 0,
-            weighted: Mean::default(),
-            doubly: Mean::default(),
+            matching: 0,
+            weights: RunningMean::default(),
+            weighted: RunningMean::default(),
+            doubly: RunningMean::default(),
+            origin: None,
+            moments: [0.0; 5],
         }
     }
 
-    /// One row, with the rule's choice and the statistics of the rows before.
-    pub(crate) fn add(
-        &mut self,
-        before: &Statistics,
-        context: &[f64],
-        choice: Arm,
-        logged: Arm,
-        reward: f64,
-        propensity: Option<f64>,
-    ) {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: &WeighedRow) {
         self.rows += 1;
-        let start = choice.index() * context.len();
-        for (sum, value) in self.functional[start..start + context.len()].iter_mut().zip(context) {
-            *sum += value;
-        }
-        let Some(propensity) = propensity else {
-            return;
-        };
-        self.with_propensity += 1;
+        let Some(propensity) = row.propensity else { return };
+        let matches = row.choice == row.logged;
         self.randomised += u64::from(propensity < 1.0);
-        self.out_of_reach += u64::from(propensity >= 1.0 && choice != logged);
-        let weight = if choice == logged { 1.0 / propensity } else { 0.0 };
-        self.weighted.add(weight * reward);
-        let predict = |arm: Arm| before.arm(arm.index()).predict(context);
-        self.doubly.add(predict(choice) + weight * (reward - predict(logged)));
+        self.out_of_reach += u64::from(!matches && (propensity >= 1.0 || !row.possible));
+        let weight = if matches { 1.0 / propensity } else { 0.0 };
+        let prediction = self.range.map_or(row.prediction, |(low, high)| row.prediction.clamp(low, high));
+        self.weights.update(weight);
+        self.weighted.update(weight * row.reward);
+        // The rule's option is the one that was given wherever the weight is not 0.
+        self.doubly.update(prediction + weight * (row.reward - prediction));
+        if matches {
+            self.matching += 1;
+            let reward = row.reward - *self.origin.get_or_insert(row.reward);
+            let square = weight * weight;
+            let terms = [weight, square, weight * reward, square * reward, square * reward * reward];
+            self.moments.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+        }
     }
 
-    pub(crate) fn value(self, set: &ConfidenceSet<'_>, sign: f64) -> OffPolicyValue {
-        let mean = self.functional.iter().map(|sum| sum / self.rows as f64).collect();
-        let functional = Parameters::new(self.shape, mean).expect("means of contexts are finite");
-        let refusal = self.refusal();
-        let unless_refused = |mean: &Mean| refusal.map_or_else(|| Ok(signed(mean.interval(), sign)), Err);
-        OffPolicyValue {
-            direct: signed(set.functional_interval(&functional), sign),
-            inverse_propensity: unless_refused(&self.weighted),
-            doubly_robust: unless_refused(&self.doubly),
+    /// The value as one of the outcome, or why there is none.
+    pub(crate) fn value(&self, sign: f64) -> Result<WeightedValue, NotWeightable> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
         }
+        let within = |interval: Interval| Ok(signed(self.within_range(interval)?, sign));
+        Ok(WeightedValue {
+            inverse_propensity: within(normal_interval(&self.weighted))?,
+            self_normalised: within(self.self_normalised())?,
+            doubly_robust: within(normal_interval(&self.doubly))?,
+            rows: self.rows,
+            matching_rows: self.matching,
+            effective_rows: self.effective_rows(),
+            mean_weight: self.mean_weight(),
+        })
+    }
+
+    fn effective_rows(&self) -> f64 {
+        effective_rows(self.moments[0], self.moments[1])
+    }
+
+    fn mean_weight(&self) -> f64 {
+        self.moments[0] / self.rows as f64
+    }
+
+    /// `v = Σw·y/Σw`; its variance is that of the mean of `w·(y − v)/w̄` (the delta method).
+    fn self_normalised(&self) -> Interval {
+        let [total, squares, weighted, weighted_squares, square_sum] = self.moments;
+        let rows = self.rows as f64;
+        let value = weighted / total;
+        let residuals = square_sum - 2.0 * value * weighted_squares + value * value * squares;
+        let variance = residuals.max(0.0) / (total * total) * rows / (rows - 1.0);
+        Interval::around(value + self.origin.unwrap_or(0.0), NINETY_FIVE * variance.sqrt())
+    }
+
+    /// The value is in the range for certain: what an interval has outside can be cut off.
+    fn within_range(&self, interval: Interval) -> Result<Interval, NotWeightable> {
+        let Some((low, high)) = self.range else { return Ok(interval) };
+        if interval.lower > high || interval.upper < low {
+            return Err(NotWeightable::OutsideRange);
+        }
+        Ok(Interval {
+            estimate: interval.estimate.clamp(low, high),
+            lower: interval.lower.max(low),
+            upper: interval.upper.min(high),
+        })
     }
 
     fn refusal(&self) -> Option<NotWeightable> {
         let Self { rows, out_of_reach, .. } = *self;
-        if self.with_propensity < rows {
+        let (mean_weight, effective_rows) = (self.mean_weight(), self.effective_rows());
+        if self.weights.count() < rows {
             Some(NotWeightable::NoPropensities)
         } else if self.randomised == 0 {
             Some(NotWeightable::Deterministic)
+        } else if out_of_reach > 0 {
+            Some(NotWeightable::OutOfReach { out_of_reach, rows })
+        } else if effective_rows < FEW_ROWS {
+            Some(NotWeightable::FewEffectiveRows { effective_rows })
+        } else if does_not_fit(mean_weight, self.weights.standard_error(), 1.0) {
+            Some(NotWeightable::DoesNotFit { mean_weight, expected: 1.0 })
         } else {
-            (out_of_reach > 0).then_some(NotWeightable::OutOfReach { out_of_reach, rows })
+            None
         }
     }
 }
 
-/// A running mean and its standard error [welford-1962].
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Mean {
-    count: u64,
-    centre: f64,
-    squares: f64,
-}
-
-impl Mean {
-    pub(crate) fn add(&mut self, value: f64) {
-        self.count += 1;
-        let off = value - self.centre;
-        self.centre += off / self.count as f64;
-        self.squares += off * (value - self.centre);
-    }
-
-    /// A normal 95 % interval.
-    pub(crate) fn interval(&self) -> Interval {
-        let count = self.count as f64;
-        let error = (self.squares / (count - 1.0).max(1.0) / count).sqrt();
-        let half = NINETY_FIVE * error;
-        Interval { estimate: self.centre, lower: self.centre - half, upper: self.centre + half }
-    }
+/// A mean with a normal 95 % interval; of a single number, that number.
+pub(crate) fn normal_interval(mean: &RunningMean) -> Interval {
+    let error = if mean.count() < 2 { 0.0 } else { mean.standard_error() };
+    Interval::around(mean.mean(), NINETY_FIVE * error)
 }
 
 /// An interval of rewards as one of outcomes.

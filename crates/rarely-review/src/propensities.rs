@@ -15,7 +15,10 @@ const WRONG_ERRORS: f64 = 5.0;
 /// … and more than this, from what it should be.
 const WRONG_BY: f64 = 0.05;
 /// Effective rows of an option below which propensities are not used.
-const FEW_ROWS: f64 = 30.0;
+pub(crate) const FEW_ROWS: f64 = 30.0;
+
+/// Bins of equal width that propensities are counted in, from 0 to 1.
+pub const PROPENSITY_BINS: usize = 20;
 
 /// The sums of a log's inverse propensities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ pub(crate) struct PropensitySums {
 }
 
 /// The sums of one option.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct OptionWeights {
     /// Rows in which it was given.
     given: u64,
@@ -40,6 +43,19 @@ struct OptionWeights {
     /// … and of their squares.
     squares: i128,
     largest: f64,
+    /// States from before it was counted have none.
+    #[serde(default, skip_serializing_if = "PropensityBins::is_empty")]
+    bins: PropensityBins,
+}
+
+/// How many cases had which propensity of an option, in [`PROPENSITY_BINS`] bins of equal width from 0 to 1. An upper end belongs to
+/// the next bin, 1 to the last.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PropensityBins {
+    /// Cases that got the option; empty if none was counted.
+    pub given: Vec<u64>,
+    /// Cases that got another, where their propensity of the option is known; empty if none was counted.
+    pub others: Vec<u64>,
 }
 
 /// The propensities of one option.
@@ -61,6 +77,9 @@ pub struct PropensityCheck {
     pub largest_weight: f64,
     /// The share of the rows in which its propensity is below the declared minimum.
     pub below_minimum: Option<f64>,
+    /// The distribution of its propensities.
+    #[serde(skip_serializing_if = "PropensityBins::is_empty")]
+    pub bins: PropensityBins,
     /// What to be careful about.
     #[serde(skip)]
     pub warnings: Vec<PropensityWarning>,
@@ -96,6 +115,9 @@ impl PropensitySums {
             let propensity = row.propensities.get(arm).copied().or(is_given.then_some(given));
             option.possible += u64::from(propensity.is_none_or(|propensity| propensity > 0.0));
             option.below += u64::from(propensity.is_some_and(|propensity| propensity < minimum));
+            if let Some(propensity) = propensity {
+                option.bins.count(propensity, is_given);
+            }
             if is_given {
                 let weight = 1.0 / given;
                 let whole = whole_weight(weight);
@@ -120,16 +142,19 @@ impl PropensitySums {
             mine.sum += theirs.sum;
             mine.squares = mine.squares.saturating_add(theirs.squares);
             mine.largest = mine.largest.max(theirs.largest);
+            mine.bins.merge(&theirs.bins);
         }
     }
 
     /// Whether there is a sound sum for each of so many options. Check this first on a state that was read from a file.
     pub(crate) fn is_sound(&self, options: usize) -> bool {
         self.options.len() == options
-            && self
-                .options
-                .iter()
-                .all(|option| option.given <= self.rows && option.sum.min(option.squares) >= 0 && option.largest >= 0.0)
+            && self.options.iter().all(|option| {
+                option.given <= self.rows
+                    && option.bins.is_sound(self.rows)
+                    && option.sum.min(option.squares) >= 0
+                    && option.largest >= 0.0
+            })
     }
 
     /// The propensities of every option; nothing if no row had one.
@@ -156,9 +181,8 @@ impl OptionWeights {
         let variance = (squares / rows - mean * mean).max(0.0);
         let standard_error = (variance / (rows - 1.0).max(1.0)).sqrt();
         let expected = self.possible as f64 / rows;
-        let off = (mean - expected).abs();
-        let effective = if squares > 0.0 { sum * sum / squares } else { 0.0 };
-        let does_not_fit = self.given > 0 && off > WRONG_ERRORS * standard_error && off > WRONG_BY * expected;
+        let effective = effective_rows(sum, squares);
+        let does_not_fit = self.given > 0 && does_not_fit(mean, standard_error, expected);
         let few = self.possible > 0 && effective < FEW_ROWS;
         let warnings =
             [(does_not_fit, PropensityWarning::DoesNotFit), (few, PropensityWarning::FewEffectiveRows)].into_iter();
@@ -171,7 +195,47 @@ impl OptionWeights {
             effective_rows: effective,
             largest_weight: self.largest,
             below_minimum: has_minimum.then(|| self.below as f64 / rows),
+            bins: self.bins.clone(),
             warnings: warnings.filter_map(|(holds, warning)| holds.then_some(warning)).collect(),
         }
     }
+}
+
+impl PropensityBins {
+    fn count(&mut self, propensity: f64, is_given: bool) {
+        let counts = if is_given { &mut self.given } else { &mut self.others };
+        counts.resize(PROPENSITY_BINS, 0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let bin = (propensity * PROPENSITY_BINS as f64) as usize;
+        counts[bin.min(PROPENSITY_BINS - 1)] += 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in [(&mut self.given, &other.given), (&mut self.others, &other.others)] {
+            mine.resize(mine.len().max(theirs.len()), 0);
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.given.is_empty() && self.others.is_empty()
+    }
+
+    fn is_sound(&self, rows: u64) -> bool {
+        let counts = [&self.given, &self.others];
+        let total = counts.into_iter().flatten().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        counts.iter().all(|counts| matches!(counts.len(), 0 | PROPENSITY_BINS)) && total.is_some_and(|sum| sum <= rows)
+    }
+}
+
+/// Rows of equal weight that rows with these sums of weights and of their squares count as (Kish).
+pub(crate) fn effective_rows(weights: f64, squares: f64) -> f64 {
+    if squares > 0.0 { weights * weights / squares } else { 0.0 }
+}
+
+/// Whether a mean weight is clearly not what it should be.
+pub(crate) fn does_not_fit(mean: f64, standard_error: f64, expected: f64) -> bool {
+    let off = (mean - expected).abs();
+    off > WRONG_ERRORS * standard_error && off > WRONG_BY * expected
 }

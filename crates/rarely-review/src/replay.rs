@@ -2,14 +2,18 @@
 
 use std::collections::VecDeque;
 
-use rarely_core::{Arm, Cause, Certificate, Context, Interval, Parameters, RECENT_CONTEXTS, Statistics};
+use rarely_core::{
+    Arm, Cause, Certificate, ConfidenceSet, Context, Interval, Parameters, RECENT_CONTEXTS, RunningMean, Shape,
+    Statistics,
+};
 use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::error::ReviewError;
 use crate::evidence_base::{EvidenceBase, confidence};
 use crate::judgement::examine;
-use crate::off_policy::{Mean, OffPolicyValue, ValueSums, signed};
+use crate::off_policy::{OffPolicyValue, WeighedRow, WeightedSums, normal_interval, signed};
 use crate::planned_radius::estimated_noise;
+use crate::propensity_reading::reward_range;
 use crate::tally::Tally;
 
 /// A log being replayed.
@@ -23,7 +27,7 @@ pub struct Replay {
     recent: VecDeque<f64>,
     held: Follower,
     replayed: Follower,
-    rewards: Mean,
+    rewards: RunningMean,
     changes: Vec<ReplayedChange>,
 }
 
@@ -31,7 +35,9 @@ pub struct Replay {
 #[derive(Debug)]
 struct Follower {
     rule: rarely_core::Rule,
-    worth: ValueSums,
+    /// For each arm the sum of the contexts at which the rule plays it.
+    functional: Vec<f64>,
+    weighted: WeightedSums,
 }
 
 /// A change that would have been made.
@@ -68,6 +74,25 @@ pub struct ReplayResult {
     pub last: WrittenRule,
 }
 
+impl Follower {
+    fn add(&mut self, context: &[f64], row: &WeighedRow) {
+        let start = row.choice.index() * context.len();
+        for (sum, value) in self.functional[start..start + context.len()].iter_mut().zip(context) {
+            *sum += value;
+        }
+        self.weighted.add(row);
+    }
+
+    fn value(&self, set: &ConfidenceSet<'_>, rows: u64, (shape, sign): (Shape, f64)) -> OffPolicyValue {
+        let mean = self.functional.iter().map(|sum| sum / rows as f64).collect();
+        let functional = Parameters::new(shape, mean).expect("means of contexts are finite");
+        OffPolicyValue {
+            direct: signed(set.functional_interval(&functional), sign),
+            weighted: self.weighted.value(sign),
+        }
+    }
+}
+
 impl Replay {
     /// Starts with the document's rule, and reviews it after every `every` rows.
     ///
@@ -78,7 +103,8 @@ impl Replay {
         let shape = document.shape();
         let follower = || Follower {
             rule: rarely_core::Rule::new(document.rule().parameters(document)),
-            worth: ValueSums::new(shape),
+            functional: vec![0.0; shape.parameters()],
+            weighted: WeightedSums::new(reward_range(document)),
         };
         Self {
             every,
@@ -87,7 +113,7 @@ impl Replay {
             recent: VecDeque::with_capacity(RECENT_CONTEXTS * shape.dimension()),
             held: follower(),
             replayed: follower(),
-            rewards: Mean::default(),
+            rewards: RunningMean::default(),
             changes: Vec::new(),
             document: document.clone(),
         }
@@ -108,9 +134,11 @@ impl Replay {
         let checked = Context::new(context)?;
         for follower in [&mut self.held, &mut self.replayed] {
             let choice = follower.rule.choose(checked)?;
-            follower.worth.add(&self.statistics, context, choice, arm, reward, propensity);
+            let prediction = self.statistics.arm(choice.index()).predict(context);
+            let row = WeighedRow { choice, logged: arm, reward, prediction, propensity, possible: true };
+            follower.add(context, &row);
         }
-        self.rewards.add(reward);
+        self.rewards.update(reward);
         let row = self.statistics.rounds();
         self.statistics.observe(checked, arm, reward)?;
         self.tally.add(row, context, arm, reward);
@@ -156,11 +184,12 @@ impl Replay {
         }
         let confidence = confidence(&self.document, estimated_noise(&self.tally.totals()))?;
         let (set, sign) = (confidence.set(&self.statistics), self.document.outcome_sign());
+        let (rows, outcome) = (self.statistics.rounds(), (self.document.shape(), sign));
         Ok(ReplayResult {
-            rows: self.statistics.rounds(),
-            logged: signed(self.rewards.interval(), sign),
-            held: self.held.worth.value(&set, sign),
-            replayed: self.replayed.worth.value(&set, sign),
+            rows,
+            logged: signed(normal_interval(&self.rewards), sign),
+            held: self.held.value(&set, rows, outcome),
+            replayed: self.replayed.value(&set, rows, outcome),
             changes: self.changes,
             last: self.document.rule().clone(),
         })

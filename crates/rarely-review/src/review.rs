@@ -8,6 +8,7 @@ use crate::evidence_base::EvidenceBase;
 use crate::exploration_forecast::{ExplorationForecast, forecast};
 use crate::judgement::{Judgement, VerdictReason, examine};
 use crate::moments::Moments;
+use crate::off_policy::{NotWeightable, WeightedValue};
 use crate::support::{ThinSupport, thin};
 use crate::tally::Tally;
 use crate::verdict::Verdict;
@@ -27,6 +28,17 @@ pub struct Review {
     pub gaps: Gaps,
     /// Whether straight lines are good enough.
     pub checks: Vec<Check>,
+    /// What the rule in force and the best candidate are worth by the propensities of the log, where the document declares some.
+    pub off_policy: Option<RuleValues>,
+}
+
+/// What rules are worth by the propensities of a log, or why that is not known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleValues {
+    /// The rule in force.
+    pub in_force: Result<WeightedValue, NotWeightable>,
+    /// The best candidate, as an index into the judgement's.
+    pub best: Option<(usize, Result<WeightedValue, NotWeightable>)>,
 }
 
 /// What the data cannot say.
@@ -69,10 +81,19 @@ pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) ->
         per_option: tally.totals().iter().map(Moments::rows).collect(),
         rejected: tally.rejected(),
         people: base.contexts().len(),
+        off_policy: RuleValues::new(base, judgement.best),
         judgement,
         gaps,
         checks: checks(base, tally),
     })
+}
+
+impl RuleValues {
+    fn new(base: &EvidenceBase<'_>, best: Option<usize>) -> Option<Self> {
+        let part = base.confirming().filter(|part| part.propensities.is_some())?;
+        let value = |rule: usize| part.values.get(rule).copied().unwrap_or(Err(NotWeightable::NotReadAgain));
+        Some(Self { in_force: value(0), best: best.map(|at| (at, value(at + 1))) })
+    }
 }
 
 impl Review {

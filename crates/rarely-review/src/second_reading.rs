@@ -1,11 +1,11 @@
 //! A second reading of a log's rows: robust errors of the candidates' gains need the residuals of the regressions that the first reading
-//! gave, and model-free gains need the candidates.
+//! gave, and what is computed from propensities needs the candidates.
 
 use rarely_core::{Arm, CaseLog, ClusterError, ConfirmError, Contexts, LeastSquares, Parameters, StreamedErrors};
 use rarely_policy::PolicyDocument;
 
 use crate::evidence_base::ConfirmingPart;
-use crate::model_free::ModelFree;
+use crate::propensity_reading::PropensityReading;
 use crate::tally_row::TallyRow;
 
 /// A second reading of a log's rows.
@@ -15,7 +15,7 @@ pub struct SecondReading {
     weight_scale: f64,
     /// A row times the root of its weight.
     scaled: Vec<f64>,
-    model_free: Option<ModelFree>,
+    propensities: Option<PropensityReading>,
 }
 
 #[derive(Debug, Clone)]
@@ -51,8 +51,8 @@ impl SecondReading {
         } else {
             ReadRows::Independent(StreamedErrors::new(&part.fit, &part.functionals))
         };
-        let model_free = part.model_free.clone().and_then(Result::ok);
-        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), model_free }
+        let propensities = part.propensities.clone();
+        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities }
     }
 
     /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
@@ -78,20 +78,24 @@ impl SecondReading {
                 rows.clusters.push(row.cluster.unwrap_or(row.number));
             }
         }
-        if let Some(model_free) = &mut self.model_free {
-            model_free.add(row);
+        if let Some(propensities) = &mut self.propensities {
+            propensities.add(row);
         }
     }
 
-    /// The errors of the candidates' gains, and their model-free gains.
-    pub(crate) fn finish(self, fit: &LeastSquares, functionals: &[Parameters]) -> (GainErrors, Option<ModelFree>) {
+    /// The errors of the candidates' gains, and what was read of propensities.
+    pub(crate) fn finish(
+        self,
+        fit: &LeastSquares,
+        functionals: &[Parameters],
+    ) -> (GainErrors, Option<PropensityReading>) {
         let errors = match self.errors {
             ReadRows::Independent(errors) => GainErrors::Rows(errors),
             ReadRows::Clustered(rows) => {
                 GainErrors::Clusters(functionals.iter().map(|functional| rows.error(fit, functional)).collect())
             }
         };
-        (errors, self.model_free)
+        (errors, self.propensities)
     }
 }
 

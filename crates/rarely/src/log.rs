@@ -21,7 +21,8 @@ const TICK: u64 = 4096;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The log")]
 pub(crate) struct LogOptions {
-    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome
+    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome; - reads CSV from
+    /// standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
     /// Column with the option that was given [default: the document's option_column]
@@ -80,10 +81,11 @@ impl LogOptions {
     pub(crate) fn share<W: Send>(
         &self,
         document: &PolicyDocument,
+        columns: &Columns,
         workers: &mut [W],
         work: impl Fn(&mut W, &LoggedCase) + Sync,
     ) -> Result<u64, Failure> {
-        self.read(document, &Self::columns(document), |cases, bar| {
+        self.read(document, columns, |cases, bar| {
             cases.share(workers, work, |cases| {
                 bar.set_position(cases.progress().0);
                 Ok(())
@@ -91,23 +93,30 @@ impl LogOptions {
         })
     }
 
+    /// The files, with standard input as a path.
+    fn paths(&self) -> Vec<PathBuf> {
+        let path = |path: &PathBuf| if is_standard_input(path) { PathBuf::from("/dev/stdin") } else { path.clone() };
+        self.data.iter().map(path).collect()
+    }
+
     /// Whether the log can be read twice: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
-        self.data.iter().all(|path| path.is_file())
+        self.paths().iter().all(|path| path.is_file())
     }
 
     /// Passes every case to `take` once more, in its order. Nothing is said about rejected rows: the first reading did.
     pub(crate) fn walk_again(
         &self,
         document: &PolicyDocument,
+        columns: &Columns,
         take: impl FnMut(&LoggedCase) + Send,
     ) -> Result<(), Failure> {
-        let mut cases = Cases::open(document, &Self::columns(document), &self.data, self.reject_limit)?;
+        let mut cases = Cases::open(document, columns, &self.paths(), self.reject_limit)?;
         cases.read_ahead(take, |_| Ok(()))
     }
 
     /// Passes every case to `take`, in its order. Returns the number of rejected rows.
-    pub(crate) fn walk_with(
+    pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
@@ -137,7 +146,7 @@ impl LogOptions {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
-        let mut cases = Cases::open(document, columns, &self.data, self.reject_limit)?;
+        let mut cases = Cases::open(document, columns, &self.paths(), self.reject_limit)?;
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
             bar.set_style(style);
@@ -178,6 +187,11 @@ impl LogOptions {
             failure
         }
     }
+}
+
+/// Whether a path stands for standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 impl PopulationOptions {

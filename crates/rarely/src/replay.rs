@@ -9,7 +9,7 @@ use rarely_error::Explain as _;
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::findings::{cause_clause, gain_unit, numbers};
-use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult};
+use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult, WeightedValue};
 use serde_json::json;
 
 use crate::failure::{Failure, worded};
@@ -46,9 +46,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         columns.propensity.clone_from(&arguments.propensity_column);
     }
     columns.time.clone_from(&arguments.time_column);
+    columns.any_order = false;
     let mut replay = Replay::new(&document, arguments.every);
     let mut last = None;
-    let rejected = arguments.log.walk_with(&document, &columns, |case| {
+    let rejected = arguments.log.walk(&document, &columns, |case| {
         last.clone_from(&case.time);
         replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
         Ok(())
@@ -85,19 +86,23 @@ fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -
     values.row(["  as logged", &numbers::interval(walk.logged), "mean of the log, 95 %"]);
     let mut refusals = Vec::new();
     for (name, value) in [("the rule held", &walk.held), ("the rule as it would have changed", &walk.replayed)] {
-        let OffPolicyValue { direct, inverse_propensity, doubly_robust } = value;
+        let OffPolicyValue { direct, weighted } = value;
         let sure = format!("direct: the model, {} %", 100.0 * (1.0 - document.evidence().error_probability));
         values.row([format!("  {name}").as_str(), &numbers::interval(*direct), &sure]);
-        for (how, found) in [("inverse propensity, 95 %", inverse_propensity), ("doubly robust, 95 %", doubly_robust)] {
-            match found {
-                Ok(interval) => {
-                    values.row(["", &numbers::interval(*interval), how]);
+        match weighted {
+            Ok(found) => {
+                for (how, interval) in [
+                    ("inverse propensity, 95 %", found.inverse_propensity),
+                    ("self-normalised, 95 %", found.self_normalised),
+                    ("doubly robust, 95 %", found.doubly_robust),
+                ] {
+                    values.row(["", &numbers::interval(interval), how]);
                 }
-                Err(reason) => {
-                    let refusal = format!("inverse propensity and doubly robust are refused: {}", with_help(reason));
-                    if !refusals.contains(&refusal) {
-                        refusals.push(refusal);
-                    }
+            }
+            Err(reason) => {
+                let refusal = format!("values by propensities are refused: {}", with_help(reason));
+                if !refusals.contains(&refusal) {
+                    refusals.push(refusal);
                 }
             }
         }
@@ -118,15 +123,16 @@ fn with_help(reason: &NotWeightable) -> String {
 fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serde_json::Value {
     let interval =
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
-    let perhaps = |found: &Result<Interval, NotWeightable>| match found {
-        Ok(found) => interval(*found),
-        Err(reason) => json!({ "refused": with_help(reason) }),
-    };
     let value = |value: &OffPolicyValue| {
+        let weighted = |pick: fn(&WeightedValue) -> Interval| match &value.weighted {
+            Ok(found) => interval(pick(found)),
+            Err(reason) => json!({ "refused": with_help(reason) }),
+        };
         json!({
             "direct": interval(value.direct),
-            "inverse_propensity": perhaps(&value.inverse_propensity),
-            "doubly_robust": perhaps(&value.doubly_robust),
+            "inverse_propensity": weighted(|found| found.inverse_propensity),
+            "self_normalised": weighted(|found| found.self_normalised),
+            "doubly_robust": weighted(|found| found.doubly_robust),
         })
     };
     let changes = walk.changes.iter().map(|change| {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use rarely_data::LoggedCase;
+use rarely_data::{Columns, LoggedCase};
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, Place, Review, ReviewJson, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, LogTimes, Place, Review, ReviewJson, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::{LogOptions, PopulationOptions};
+use crate::log::{LogOptions, PopulationOptions, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::state;
 
@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     log: LogOptions,
     #[command(flatten)]
     population: PopulationOptions,
+    /// Column with the date or the time, so that further cases are told in months as well; rows must be in its order unless the
+    /// document says order = "any"
+    #[arg(long, value_name = "COLUMN", help_heading = "The log")]
+    time_column: Option<String>,
     /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
@@ -58,18 +62,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let failure = Failure::new("there is nothing to review");
         return Err(failure.help("give a log with --data, or saved statistics with --state"));
     }
+    let columns = LogOptions::columns(&document);
+    let mut times = LogTimes::default();
     if !arguments.log.data.is_empty() {
-        tally.merge(&gather(&arguments.log, &document)?)?;
+        let with_time = Columns { time: arguments.time_column.clone(), ..columns.clone() };
+        let (read, read_times) = gather(&arguments.log, &document, &with_time)?;
+        tally.merge(&read)?;
+        times = read_times;
     }
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
-    let mut base = EvidenceBase::of(&document, &tally, people)?;
+    let mut base = EvidenceBase::of(&document, &tally, people)?.with_rate(times.rate());
     if arguments.state.is_empty()
         && arguments.log.can_be_read_again()
         && let Some(mut second) = base.second_reading()
     {
         // Robust errors need the residuals of every row.
-        arguments.log.walk_again(&document, |case| {
+        arguments.log.walk_again(&document, &columns, |case| {
             second.add_row(&row(case));
         })?;
         base = base.with_second_reading(second);
@@ -91,11 +100,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The statistics of the log, read by as many threads as there are processors.
-fn gather(log: &LogOptions, document: &PolicyDocument) -> Result<Tally, Failure> {
-    let mut shares = Tally::shared(document);
-    let rejected = log.share(document, &mut shares, |tally, case| tally.add_row(&row(case)))?;
-    Ok(Tally::joined(shares, rejected)?)
+/// The statistics of the log, and its times, read by as many threads as there are processors.
+fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<(Tally, LogTimes), Failure> {
+    let mut shares: Vec<(Tally, LogTimes)> =
+        Tally::shared(document).into_iter().map(|tally| (tally, LogTimes::default())).collect();
+    let rejected = log.share(document, columns, &mut shares, |(tally, times), case| {
+        tally.add_row(&row(case));
+        times.add_if_known(case.time.as_deref().and_then(rarely_output::seconds));
+    })?;
+    let (tallies, times): (Vec<Tally>, Vec<LogTimes>) = shares.into_iter().unzip();
+    Ok((Tally::joined(tallies, rejected)?, times.into_iter().sum()))
 }
 
 /// A case as statistics take it.
@@ -150,7 +164,10 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
 
 /// What the page names as its sources.
 fn sources(arguments: &Arguments) -> ReviewSources {
-    let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| path.display().to_string()).collect() };
+    let name = |path: &PathBuf| {
+        if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+    };
+    let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(name).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
     ReviewSources {
         command: command(),

@@ -6,8 +6,9 @@ use super::error::CasesError;
 use crate::{Location, LogRow, RowProblem, number};
 
 /// The time of the last row.
-#[derive(Default)]
 pub(super) struct Order {
+    /// Whether rows may go back in time.
+    any: bool,
     last: Option<Last>,
 }
 
@@ -32,6 +33,10 @@ pub(super) enum OutOfOrder {
 }
 
 impl Order {
+    pub(super) fn new(any: bool) -> Self {
+        Self { any, last: None }
+    }
+
     /// Reads a row's time into `text` and checks that it is not before the last.
     pub(super) fn next(
         &mut self,
@@ -53,7 +58,7 @@ impl Order {
                 return Err(OutOfOrder::Row(RowProblem::OtherTime { found, last }));
             }
         };
-        if backwards {
+        if backwards && !self.any {
             return Err(OutOfOrder::Rows(CasesError::Backwards {
                 earlier: Box::new(last.location.clone()),
                 earlier_time: last.text.clone(),

@@ -1,12 +1,13 @@
 //! Reads several logs, one after the other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::CasesError;
 use super::rejections::Rejections;
+use crate::log::is_pipe;
 use crate::{DataError, LogReader, MemoryTable};
 
 /// Logs that are read one after the other.
@@ -15,6 +16,8 @@ pub(super) struct LogSequence {
     /// Bytes of each; of a table, rows.
     lengths: Vec<u64>,
     wanted: Vec<String>,
+    /// Pipes that are open already: they cannot be opened again.
+    held: HashMap<usize, LogReader>,
     /// The index of the current log.
     pub(super) current: usize,
     pub(super) log: Option<LogReader>,
@@ -62,26 +65,36 @@ impl LogSequence {
     }
 
     fn new(all: Vec<LogInput>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
-        let mut lengths = Vec::with_capacity(all.len());
+        let (mut lengths, mut held) = (Vec::with_capacity(all.len()), HashMap::new());
         let mut seen = HashSet::new();
-        for source in &all {
+        for (at, source) in all.iter().enumerate() {
+            let pipe = matches!(source, LogInput::File(path) if is_pipe(path));
             if let LogInput::File(path) = source {
                 let cannot = |source| DataError::Io { file: path.clone(), source };
-                if !seen.insert(fs::canonicalize(path).map_err(cannot)?) {
+                // A pipe may have no path of its own.
+                let whole = if pipe { path.clone() } else { fs::canonicalize(path).map_err(cannot)? };
+                if !seen.insert(whole) {
                     return Err(CasesError::GivenTwice { file: path.clone() }.into());
                 }
             }
-            // Closed again: there may be more files than the system can keep open.
-            lengths.push(source.open(&wanted)?.progress().1);
+            let log = source.open(&wanted)?;
+            lengths.push(log.progress().1);
+            // A file is closed again: there may be more than the system can keep open.
+            if pipe {
+                held.insert(at, log);
+            }
         }
-        Ok(Self { all, lengths, wanted, current: 0, log: None, rejections: Rejections::new(reject_limit) })
+        Ok(Self { all, lengths, wanted, held, current: 0, log: None, rejections: Rejections::new(reject_limit) })
     }
 
     /// Makes sure that a log is open; false if all have been read.
     pub(super) fn advance(&mut self) -> Result<bool, DataError> {
         if self.log.is_none() {
             let Some(source) = self.all.get(self.current) else { return Ok(false) };
-            self.log = Some(source.open(&self.wanted)?);
+            self.log = Some(match self.held.remove(&self.current) {
+                Some(log) => log,
+                None => source.open(&self.wanted)?,
+            });
         }
         Ok(true)
     }

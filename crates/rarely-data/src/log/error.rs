@@ -19,6 +19,12 @@ pub enum FileError {
         /// The file.
         file: PathBuf,
     },
+    /// A pipe of a format that is not read in one go.
+    #[error("{}: a pipe can be read only once, and only CSV and TSV are read in one go", file.display())]
+    ReadOnce {
+        /// The pipe.
+        file: PathBuf,
+    },
     /// A missing column.
     #[error("{}: no column {name:?}; the columns are {}", file.display(), listed(present))]
     NoSuchColumn {
@@ -234,6 +240,7 @@ impl Explain for FileError {
     fn remedy(&self) -> Option<Remedy> {
         let text = match self {
             Self::UnknownFormat { .. } => "rename the file after its format, or convert it to one of these",
+            Self::ReadOnce { .. } => "write it to a file first",
             Self::NoSuchColumn { suggestion, present, .. } | Self::NoTableColumn { suggestion, present, .. } => {
                 return Some(missing_column(suggestion.as_deref(), present));
             }

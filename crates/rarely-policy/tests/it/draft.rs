@@ -53,6 +53,41 @@ fn roles_are_guessed() {
     assert_eq!(guess_roles(&[]), (None, None));
 }
 
+#[test]
+fn a_propensity_is_no_feature() {
+    let columns = |name: &str, low: f64, high: f64| {
+        [
+            numbers("age", 41.0, 88.0),
+            words("given", &["wait", "invite"]),
+            numbers("benefit", 0.0, 0.97),
+            numbers(name, low, high),
+        ]
+    };
+    let drafted = |columns: &[ColumnSketch]| {
+        let (option, outcome) = guess_roles(columns);
+        assert_eq!((option, outcome), (Some("given"), Some("benefit")));
+        let text = draft("screening", columns, "given", "benefit");
+        PolicyDocument::parse(&text, "draft.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    for name in ["propensity", "Propensity", "prob", "action_prob", "pscore", "p_given", "p"] {
+        let document = drafted(&columns(name, 0.05, 0.95));
+        assert_eq!(document.log_columns().propensity.as_deref(), Some(name));
+        assert_eq!(document.features().len(), 1, "{name}");
+    }
+    // A name alone is not enough, nor is a range alone; and nothing can have been given with probability 0.
+    for (name, low, high) in [("propensity", 0.5, 1.5), ("share", 0.1, 0.9), ("prob", 0.0, 0.9), ("p_smoker", 0.0, 1.0)]
+    {
+        let document = drafted(&columns(name, low, high));
+        assert_eq!(document.log_columns().propensity, None, "{name}");
+        assert_eq!(document.features().len(), 2, "{name}");
+    }
+    // One column for every option, whose probabilities may be 0.
+    let [age, given, benefit, first] = columns("p_invite", 0.0, 0.9);
+    let document = drafted(&[age, given, benefit, first, numbers("p_wait", 0.1, 1.0)]);
+    assert_eq!(document.log_columns().propensities, ["p_wait", "p_invite"]);
+    assert_eq!(document.features().len(), 1);
+}
+
 proptest! {
     #[test]
     fn every_draft_can_be_read(

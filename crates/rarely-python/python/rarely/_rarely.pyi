@@ -417,6 +417,9 @@ class Review:
     def candidates(self) -> list[dict[str, Any]]:
         """The rules that were tried, the simplest first, with their gains."""
     @property
+    def off_policy(self) -> list[dict[str, Any]]:
+        """What the rule in force and the best other rule are worth by the propensities of the log, if the document declares some."""
+    @property
     def keeping_costs_at_most(self) -> float | None:
         """The most that keeping the rule can cost per case, against the rules that were tried."""
     @property
@@ -448,9 +451,12 @@ def review(
     option_column: str | None = None,
     reject_limit: int = 0,
     state: bytes | Sequence[bytes] | None = None,
+    time_column: str | None = None,
 ) -> Review:
     """Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 
     `frame` is a data frame (pandas, polars, pyarrow, anything with `__arrow_c_stream__`), a dict of columns, a list of dicts, or the
     path or paths of a log; None, if there is only `state`. `population` are the people whom the rule is for, in any of these forms.
+    With a column of dates or times, further cases are told in months as well; rows must be in its order unless the document says
+    `order = "any"`.
     """

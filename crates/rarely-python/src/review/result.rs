@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use rarely_report::{Picture, ReviewSources, page, pictures, text};
 use rarely_review::{EvidenceBase, Findings, ReviewJson, Tally};
 
@@ -74,6 +74,14 @@ impl PyReview {
     #[getter]
     fn candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.to_dict(py)?.get_item("candidates")
+    }
+
+    /// What the rule in force and the best other rule are worth by the propensities of the log, as in `to_dict()`; empty if the document
+    /// declares none.
+    #[getter]
+    fn off_policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.to_dict(py)?.cast_into::<PyDict>()?.get_item("off_policy")?;
+        Ok(found.unwrap_or_else(|| PyList::empty(py).into_any()))
     }
 
     /// The most that keeping the rule can cost per case, against the rules that were tried; None if nothing bounds it.

@@ -29,6 +29,7 @@ impl Report<'_> {
             &CheckFinding::PROPENSITY,
             |check| matches!(check, Check::Propensity(_)),
         );
+        self.pictures(&["overlap"]);
         self.table("Do the lines bend?", &bend, &CheckFinding::CURVATURE, |check| matches!(check, Check::Curvature(_)));
         self.table(
             "Is the noise as declared?",

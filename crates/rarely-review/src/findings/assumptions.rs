@@ -40,6 +40,14 @@ impl AssumptionFinding {
 /// Every assumption of a document.
 pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
     let mut found = about_the_log(document);
+    if !document.log_columns().rows_are_alike() {
+        found.push(assumption(
+            "independent rows",
+            "for boundaries, bands, trend and curvature".to_owned(),
+            "Only the gains of rules have errors that allow for clusters and weights: boundaries, bands, trend and curvature take rows as \
+             independent.",
+        ));
+    }
     found.extend(numbers(document));
     if let Some(bound) = document.norm_bound() {
         found.push(AssumptionFinding {

@@ -1,6 +1,6 @@
 //! The rules that were tried, with their gains.
 
-use rarely_core::{Confirmed, Interval, Standard, Timing};
+use rarely_core::{Confirmed, Interval, Method, Standard, Timing};
 use rarely_policy::{EvidenceStandard, PolicyDocument};
 use serde::Serialize;
 
@@ -59,9 +59,13 @@ impl CandidatesFinding {
     pub(super) fn new(document: &PolicyDocument, judgement: &Judgement) -> Self {
         let confirmed = judgement.candidates.iter().any(|candidate| candidate.plain.is_some());
         let model_free = judgement.candidates.iter().any(|candidate| candidate.model_free.is_some());
-        let sentence = if confirmed { confirmed_sentence(document) } else { SETS.to_owned() };
+        let once = judgement.candidates.iter().any(|candidate| candidate.gain.method == Method::LeastSquaresSums);
+        let mut sentence = if confirmed { confirmed_sentence(document) } else { SETS.to_owned() };
+        for (_, more) in [(once, READ_ONCE), (model_free, MODEL_FREE)].into_iter().filter(|(holds, _)| *holds) {
+            sentence = format!("{sentence} {more}");
+        }
         Self {
-            sentence: if model_free { format!("{sentence} {MODEL_FREE}") } else { sentence },
+            sentence,
             rules: judgement.candidates.iter().map(|candidate| CandidateFinding::new(document, candidate)).collect(),
             best: judgement.best,
         }
@@ -70,6 +74,9 @@ impl CandidatesFinding {
 
 const MODEL_FREE: &str = "The model-free gain rests on the propensities of the log and holds whatever the shape of the outcome; the \
                           verdict rests on it, and the one by straight lines stands beside it.";
+
+const READ_ONCE: &str = "The rows could not be read a second time, so that errors rest on each option's residual variance instead of \
+                         being robust.";
 
 const SETS: &str = "The best rule of each kind. Their intervals hold for every rule at once and at any time, however the options were \
                     chosen.";
@@ -139,7 +146,12 @@ fn model_free_sentence(candidate: &JudgedCandidate) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("By propensities the gain is {} per case.{left_out}", interval(found.gain.interval)))
+    let contradicted = if candidate.gain.contradicts(&found.gain) {
+        " The gain by straight lines contradicts it: the lines do not fit, or the propensities are not true."
+    } else {
+        ""
+    };
+    Some(format!("By propensities the gain is {} per case.{left_out}{contradicted}", interval(found.gain.interval)))
 }
 
 /// What kind of rule a candidate is.

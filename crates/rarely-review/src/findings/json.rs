@@ -6,10 +6,15 @@ use rarely_policy::WrittenRule;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding};
+use super::{
+    BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding, ReasonFinding, RuleValueFinding,
+};
 use crate::candidates::CandidateKind;
 use crate::checks::Check;
+use crate::demotion::Demotion;
+use crate::judgement::VerdictReason;
 use crate::model_free::ModelFreeGain;
+use crate::off_policy::WeightedValue;
 use crate::proposed_change::CertifiedBy;
 use crate::support::ThinSupport;
 use crate::verdict::Verdict;
@@ -29,9 +34,13 @@ pub struct ReviewJson {
     max_cosine: f64,
     excluded_share: f64,
     verdict: Verdict,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<ReasonJson>,
     candidates: Vec<CandidateJson>,
     keeping_costs_at_most: Option<f64>,
     proposal: Option<ProposalJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    off_policy: Vec<RuleValueJson>,
     stuck_options: Vec<String>,
     support: Vec<ThinSupport>,
     checks: Vec<CheckJson>,
@@ -46,6 +55,18 @@ struct BoundaryJson {
     threshold: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold_interval: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ReasonJson {
+    sentence: String,
+    /// What takes the certainty from a gain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demotion: Option<Demotion>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    further_cases: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    further_days: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,6 +92,16 @@ struct ProposalJson {
     changed_share: f64,
     excluded_share_after: f64,
     certified_by: Vec<CertifiedBy>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct RuleValueJson {
+    name: &'static str,
+    rule: WrittenRule,
+    #[serde(flatten)]
+    value: Option<WeightedValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,9 +132,14 @@ impl ReviewJson {
             max_cosine: standing.max_cosine,
             excluded_share: standing.excluded.share,
             verdict: findings.verdict.verdict,
+            reasons: findings.verdict.reasons.iter().map(ReasonJson::new).collect(),
             candidates: findings.candidates.rules.iter().map(CandidateJson::new).collect(),
             keeping_costs_at_most: findings.verdict.keeping_costs_at_most,
             proposal: findings.proposal.as_ref().map(ProposalJson::new),
+            off_policy: findings
+                .off_policy
+                .as_ref()
+                .map_or_else(Vec::new, |found| found.rules.iter().map(RuleValueJson::new).collect()),
             stuck_options: findings.gaps.stuck.iter().map(|stuck| stuck.option.clone()).collect(),
             support: findings.gaps.thin.clone(),
             checks: findings.checks.iter().map(CheckJson::new).collect(),
@@ -120,6 +156,19 @@ impl BoundaryJson {
             threshold: boundary.threshold,
             threshold_interval: boundary.interval.as_ref().map(ends),
         }
+    }
+}
+
+impl ReasonJson {
+    fn new(found: &ReasonFinding) -> Self {
+        let (mut demotion, mut further) = (None, (None, None));
+        match &found.reason {
+            VerdictReason::NotCertain { demotion: found, .. } => demotion = Some(found.clone()),
+            VerdictReason::NotShown { further_cases, further_days, .. } => further = (*further_cases, *further_days),
+            VerdictReason::NothingToGain { .. } | VerdictReason::NothingToCompare { .. } => {}
+        }
+        let (further_cases, further_days) = further;
+        Self { sentence: found.sentence.clone(), demotion, further_cases, further_days }
     }
 }
 
@@ -151,6 +200,12 @@ impl ProposalJson {
             excluded_share_after: certificate.excluded_after,
             certified_by: certificate.certified_by.clone(),
         }
+    }
+}
+
+impl RuleValueJson {
+    fn new(found: &RuleValueFinding) -> Self {
+        Self { name: found.name, rule: found.rule.rule.clone(), value: found.value, refused: found.refused.clone() }
     }
 }
 

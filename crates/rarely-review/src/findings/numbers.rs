@@ -43,6 +43,26 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
+/// A time in days, months or years, with two digits: `9 days`, `4.5 months`, `12 years`.
+///
+/// ```
+/// use rarely_review::findings::numbers::duration;
+/// let shown = [0.2, 1.0, 44.0, 137.0, 3000.0, 1e6].map(duration);
+/// assert_eq!(shown, ["less than a day", "1 day", "44 days", "4.5 months", "8.2 years", "2,700 years"]);
+/// ```
+pub fn duration(days: f64) -> String {
+    const A_YEAR: f64 = 365.2425;
+    let (time, unit) = match days {
+        days if days < 0.5 => return "less than a day".to_owned(),
+        days if days < 60.0 => (days.round(), "day"),
+        days if days < 2.0 * A_YEAR => (days / (A_YEAR / 12.0), "month"),
+        days => (days / A_YEAR, "year"),
+    };
+    let time = round(time, 2);
+    let text = if time >= 1000.0 { grouped(&time.to_string()) } else { time.to_string() };
+    format!("{text} {unit}{}", if time == 1.0 { "" } else { "s" })
+}
+
 /// A share as `12.3 %`. A share above 0 is never shown as 0 %, and one below 1 never as 100 %.
 ///
 /// ```

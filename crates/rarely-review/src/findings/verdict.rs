@@ -5,7 +5,7 @@ use rarely_policy::{PolicyDocument, difference};
 use serde::Serialize;
 
 use super::demotion::demotion_sentence;
-use super::numbers::{count, interval_with_unit, number, percent, setting};
+use super::numbers::{count, duration, interval_with_unit, number, percent, setting};
 use super::units::gain_unit;
 use crate::judgement::{Judgement, VerdictReason};
 use crate::verdict::Verdict;
@@ -91,9 +91,11 @@ fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason) -> String 
             number(most.max(0.0), 3),
             setting(*worth)
         ),
-        VerdictReason::NotShown { gain, worth, further_cases } => {
+        VerdictReason::NotShown { gain, worth, further_cases, further_days } => {
+            let time =
+                further_days.map_or_else(String::new, |days| format!(", {} at the rate of the log,", duration(days)));
             let further = further_cases.map_or_else(String::new, |cases| {
-                format!(" If the estimate is right, about {} further cases would decide.", count(cases))
+                format!(" If the estimate is right, about {} further cases{time} would decide.", count(cases))
             });
             format!(
                 "The best rule that was found gains {} per case: it is not shown to gain, and not ruled out that it gains {}, which would \

@@ -11,6 +11,7 @@ mod jump;
 mod logs;
 mod moments;
 mod next_to_cut;
+mod off_policy;
 mod planted;
 mod propensities;
 #[path = "../python/run.rs"]

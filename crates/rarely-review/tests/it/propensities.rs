@@ -8,17 +8,17 @@ use rarely_review::{
 };
 
 /// A row with everything that a log can say of it.
-struct Row {
-    x: f64,
-    arm: usize,
-    reward: f64,
-    weight: f64,
-    cluster: Option<u64>,
-    propensities: Vec<f64>,
+pub(crate) struct Row {
+    pub(crate) x: f64,
+    pub(crate) arm: usize,
+    pub(crate) reward: f64,
+    pub(crate) weight: f64,
+    pub(crate) cluster: Option<u64>,
+    pub(crate) propensities: Vec<f64>,
 }
 
 impl Row {
-    fn new(x: f64, arm: usize, reward: f64) -> Self {
+    pub(crate) fn new(x: f64, arm: usize, reward: f64) -> Self {
         Self { x, arm, reward, weight: 1.0, cluster: None, propensities: Vec::new() }
     }
 
@@ -34,7 +34,7 @@ impl Row {
 }
 
 /// Two options, one number in [0, 1], outcomes in [−1, 2]; the rule in force gives "new" from the middle on.
-fn document(evidence: &str) -> PolicyDocument {
+pub(crate) fn document(evidence: &str) -> PolicyDocument {
     let text = format!(
         "policy = \"planted\"\noptions = [\"old\", \"new\"]\noutcome = {{ column = \"y\", range = [-1, 2] }}\n\
          [[features]]\ncolumn = \"x\"\nrange = [0, 1]\n[evidence]\nerror_probability = 0.05\norder = \"any\"\n{evidence}\n\
@@ -43,7 +43,7 @@ fn document(evidence: &str) -> PolicyDocument {
     PolicyDocument::parse(&text, "planted.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
+pub(crate) fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
     let mut tally = Tally::new(document);
     for (number, row) in (0..).zip(rows) {
         row.pass(number, |row| tally.add_row(row));
@@ -51,7 +51,7 @@ fn tally_of(document: &PolicyDocument, rows: &[Row]) -> Tally {
     tally
 }
 
-fn base_of<'a>(
+pub(crate) fn base_of<'a>(
     document: &'a PolicyDocument,
     tally: &Tally,
     rows: &[Row],
@@ -65,13 +65,13 @@ fn base_of<'a>(
     base.with_second_reading(second)
 }
 
-fn judge(document: &PolicyDocument, rows: &[Row]) -> Judgement {
+pub(crate) fn judge(document: &PolicyDocument, rows: &[Row]) -> Judgement {
     let tally = tally_of(document, rows);
     examine(&base_of(document, &tally, rows, None), &tally).expect("it runs")
 }
 
 /// δn + 3√(δn).
-fn allowed(delta: f64, logs: u64) -> u64 {
+pub(crate) fn allowed(delta: f64, logs: u64) -> u64 {
     let expected = delta * logs as f64;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let allowed = (expected + 3.0 * expected.sqrt()) as u64;
@@ -79,7 +79,7 @@ fn allowed(delta: f64, logs: u64) -> u64 {
 }
 
 /// The part that a row belongs to, written down once more.
-fn proposes(unit: u64) -> bool {
+pub(crate) fn proposes(unit: u64) -> bool {
     let value = unit ^ 0x5bd1_e995_9d1c_3f6b;
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -221,12 +221,18 @@ fn sums_of_clustered_rows_confirm_nothing() {
         "{:?}",
         findings.candidates.rules[0].cells
     );
+    let said = |findings: &Findings| findings.assumptions.iter().any(|found| found.name == "independent rows");
+    assert!(said(&findings), "{:?}", findings.assumptions);
+    let alike = self::document("");
+    let tally = tally_of(&alike, &rows);
+    let found = review(&base_of(&alike, &tally, &rows, None), &tally).expect("it runs");
+    assert!(!said(&Findings::new(&alike, &found)));
     // With the rows, the gain is shown.
     assert_eq!(judge(&document, &rows).verdict, Verdict::Change);
 }
 
 /// "new" with probability `share(x)`, and what it adds.
-fn randomised(count: usize, seed: u64, share: impl Fn(f64) -> f64, effect: impl Fn(f64) -> f64) -> Vec<Row> {
+pub(crate) fn randomised(count: usize, seed: u64, share: impl Fn(f64) -> f64, effect: impl Fn(f64) -> f64) -> Vec<Row> {
     let mut rng = Rng::new(seed, 31);
     (0..count)
         .map(|_| {
@@ -333,6 +339,39 @@ fn model_free_gains_are_true_where_straight_lines_are_not() {
         );
         assert!(lies > logs / 2, "{lies} of {logs}");
         assert!(missed <= allowed(0.05, logs) && wrong <= allowed(0.05, logs), "{missed} missed, {wrong} wrong");
+    }
+}
+
+/// Lines show a gain that propensities deny, or one that is far too large: neither is certified, and both are said.
+#[test]
+fn lines_and_propensities_that_contradict_each_other_certify_nothing() {
+    let document = document("standard = \"once\"\npropensity = \"p\"\nminimum_propensity = 0.1");
+    // "new" is mostly given in the middle, where it helps by 0.15; with 0.12 more it also helps over all, by less than the lines say.
+    for more in [0.0, 0.12] {
+        let share = |x: f64| if (0.3..0.7).contains(&x) { 0.9 } else { 0.1 };
+        let rows = randomised(6000, 8, share, |x| bend(x) + more);
+        let tally = tally_of(&document, &rows);
+        let found = review(&base_of(&document, &tally, &rows, None), &tally).expect("it runs");
+        let best = &found.judgement.candidates[found.judgement.best.expect("a candidate")];
+        let (linear, free) = (best.gain.interval, best.model_free.expect("propensities").gain.interval);
+        assert!(linear.lower > 0.0 && linear.lower > free.upper, "{linear} {free}");
+        assert_eq!(free.lower > 0.0, more > 0.0, "{free}");
+        assert_eq!(found.judgement.verdict, Verdict::CannotTell);
+        assert!(found.judgement.proposal.is_none());
+        let [VerdictReason::NotCertain { demotion: Demotion::Disagreement { linear: said, model_free }, .. }] =
+            &found.judgement.reasons[..]
+        else {
+            panic!("{:?}", found.judgement.reasons)
+        };
+        assert_eq!((*said, *model_free), (linear, free));
+        let findings = Findings::new(&document, &found);
+        let sentence = &findings.verdict.reasons[0].sentence;
+        assert!(sentence.contains("Straight lines and propensities contradict each other"), "{sentence}");
+        let rule = &findings.candidates.rules[findings.candidates.best.expect("a candidate")];
+        assert!(rule.model_free_sentence.as_ref().is_some_and(|said| said.contains("contradicts it")));
+        let json = serde_json::to_value(ReviewJson::new(&findings)).unwrap();
+        assert_eq!(json["reasons"][0]["demotion"]["reason"], "disagreement", "{json}");
+        assert_eq!(json["reasons"][0]["demotion"]["linear"]["lower"].as_f64(), Some(linear.lower));
     }
 }
 

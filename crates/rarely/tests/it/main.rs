@@ -19,6 +19,7 @@ mod replay;
 mod reproduce;
 mod review;
 mod review_bad_input;
+mod review_pipes;
 mod review_states;
 mod serve;
 mod server;

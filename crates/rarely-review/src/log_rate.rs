@@ -1,0 +1,68 @@
+//! How fast a log grows.
+
+use std::iter::Sum;
+
+/// Seconds in a day.
+const A_DAY: f64 = 86_400.0;
+
+/// How fast a log grows: its rows over the time between the first and the last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogRate(f64);
+
+/// The times of a log's rows, as they are read.
+///
+/// ```
+/// use rarely_review::LogTimes;
+/// let mut times = LogTimes::default();
+/// // Four rows in three days.
+/// (0..4).for_each(|day| times.add(86_400.0 * f64::from(day)));
+/// assert_eq!(times.rate().unwrap().cases_per_day(), 4.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LogTimes {
+    rows: u64,
+    /// The first and the last time, in seconds.
+    ends: Option<(f64, f64)>,
+}
+
+impl LogTimes {
+    /// Adds the time of a row, in seconds since any moment.
+    pub fn add(&mut self, seconds: f64) {
+        self.rows += 1;
+        let (first, last) = self.ends.unwrap_or((seconds, seconds));
+        self.ends = Some((first.min(seconds), last.max(seconds)));
+    }
+
+    /// Adds the time of a row, if it has one.
+    pub fn add_if_known(&mut self, seconds: Option<f64>) {
+        if let Some(seconds) = seconds {
+            self.add(seconds);
+        }
+    }
+
+    /// The rate; `None` if all rows have the same time, or there is none.
+    pub fn rate(&self) -> Option<LogRate> {
+        let (first, last) = self.ends?;
+        (last > first).then(|| LogRate(self.rows as f64 / ((last - first) / A_DAY)))
+    }
+}
+
+/// The times of all rows, however they were shared out.
+impl Sum for LogTimes {
+    fn sum<I: Iterator<Item = Self>>(shares: I) -> Self {
+        shares.fold(Self::default(), |all, share| {
+            let ends = match (all.ends, share.ends) {
+                (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+                (one, other) => one.or(other),
+            };
+            Self { rows: all.rows + share.rows, ends }
+        })
+    }
+}
+
+impl LogRate {
+    /// Cases per day.
+    pub fn cases_per_day(self) -> f64 {
+        self.0
+    }
+}
