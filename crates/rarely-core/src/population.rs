@@ -92,7 +92,15 @@ impl Population {
 
     /// Records a block of contexts in turn: only the last ones stay.
     pub(crate) fn record_many(&mut self, contexts: Contexts<'_>) {
-        for context in contexts.iter() {
+        let mut kept = contexts;
+        if let Source::Recent { next } = &mut self.source
+            && self.values.len() == RECENT_CONTEXTS * self.dimension
+        {
+            let replaced = contexts.len().saturating_sub(RECENT_CONTEXTS);
+            *next = (*next + replaced) % RECENT_CONTEXTS;
+            kept = contexts.rows(replaced..contexts.len());
+        }
+        for context in kept.iter() {
             self.record(context.values());
         }
     }

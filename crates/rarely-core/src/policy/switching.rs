@@ -282,31 +282,6 @@ impl Switching {
         }
     }
 
-    /// Learns a block that was checked, a stretch at a time from look to look: the bits of [`Policy::observe`] for each row in turn.
-    fn observe_on_schedule(
-        &mut self,
-        contexts: Contexts<'_>,
-        decisions: &[Decision],
-        rewards: &[f64],
-    ) -> Vec<(usize, Evidence)> {
-        let mut changes = Vec::new();
-        let mut from = 0;
-        while let Some(schedule) = self.watch.schedule().filter(|_| from < rewards.len()) {
-            let until = usize::try_from(schedule.due - self.rounds()).unwrap_or(usize::MAX);
-            let to = rewards.len().min(from.saturating_add(until));
-            let stretch = contexts.rows(from..to);
-            self.learner.statistics_mut().observe_block(stretch, &decisions[from..to], &rewards[from..to]);
-            self.population.record_many(stretch);
-            if self.rounds() >= schedule.due
-                && let Change::Switched(evidence) = self.look(schedule, false)
-            {
-                changes.push((to - 1, *evidence));
-            }
-            from = to;
-        }
-        changes
-    }
-
     pub(crate) fn is_sound(&self) -> bool {
         let shape = self.rule.parameters().shape();
         self.learner.statistics().is_sound()

@@ -1,10 +1,13 @@
 //! Looks on a schedule: the tests of sharp sets, and of a rule in question.
 
 use crate::arm::Parameters;
+use crate::backlog::Backlog;
 use crate::block;
-use crate::change::{Cause, Change};
+use crate::change::{Cause, Change, Evidence};
 use crate::cone::normalise;
 use crate::confidence::{Interval, SLACK, Sets};
+use crate::context::Contexts;
+use crate::decision::Decision;
 use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
@@ -17,9 +20,58 @@ use crate::update::Update;
 /// Halvings of the way from the rule to the estimate.
 const HALVINGS: usize = 40;
 
+/// Outcomes per parameter from which looks compute what they need afresh from the sums. Looks are then `8kd` outcomes apart, which
+/// cost about thirty times as much; and blocks of outcomes need not be learned row by row up to each look.
+const AFRESH_PER_PARAMETER: u64 = 400;
+
 impl Switching {
+    /// Learns a block that was checked, a stretch at a time from look to look: the bits of [`Policy::observe`] for each row in turn.
+    pub(super) fn observe_on_schedule(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Vec<(usize, Evidence)> {
+        let mut changes = Vec::new();
+        let mut backlog = Backlog::new(self.shape().arms(), contexts, decisions, rewards);
+        let mut from = 0;
+        while let Some(schedule) = self.watch.schedule().filter(|_| from < rewards.len()) {
+            let until = usize::try_from(schedule.due - self.rounds()).unwrap_or(usize::MAX);
+            let to = rewards.len().min(from.saturating_add(until));
+            self.learner.statistics_mut().add_rows(&mut backlog, to);
+            self.population.record_many(contexts.rows(from..to));
+            if self.rounds() >= schedule.due {
+                if !self.looks_afresh() {
+                    self.learner.statistics_mut().follow_rows(&mut backlog);
+                }
+                if let Change::Switched(evidence) = self.look(schedule, false) {
+                    changes.push((to - 1, *evidence));
+                }
+            }
+            from = to;
+        }
+        self.learner.statistics_mut().follow_rows(&mut backlog);
+        changes
+    }
+
+    /// Whether a look now would compute what it needs afresh from the sums.
+    pub(super) fn looks_afresh(&self) -> bool {
+        self.rounds() >= AFRESH_PER_PARAMETER * self.shape().parameters() as u64
+    }
+
     /// Renews the randomisation if it is time, and tests the rule if it is to be tested; `asked` tests it in any case.
     pub(super) fn look(&mut self, schedule: Schedule, asked: bool) -> Change {
+        if !self.looks_afresh() {
+            return self.look_at_statistics(schedule, asked);
+        }
+        let followed = self.learner.statistics().clone();
+        self.learner.statistics_mut().refresh();
+        let change = self.look_at_statistics(schedule, asked);
+        *self.learner.statistics_mut() = followed;
+        change
+    }
+
+    fn look_at_statistics(&mut self, schedule: Schedule, asked: bool) -> Change {
         let statistics = self.learner.statistics();
         let renewal = self.explorer.renew(statistics, self.plan.renewal);
         let mut schedule = schedule;
