@@ -105,6 +105,16 @@ impl Population {
         }
     }
 
+    /// The rows of the last contexts that were recorded, at most as many as there are; none of a supplied sample.
+    pub(crate) fn latest(&self, recorded: u64) -> impl Iterator<Item = usize> {
+        let rows = self.len();
+        let (next, count) = match self.source {
+            Source::Supplied => (0, 0),
+            Source::Recent { next } => (next, usize::try_from(recorded).unwrap_or(rows).min(rows)),
+        };
+        (1..=count).map(move |back| (next + rows - back) % rows)
+    }
+
     /// Whether both hold the same supplied sample, or both hold recent contexts.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.is_supplied() == other.is_supplied() && (!self.is_supplied() || self == other)

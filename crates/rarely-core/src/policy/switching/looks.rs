@@ -4,7 +4,7 @@ use crate::arm::Parameters;
 use crate::backlog::Backlog;
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
-use crate::cone::normalise;
+use crate::cone::{Workspace, normalise};
 use crate::confidence::{Interval, SLACK, Sets};
 use crate::context::Contexts;
 use crate::decision::Decision;
@@ -96,10 +96,10 @@ impl Switching {
         if deviations.is_none() && self.learner.confidence().sets == Sets::Sharp {
             return self.answer_by_pairs(minimum, schedule);
         }
-        let gain = self.proposed_gain(Update::Estimate).filter(|gain| gain.changed_share > 0.0);
-        let Some(Gain { interval: Interval { estimate: gain, lower, .. }, .. }) = gain else {
+        let Gain { interval: Interval { estimate: gain, lower, .. }, changed_share } = self.gain_of_estimate();
+        if changed_share == 0.0 {
             return self.keep_out_of_question(schedule);
-        };
+        }
         match deviations {
             None if lower > minimum => self.switch(Cause::Gain { lower, minimum }),
             Some(required) => {
@@ -116,8 +116,7 @@ impl Switching {
 
     /// The same by sharp sets, which are built only where they could make the gain certain.
     fn answer_by_pairs(&mut self, minimum: f64, schedule: Schedule) -> Change {
-        self.propose_estimate();
-        let tally = self.tally();
+        let tally = self.tally_of_estimate();
         if tally.changed_share() == 0.0 {
             return self.keep_out_of_question(schedule);
         }
@@ -140,6 +139,32 @@ impl Switching {
         let parts = self.workspace.functional.chunks_exact(statistics.shape().dimension());
         let squared: f64 = statistics.arms().iter().zip(parts).map(|(ridge, g)| quadratic(ridge.inverse(), g)).sum();
         self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
+    }
+
+    /// Puts the estimate into the workspace. Returns its gain.
+    fn gain_of_estimate(&mut self) -> Gain {
+        self.propose_estimate();
+        let (rule, people) = ((&self.rule, self.changes), (&self.population, self.rounds()));
+        let Workspace { point, functional, columns, .. } = &mut self.workspace;
+        let agreement = &mut self.agreement;
+        self.learner.set().gain_of_differences(self.population.values(), functional, |visit| {
+            agreement.for_each_difference(rule, point, people, columns, visit);
+        })
+    }
+
+    /// Puts the estimate into the workspace. Returns who changes from the rule to it, pair by pair.
+    fn tally_of_estimate(&mut self) -> PairTally {
+        self.propose_estimate();
+        let (rounds, shape) = (self.rounds(), self.shape());
+        let (rows, d) = (self.population.values(), shape.dimension());
+        let mut tally = PairTally::new(shape.arms(), d);
+        let (rule, people) = ((&self.rule, self.changes), (&self.population, rounds));
+        let Workspace { point, columns, .. } = &mut self.workspace;
+        self.agreement.for_each_difference(rule, point, people, columns, |row, old, new| {
+            tally.count(&rows[row * d..(row + 1) * d], old, new);
+        });
+        tally.of(self.population.len());
+        tally
     }
 
     /// Who changes from the rule to what the workspace holds, pair by pair.
