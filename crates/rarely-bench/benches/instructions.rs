@@ -4,7 +4,7 @@
 //! Each count is for 256 rounds. What happens before (drawing the problem, learning its lessons) is not counted.
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use rarely_bench::{BenchProblem, Irithyll, Kernels, Learning, Observing, Playing, Trashpanda, Workload};
+use rarely_bench::{BenchProblem, Irithyll, Kernels, Learning, Observing, Playing, Rows, Trashpanda, Workload};
 use rarely_core::Algorithm;
 
 const ROUNDS: usize = 256;
@@ -23,6 +23,10 @@ fn observing(arms: usize, dimension: usize) -> Observing {
 
 fn playing(algorithm: Algorithm, arms: usize, dimension: usize) -> Playing {
     Playing::new(BenchProblem::new(arms, dimension), algorithm)
+}
+
+fn playing_at(algorithm: Algorithm, rows: Rows, arms: usize, dimension: usize) -> Playing {
+    Playing::at(BenchProblem::new(arms, dimension), algorithm, rows)
 }
 
 fn irithyll(arms: usize, dimension: usize) -> Irithyll {
@@ -91,6 +95,29 @@ fn round(workload: Playing) -> Playing {
     run(workload)
 }
 
+#[library_benchmark(setup = playing_at)]
+#[bench::greedy_clear_k4_d5(Algorithm::Greedy, Rows::Clear, 4, 5)]
+#[bench::greedy_clear_k2_d25(Algorithm::Greedy, Rows::Clear, 2, 25)]
+#[bench::greedy_clear_k2_d2(Algorithm::Greedy, Rows::Clear, 2, 2)]
+#[bench::rarely_clear_k4_d5(Algorithm::Rarely, Rows::Clear, 4, 5)]
+#[bench::rarely_clear_k2_d25(Algorithm::Rarely, Rows::Clear, 2, 25)]
+#[bench::rarely_clear_k2_d2(Algorithm::Rarely, Rows::Clear, 2, 2)]
+#[bench::rarely_quick_clear_k4_d5(Algorithm::RarelyQuick, Rows::Clear, 4, 5)]
+#[bench::rarely_quick_clear_k2_d25(Algorithm::RarelyQuick, Rows::Clear, 2, 25)]
+#[bench::rarely_quick_clear_k2_d2(Algorithm::RarelyQuick, Rows::Clear, 2, 2)]
+#[bench::greedy_near_ties_k4_d5(Algorithm::Greedy, Rows::NearTies, 4, 5)]
+#[bench::greedy_near_ties_k2_d25(Algorithm::Greedy, Rows::NearTies, 2, 25)]
+#[bench::greedy_near_ties_k2_d2(Algorithm::Greedy, Rows::NearTies, 2, 2)]
+#[bench::rarely_near_ties_k4_d5(Algorithm::Rarely, Rows::NearTies, 4, 5)]
+#[bench::rarely_near_ties_k2_d25(Algorithm::Rarely, Rows::NearTies, 2, 25)]
+#[bench::rarely_near_ties_k2_d2(Algorithm::Rarely, Rows::NearTies, 2, 2)]
+#[bench::rarely_quick_near_ties_k4_d5(Algorithm::RarelyQuick, Rows::NearTies, 4, 5)]
+#[bench::rarely_quick_near_ties_k2_d25(Algorithm::RarelyQuick, Rows::NearTies, 2, 25)]
+#[bench::rarely_quick_near_ties_k2_d2(Algorithm::RarelyQuick, Rows::NearTies, 2, 2)]
+fn round_at(workload: Playing) -> Playing {
+    run(workload)
+}
+
 #[library_benchmark(setup = irithyll)]
 #[bench::k4_d5(4, 5)]
 fn peer_irithyll(workload: Irithyll) -> Irithyll {
@@ -105,6 +132,7 @@ fn peer_trashpanda(workload: Trashpanda) -> Trashpanda {
 
 library_benchmark_group!(
     name = rounds,
-    benchmarks = [bare_kernel, update_statistics, update_boundary_greedy, round, peer_irithyll, peer_trashpanda]
+    benchmarks =
+        [bare_kernel, update_statistics, update_boundary_greedy, round, round_at, peer_irithyll, peer_trashpanda]
 );
 main!(library_benchmark_groups = rounds);

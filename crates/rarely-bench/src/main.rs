@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use rarely_bench::many::{self, CACHED, MILLION, Many};
 use rarely_bench::{
-    BenchProblem, Implausible, Irithyll, Kernels, Learning, Observing, Playing, SHAPES, Trashpanda, Workload,
+    BenchProblem, Implausible, Irithyll, Kernels, Learning, Observing, Playing, Rows, SHAPES, Trashpanda, Workload,
 };
 use rarely_core::Algorithm;
 
@@ -34,6 +34,7 @@ fn main() {
     for (arms, dimension) in SHAPES {
         rounds(arms, dimension);
     }
+    our_default();
     peers();
     updates();
     decisions();
@@ -72,6 +73,38 @@ fn rounds(arms: usize, dimension: usize) {
     }
     for (name, _) in ROUNDS {
         println!("| {name} | {:.1} | {:.2} | | |", race.median(name), race.ratio(name, KERNEL));
+    }
+}
+
+/// Rounds of our default beside greedy's, where an arm is clearly best and where none is.
+fn our_default() {
+    const NAMES: [[&str; 3]; 2] = [
+        ["greedy, clear", "rarely, clear", "rarely-quick, clear"],
+        ["greedy, near ties", "rarely, near ties", "rarely-quick, near ties"],
+    ];
+    println!("\n### Our default: rounds at clear contexts and near ties\n");
+    println!("| k, d | contexts of 256 | | ns | × greedy | target | |\n|---|---:|---|---:|---:|---|---|");
+    for (arms, dimension) in SHAPES.into_iter().filter(|&(_, dimension)| dimension < 100) {
+        let problem = BenchProblem::new(arms, dimension);
+        for (rows, names) in [Rows::Clear, Rows::NearTies].into_iter().zip(NAMES) {
+            let mut race = Race::default();
+            for (name, algorithm) in
+                names.into_iter().zip([Algorithm::Greedy, Algorithm::Rarely, Algorithm::RarelyQuick])
+            {
+                let mut workload = Playing::at(problem, algorithm, rows);
+                race.enter(name, 1024, move || workload.run(1024));
+            }
+            race.run(51);
+            for name in names {
+                let ratio = race.ratio(name, names[0]);
+                let (target, verdict) =
+                    if rows == Rows::Clear { ("≤ 2 × greedy", verdict(ratio <= 2.0)) } else { ("", "") };
+                let (time, contexts) = (race.median(name), rows.of(problem).len());
+                println!(
+                    "| {arms}, {dimension} | {contexts} | {name} | {time:.1} | {ratio:.2} | {target} | {verdict} |"
+                );
+            }
+        }
     }
 }
 

@@ -39,6 +39,25 @@ impl RoundCursor {
         self.term = if self.term + 1 == NOISE_TERMS { 0 } else { self.term + 1 };
         here
     }
+
+    /// The same along some rows of the table only.
+    #[inline]
+    pub fn advance_along(&mut self, rows: &[usize]) -> Self {
+        let here = Self { row: rows[self.row], term: self.term };
+        self.row = if self.row + 1 == rows.len() { 0 } else { self.row + 1 };
+        self.term = if self.term + 1 == NOISE_TERMS { 0 } else { self.term + 1 };
+        here
+    }
+
+    /// Every row of the table, at the first noise term.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..ROWS).map(|row| Self { row, term: 0 })
+    }
+
+    /// The row of the table.
+    pub fn row(self) -> usize {
+        self.row
+    }
 }
 
 impl BenchProblem {

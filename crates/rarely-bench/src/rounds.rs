@@ -16,9 +16,34 @@ pub(crate) fn taught(problem: &BenchProblem, algorithm: Algorithm) -> Box<dyn Po
     policy
 }
 
+/// Contexts of the table, told apart by what our default makes of them after the lessons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// All of them.
+    All,
+    /// One arm is clearly best: nobody is randomised.
+    Clear,
+    /// Two arms or more may be best: the default draws among them.
+    NearTies,
+}
+
+impl Rows {
+    /// The rows of a problem's table.
+    pub fn of(self, problem: &BenchProblem) -> Vec<usize> {
+        let (policy, mut rng) = (taught(problem, Algorithm::Rarely), Rng::new(2, 0));
+        let mut wanted = |cursor: &RoundCursor| {
+            let context = Context::new(problem.context(*cursor)).expect("a context");
+            let is_clear = policy.decide(context, &mut rng).expect("a decision").propensity == 1.0;
+            self == Self::All || is_clear == (self == Self::Clear)
+        };
+        RoundCursor::all().filter(|cursor| wanted(cursor)).map(RoundCursor::row).collect()
+    }
+}
+
 /// Whole rounds: check the context, decide, observe, look at the trigger.
 pub struct Playing {
     problem: &'static BenchProblem,
+    rows: Vec<usize>,
     cursor: RoundCursor,
     policy: Box<dyn Policy>,
     rng: Rng,
@@ -27,7 +52,14 @@ pub struct Playing {
 impl Playing {
     /// With the problem's lessons learned.
     pub fn new(problem: &'static BenchProblem, algorithm: Algorithm) -> Self {
-        Self { problem, cursor: RoundCursor::default(), policy: taught(problem, algorithm), rng: Rng::new(1, 0) }
+        Self::at(problem, algorithm, Rows::All)
+    }
+
+    /// The same at some of the contexts only.
+    pub fn at(problem: &'static BenchProblem, algorithm: Algorithm, rows: Rows) -> Self {
+        let (rows, cursor) = (rows.of(problem), RoundCursor::default());
+        assert!(!rows.is_empty(), "the table has contexts of every kind");
+        Self { problem, rows, cursor, policy: taught(problem, algorithm), rng: Rng::new(1, 0) }
     }
 }
 
@@ -35,7 +67,7 @@ impl Workload for Playing {
     #[inline(never)]
     fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            let cursor = self.cursor.advance();
+            let cursor = self.cursor.advance_along(&self.rows);
             let context = Context::new(self.problem.context(cursor)).expect("a context");
             let decision = self.policy.decide(context, &mut self.rng).expect("a decision");
             let reward = self.problem.reward(cursor, decision.arm.index());

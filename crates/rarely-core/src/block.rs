@@ -57,6 +57,25 @@ fn best_of_sized<const D: usize>(parameters: &[f64], columns: &[Lanes]) -> [usiz
     best.arms
 }
 
+/// [`best_of`], with the lead of each arm's score over the next one's.
+#[inline]
+pub(crate) fn best_with_margin(parameters: &[f64], columns: &[Lanes]) -> [(usize, f64); WIDTH] {
+    by_dimension!(columns.len(), margins_sized(parameters, columns), margins_sized::<ANY>(parameters, columns))
+}
+
+fn margins_sized<const D: usize>(parameters: &[f64], columns: &[Lanes]) -> [(usize, f64); WIDTH] {
+    let columns = &columns[..known::<D>(columns.len())];
+    let (mut best, mut next) = (Best::default(), [f64::NEG_INFINITY; WIDTH]);
+    for (arm, coefficients) in parameters.chunks_exact(columns.len()).enumerate() {
+        let scores = score(columns, coefficients);
+        for lane in 0..WIDTH {
+            next[lane] = next[lane].max(scores[lane].min(best.scores[lane]));
+        }
+        best.compare(arm, &scores);
+    }
+    std::array::from_fn(|lane| (best.arms[lane], best.scores[lane] - next[lane]))
+}
+
 /// The best arms so far; ties go to the lowest.
 pub(crate) struct Best {
     pub(crate) arms: [usize; WIDTH],
@@ -163,11 +182,17 @@ mod tests {
                     products_and_forms::<ANY>(columns, &vector, &matrix)
                 );
                 let arms = best_of(&parameters, columns);
+                let margins = best_with_margin(&parameters, columns);
                 for lane in 0..count {
                     let row = &rows[seen * dimension..(seen + 1) * dimension];
                     assert_eq!(products[lane].to_bits(), symmetric::dot(row, &vector).to_bits());
                     assert_eq!(forms[lane].to_bits(), symmetric::quadratic(&matrix, row).to_bits());
                     assert_eq!(arms[lane], rule::best_of(&parameters, row));
+                    let scores: Vec<f64> = parameters.chunks(dimension).map(|arm| symmetric::dot(row, arm)).collect();
+                    let others = (0..5).filter(|&arm| arm != arms[lane]);
+                    let next = others.map(|arm| scores[arm]).fold(f64::NEG_INFINITY, f64::max);
+                    assert_eq!(margins[lane].0, arms[lane]);
+                    assert!((margins[lane].1 - (scores[arms[lane]] - next)).abs() < 1e-12);
                     seen += 1;
                 }
             });

@@ -189,6 +189,21 @@ impl ConfidenceSet<'_> {
         tally.gain(self, row)
     }
 
+    /// The gain on rows that fit, given what calls its argument with each row at which another arm is played: the row's number and the
+    /// arms before and after. `functional` is scratch of length kd.
+    pub(crate) fn gain_of_differences(
+        &self,
+        rows: &[f64],
+        functional: &mut [f64],
+        for_each_difference: impl FnOnce(&mut dyn FnMut(usize, usize, usize)),
+    ) -> Gain {
+        let d = self.statistics().shape().dimension();
+        functional.fill(0.0);
+        let mut tally = Tally::new(functional);
+        for_each_difference(&mut |row, old, new| tally.count(&rows[row * d..(row + 1) * d], old, new));
+        tally.gain(self, rows.len() / d)
+    }
+
     /// The certificate of changing from one linear policy to another, judged on a sample. O(k²d³ + m·k·d²).
     ///
     /// # Errors

@@ -59,6 +59,7 @@
 mod algorithm;
 mod anytime;
 mod arm;
+mod backlog;
 mod best_arm;
 mod block;
 mod change;

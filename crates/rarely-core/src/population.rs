@@ -92,9 +92,27 @@ impl Population {
 
     /// Records a block of contexts in turn: only the last ones stay.
     pub(crate) fn record_many(&mut self, contexts: Contexts<'_>) {
-        for context in contexts.iter() {
+        let mut kept = contexts;
+        if let Source::Recent { next } = &mut self.source
+            && self.values.len() == RECENT_CONTEXTS * self.dimension
+        {
+            let replaced = contexts.len().saturating_sub(RECENT_CONTEXTS);
+            *next = (*next + replaced) % RECENT_CONTEXTS;
+            kept = contexts.rows(replaced..contexts.len());
+        }
+        for context in kept.iter() {
             self.record(context.values());
         }
+    }
+
+    /// The rows of the last contexts that were recorded, at most as many as there are; none of a supplied sample.
+    pub(crate) fn latest(&self, recorded: u64) -> impl Iterator<Item = usize> {
+        let rows = self.len();
+        let (next, count) = match self.source {
+            Source::Supplied => (0, 0),
+            Source::Recent { next } => (next, usize::try_from(recorded).unwrap_or(rows).min(rows)),
+        };
+        (1..=count).map(move |back| (next + rows - back) % rows)
     }
 
     /// Whether both hold the same supplied sample, or both hold recent contexts.

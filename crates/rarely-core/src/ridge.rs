@@ -121,35 +121,23 @@ impl Ridge {
         )
     }
 
-    /// [`Ridge::update`] for many observations in turn, with the same bits in a fraction of the time: where everything derived will
-    /// be computed afresh from the sums anyway, only the sums are added to.
-    pub(crate) fn update_many<'a, I>(&mut self, arm: usize, observations: I, direction: &mut [f64])
-    where
-        I: Iterator<Item = (&'a [f64], f64)> + Clone,
-    {
-        let mut left = observations;
-        let mut remaining = left.clone().count();
-        while remaining > 0 {
-            let period = self.refresh_period();
-            let until = usize::try_from(period - self.count % period).unwrap_or(usize::MAX);
-            let length = until.min(remaining);
-            let stretch = left.clone().take(length);
-            if length == until && self.is_uneventful(stretch.clone()) {
-                by_dimension!(direction.len(), add_many_sized(self, stretch), add_many_sized::<ANY>(self, stretch));
-                self.refresh(direction);
-            } else {
-                for (context, reward) in stretch {
-                    self.update(arm, context, reward, direction);
-                }
-            }
-            left.nth(length - 1);
-            remaining -= length;
-        }
+    /// Adds observations to the sums only. What is derived is [followed](Ridge::follow) or [computed afresh](Ridge::derive) later.
+    pub(crate) fn add_many<'a>(&mut self, observations: impl Iterator<Item = (&'a [f64], f64)>) {
+        by_dimension!(self.dimension(), add_many_sized(self, observations), add_many_sized::<ANY>(self, observations));
+    }
+
+    /// Brings what is derived up to an observation that the sums contain already.
+    pub(crate) fn follow(&mut self, context: &[f64], reward: f64, direction: &mut [f64]) {
+        by_dimension!(
+            context.len(),
+            follow_sized(self, context, reward, direction),
+            follow_sized::<ANY>(self, context, reward, direction)
+        );
     }
 
     /// Whether none of some observations can ask for a fresh factorisation: neither by its leverage, which is at most
     /// `‖s‖²·tr V⁻¹` since `V` only grows, nor by one that rounds to less than 0.
-    fn is_uneventful<'a>(&self, observations: impl Iterator<Item = (&'a [f64], f64)>) -> bool {
+    pub(crate) fn is_uneventful<'a>(&self, observations: impl Iterator<Item = (&'a [f64], f64)>) -> bool {
         let (mut largest, mut squares) = (0.0_f64, self.squares);
         for (context, _) in observations {
             let square = symmetric::dot(context, context);
@@ -166,10 +154,26 @@ impl Ridge {
         REFRESH_PERIOD.max(REFRESH_PERIOD_PER_DIMENSION * self.dimension() as u64)
     }
 
+    /// Observations until everything derived is next computed afresh.
+    pub(crate) fn until_refresh(&self) -> u64 {
+        let period = self.refresh_period();
+        period - self.count % period
+    }
+
     /// Settles the sums, and computes `V⁻¹`, `θ̂` and `ln det V` afresh from them. O(d³).
     pub(crate) fn refresh(&mut self, scratch: &mut [f64]) {
+        self.settle();
+        self.derive(scratch);
+    }
+
+    /// Adds what came lately to the settled sums.
+    pub(crate) fn settle(&mut self) {
         self.sums.add(&self.recent);
         self.recent.clear();
+    }
+
+    /// Computes `V⁻¹`, `θ̂` and `ln det V` afresh from the settled sums.
+    pub(crate) fn derive(&mut self, scratch: &mut [f64]) {
         let dimension = self.dimension();
         self.inverse.copy_from_slice(&self.sums.information);
         symmetric::add_diagonal(&mut self.inverse, dimension, self.penalty);
@@ -355,6 +359,18 @@ fn update_sized<const D: usize>(
     reward: f64,
     direction: &mut [f64],
 ) -> Step {
+    let step = follow_sized::<D>(ridge, context, reward, direction);
+    add_sized::<D>(ridge, context, reward);
+    let refreshed = step.leverage > REFRESH_LEVERAGE || ridge.count.is_multiple_of(ridge.refresh_period());
+    if refreshed {
+        ridge.refresh(direction);
+    }
+    Step { arm, refreshed, ..step }
+}
+
+/// [`Ridge::follow`]. The arm of the step it returns is not known here.
+#[inline]
+fn follow_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {
     let dimension = known::<D>(context.len());
     let (context, direction) = (&context[..dimension], &mut direction[..dimension]);
     symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
@@ -370,12 +386,7 @@ fn update_sized<const D: usize>(
     symmetric::add_outer_sized::<D>(&mut ridge.inverse, -shrink, direction);
     symmetric::add_scaled(&mut ridge.estimate[..dimension], residual * shrink, direction);
     ridge.log_growth += libm::log1p(leverage);
-    add_sized::<D>(ridge, context, reward);
-    let refreshed = leverage > REFRESH_LEVERAGE || ridge.count.is_multiple_of(ridge.refresh_period());
-    if refreshed {
-        ridge.refresh(direction);
-    }
-    Step { arm, leverage, residual, loss: residual * residual * shrink, refreshed }
+    Step { arm: 0, leverage, residual, loss: residual * residual * shrink, refreshed: false }
 }
 
 /// Adds an observation to the sums.

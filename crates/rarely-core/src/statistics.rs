@@ -5,6 +5,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::arm::{Arm, Parameters, Shape, is_sound};
+use crate::backlog::Backlog;
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{MAX_INFORMATION_RATIO, MAX_REWARD, MergeError, ObserveError};
@@ -147,35 +148,38 @@ impl Statistics {
 
     /// Learns a block that was [checked](Self::check_block): the bits of [`Statistics::observe`] for each row in turn.
     pub(crate) fn observe_block(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
-        let mut from = 0;
-        while from < rewards.len() {
-            // A mark falls between two stretches.
+        let mut backlog = Backlog::new(self.shape.arms(), contexts, decisions, rewards);
+        self.add_rows(&mut backlog, rewards.len());
+        self.follow_rows(&mut backlog);
+    }
+
+    /// Adds the rows of a block before `until` to the sums. What is derived from them has to be [followed](Self::follow_rows) or
+    /// [refreshed](Self::refresh) before it is used.
+    pub(crate) fn add_rows(&mut self, backlog: &mut Backlog<'_>, until: usize) {
+        while backlog.added() < until {
+            let from = backlog.added();
+            // A mark falls between two stretches, and remembers what is derived.
             let until_mark = self.marks().map_or(u64::MAX, |marks| marks.due() - self.rounds);
-            let most = if self.predicts() { 1 } else { until_mark };
-            let to = usize::try_from(most).map_or(rewards.len(), |most| rewards.len().min(from.saturating_add(most)));
-            self.observe_stretch(contexts.rows(from..to), &decisions[from..to], &rewards[from..to]);
-            from = to;
+            let most = usize::try_from(until_mark).unwrap_or(usize::MAX);
+            let to = until.min(from.saturating_add(most));
+            if self.predicts() {
+                let (arm, context, reward) = backlog.next();
+                let step = self.ridges[arm].update(arm, context, reward, &mut self.direction.0);
+                self.count_round(Some((arm, step.residual)));
+                continue;
+            }
+            backlog.add(&mut self.ridges, to, &mut self.direction.0);
+            if to - from == most {
+                self.follow_rows(backlog);
+            }
+            self.rounds += (to - from - 1) as u64;
+            self.count_round(None);
         }
     }
 
-    fn observe_stretch(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
-        let (values, dimension) = (contexts.values(), contexts.dimension());
-        if let ([decision], [reward]) = (decisions, rewards) {
-            let arm = decision.arm.index();
-            let step = self.ridges[arm].update(arm, values, *reward, &mut self.direction.0);
-            self.count_round(Some((arm, step.residual)));
-            return;
-        }
-        let mut rows = vec![Vec::new(); self.ridges.len()];
-        for (row, decision) in decisions.iter().enumerate() {
-            rows[decision.arm.index()].push(row);
-        }
-        for (arm, (ridge, rows)) in self.ridges.iter_mut().zip(&rows).enumerate() {
-            let observations = rows.iter().map(|&row| (&values[row * dimension..(row + 1) * dimension], rewards[row]));
-            ridge.update_many(arm, observations, &mut self.direction.0);
-        }
-        self.rounds += decisions.len() as u64 - 1;
-        self.count_round(None);
+    /// Brings what is derived up to the rows that were added.
+    pub(crate) fn follow_rows(&mut self, backlog: &mut Backlog<'_>) {
+        backlog.follow(&mut self.ridges, &mut self.direction.0);
     }
 
     /// Counts a round, remembers its error of prediction where errors are kept, and the sums where a mark is due.

@@ -1,5 +1,6 @@
 //! Policies that hold a linear rule until the data justify another: a trigger, an update, and exploration.
 
+mod agreement;
 mod looks;
 
 use crate::algorithm::Algorithm;
@@ -14,6 +15,7 @@ use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::{Explorer, Question, Stuck, may_be_stuck, stuck_arms};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
+use crate::policy::switching::agreement::Agreement;
 use crate::policy::{Learner, Policy, check_batch, check_room, observe_in_turn};
 use crate::population::Population;
 use crate::rng::Rng;
@@ -41,6 +43,8 @@ pub(crate) struct Switching {
     /// The sharp set of the last look, where equipoise draws among the arms that it leaves. It goes on to hold.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     region: Option<Box<SharpSet>>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    agreement: Agreement,
     #[cfg_attr(feature = "serde", serde(skip))]
     workspace: Workspace,
 }
@@ -104,6 +108,7 @@ impl Switching {
             population: parts.population,
             changes: 0,
             region: None,
+            agreement: Agreement::default(),
         }
     }
 
@@ -273,6 +278,7 @@ impl Switching {
             self.rule = Rule::new(self.learner.statistics().estimates());
         }
         self.stand_in.active = false;
+        self.agreement = Agreement::default();
         // Whether the rule is in question does not depend on how the outcomes came.
         let schedule = self.watch.schedule();
         let sets = self.learner.confidence().sets;
@@ -280,31 +286,6 @@ impl Switching {
         if let Some(schedule) = schedule {
             self.watch.reschedule(schedule);
         }
-    }
-
-    /// Learns a block that was checked, a stretch at a time from look to look: the bits of [`Policy::observe`] for each row in turn.
-    fn observe_on_schedule(
-        &mut self,
-        contexts: Contexts<'_>,
-        decisions: &[Decision],
-        rewards: &[f64],
-    ) -> Vec<(usize, Evidence)> {
-        let mut changes = Vec::new();
-        let mut from = 0;
-        while let Some(schedule) = self.watch.schedule().filter(|_| from < rewards.len()) {
-            let until = usize::try_from(schedule.due - self.rounds()).unwrap_or(usize::MAX);
-            let to = rewards.len().min(from.saturating_add(until));
-            let stretch = contexts.rows(from..to);
-            self.learner.statistics_mut().observe_block(stretch, &decisions[from..to], &rewards[from..to]);
-            self.population.record_many(stretch);
-            if self.rounds() >= schedule.due
-                && let Change::Switched(evidence) = self.look(schedule, false)
-            {
-                changes.push((to - 1, *evidence));
-            }
-            from = to;
-        }
-        changes
     }
 
     pub(crate) fn is_sound(&self) -> bool {

@@ -41,6 +41,11 @@ impl PairTally {
         }
     }
 
+    /// Sets how many contexts there are, where only those with another arm were counted.
+    pub(crate) fn of(&mut self, contexts: usize) {
+        self.contexts = u32::try_from(contexts).unwrap_or(u32::MAX);
+    }
+
     fn share(&self, from: usize, to: usize) -> f64 {
         f64::from(self.moves[from * self.arms + to]) / f64::from(self.contexts.max(1))
     }

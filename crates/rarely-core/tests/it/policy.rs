@@ -103,8 +103,11 @@ fn a_block_teaches_what_its_rows_teach() {
     // Scales at which single observations ask for fresh numbers, and at which none does.
     for (dimension, scale) in [(1, 1.0), (5, 0.3), (5, 1.0), (5, 30.0), (12, 1.0), (40, 0.2)] {
         let (contexts, decisions, rewards) = log(6_000, dimension, scale);
-        for algorithm in [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy] {
-            let settings = || sample::settings(algorithm, 3, dimension).sets(Sets::Joint);
+        let continuous = [Algorithm::LinUcb, Algorithm::Thompson, Algorithm::Greedy].map(|each| (each, Sets::Joint));
+        // These look on a schedule; from 400 outcomes per parameter on, at numbers computed afresh.
+        let looking = [Algorithm::Rarely, Algorithm::RarelyQuick, Algorithm::BoundaryGreedy];
+        for (algorithm, sets) in continuous.into_iter().chain(looking.map(|each| (each, Sets::Sharp))) {
+            let settings = || sample::settings(algorithm, 3, dimension).sets(sets);
             let (mut by_rows, mut by_blocks) = (settings().build().unwrap(), settings().build().unwrap());
             for (row, context) in contexts.chunks(dimension).enumerate() {
                 let _ = by_rows.observe(Context::new(context).unwrap(), &decisions[row], rewards[row]).unwrap();

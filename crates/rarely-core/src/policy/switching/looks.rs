@@ -1,10 +1,13 @@
 //! Looks on a schedule: the tests of sharp sets, and of a rule in question.
 
 use crate::arm::Parameters;
+use crate::backlog::Backlog;
 use crate::block;
-use crate::change::{Cause, Change};
-use crate::cone::normalise;
+use crate::change::{Cause, Change, Evidence};
+use crate::cone::{Workspace, normalise};
 use crate::confidence::{Interval, SLACK, Sets};
+use crate::context::Contexts;
+use crate::decision::Decision;
 use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
@@ -17,9 +20,58 @@ use crate::update::Update;
 /// Halvings of the way from the rule to the estimate.
 const HALVINGS: usize = 40;
 
+/// Outcomes per parameter from which looks compute what they need afresh from the sums. Looks are then `8kd` outcomes apart, which
+/// cost about thirty times as much; and blocks of outcomes need not be learned row by row up to each look.
+const AFRESH_PER_PARAMETER: u64 = 400;
+
 impl Switching {
+    /// Learns a block that was checked, a stretch at a time from look to look: the bits of [`Policy::observe`] for each row in turn.
+    pub(super) fn observe_on_schedule(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Vec<(usize, Evidence)> {
+        let mut changes = Vec::new();
+        let mut backlog = Backlog::new(self.shape().arms(), contexts, decisions, rewards);
+        let mut from = 0;
+        while let Some(schedule) = self.watch.schedule().filter(|_| from < rewards.len()) {
+            let until = usize::try_from(schedule.due - self.rounds()).unwrap_or(usize::MAX);
+            let to = rewards.len().min(from.saturating_add(until));
+            self.learner.statistics_mut().add_rows(&mut backlog, to);
+            self.population.record_many(contexts.rows(from..to));
+            if self.rounds() >= schedule.due {
+                if !self.looks_afresh() {
+                    self.learner.statistics_mut().follow_rows(&mut backlog);
+                }
+                if let Change::Switched(evidence) = self.look(schedule, false) {
+                    changes.push((to - 1, *evidence));
+                }
+            }
+            from = to;
+        }
+        self.learner.statistics_mut().follow_rows(&mut backlog);
+        changes
+    }
+
+    /// Whether a look now would compute what it needs afresh from the sums.
+    pub(super) fn looks_afresh(&self) -> bool {
+        self.rounds() >= AFRESH_PER_PARAMETER * self.shape().parameters() as u64
+    }
+
     /// Renews the randomisation if it is time, and tests the rule if it is to be tested; `asked` tests it in any case.
     pub(super) fn look(&mut self, schedule: Schedule, asked: bool) -> Change {
+        if !self.looks_afresh() {
+            return self.look_at_statistics(schedule, asked);
+        }
+        let followed = self.learner.statistics().clone();
+        self.learner.statistics_mut().refresh();
+        let change = self.look_at_statistics(schedule, asked);
+        *self.learner.statistics_mut() = followed;
+        change
+    }
+
+    fn look_at_statistics(&mut self, schedule: Schedule, asked: bool) -> Change {
         let statistics = self.learner.statistics();
         let renewal = self.explorer.renew(statistics, self.plan.renewal);
         let mut schedule = schedule;
@@ -44,10 +96,10 @@ impl Switching {
         if deviations.is_none() && self.learner.confidence().sets == Sets::Sharp {
             return self.answer_by_pairs(minimum, schedule);
         }
-        let gain = self.proposed_gain(Update::Estimate).filter(|gain| gain.changed_share > 0.0);
-        let Some(Gain { interval: Interval { estimate: gain, lower, .. }, .. }) = gain else {
+        let Gain { interval: Interval { estimate: gain, lower, .. }, changed_share } = self.gain_of_estimate();
+        if changed_share == 0.0 {
             return self.keep_out_of_question(schedule);
-        };
+        }
         match deviations {
             None if lower > minimum => self.switch(Cause::Gain { lower, minimum }),
             Some(required) => {
@@ -64,8 +116,7 @@ impl Switching {
 
     /// The same by sharp sets, which are built only where they could make the gain certain.
     fn answer_by_pairs(&mut self, minimum: f64, schedule: Schedule) -> Change {
-        self.propose_estimate();
-        let tally = self.tally();
+        let tally = self.tally_of_estimate();
         if tally.changed_share() == 0.0 {
             return self.keep_out_of_question(schedule);
         }
@@ -88,6 +139,32 @@ impl Switching {
         let parts = self.workspace.functional.chunks_exact(statistics.shape().dimension());
         let squared: f64 = statistics.arms().iter().zip(parts).map(|(ridge, g)| quadratic(ridge.inverse(), g)).sum();
         self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
+    }
+
+    /// Puts the estimate into the workspace. Returns its gain.
+    fn gain_of_estimate(&mut self) -> Gain {
+        self.propose_estimate();
+        let (rule, people) = ((&self.rule, self.changes), (&self.population, self.rounds()));
+        let Workspace { point, functional, columns, .. } = &mut self.workspace;
+        let agreement = &mut self.agreement;
+        self.learner.set().gain_of_differences(self.population.values(), functional, |visit| {
+            agreement.for_each_difference(rule, point, people, columns, visit);
+        })
+    }
+
+    /// Puts the estimate into the workspace. Returns who changes from the rule to it, pair by pair.
+    fn tally_of_estimate(&mut self) -> PairTally {
+        self.propose_estimate();
+        let (rounds, shape) = (self.rounds(), self.shape());
+        let (rows, d) = (self.population.values(), shape.dimension());
+        let mut tally = PairTally::new(shape.arms(), d);
+        let (rule, people) = ((&self.rule, self.changes), (&self.population, rounds));
+        let Workspace { point, columns, .. } = &mut self.workspace;
+        self.agreement.for_each_difference(rule, point, people, columns, |row, old, new| {
+            tally.count(&rows[row * d..(row + 1) * d], old, new);
+        });
+        tally.of(self.population.len());
+        tally
     }
 
     /// Who changes from the rule to what the workspace holds, pair by pair.
