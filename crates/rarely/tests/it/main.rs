@@ -22,6 +22,7 @@ mod review_bad_input;
 mod review_states;
 mod serve;
 mod server;
+mod shard;
 mod simulate;
 mod store;
 mod sweep;
