@@ -23,6 +23,7 @@ mod review_states;
 mod serve;
 mod server;
 mod shard;
+mod shard_examples;
 mod simulate;
 mod store;
 mod sweep;
