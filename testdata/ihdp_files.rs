@@ -17,7 +17,8 @@ pub(crate) fn ihdp_files() -> Option<PathBuf> {
     found
 }
 
-fn record_skip(reason: &str) {
+/// Records that the test that asks is skipped, and why.
+pub(crate) fn record_skip(reason: &str) {
     let thread = std::thread::current();
     let line = format!("{}, {}: {reason}\n", env!("CARGO_PKG_NAME"), thread.name().unwrap_or("a test"));
     eprint!("skipped: {line}");

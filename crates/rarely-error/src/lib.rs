@@ -110,6 +110,8 @@ pub enum Action {
     UseEmbeddedRealisations,
     /// Simulate in the linear environment.
     UseLinearEnvironment,
+    /// Run one shard of an experiment.
+    RunShard,
     // Of rarely-server.
     /// Serve an address that other machines can reach without TLS.
     AllowPlainHttp,
@@ -139,6 +141,7 @@ impl Action {
             Self::GiveSavedStatistics => "give statistics that a review saved",
             Self::UseEmbeddedRealisations => "use the embedded realisations",
             Self::UseLinearEnvironment => "use the linear environment",
+            Self::RunShard => "run the shard",
             Self::AllowPlainHttp => "allow plain HTTP",
             Self::ChooseListenAddress => "choose another address",
         }

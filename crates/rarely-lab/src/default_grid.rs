@@ -215,7 +215,12 @@ impl DefaultGrid {
 
     /// The number of runs.
     pub fn runs(&self) -> u64 {
-        self.cells.iter().map(|(_, experiment, contestants)| experiment.runs * contestants.len() as u64).sum()
+        self.experiments().map(|(experiment, contestants)| experiment.runs * contestants.len() as u64).sum()
+    }
+
+    /// Every cell's experiment with its contestants.
+    pub fn experiments(&self) -> impl Iterator<Item = (&Experiment, &[Contestant])> {
+        self.cells.iter().map(|(_, experiment, contestants)| (experiment, contestants.as_slice()))
     }
 
     /// How many of its runs a journal has.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rarely_core::{Algorithm, Certificates, Policy, SettingsError};
+use rarely_core::{Algorithm, Certificates, ConfirmError, Policy, SettingsError};
 use rarely_error::{Action, Explain, Remedy};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -97,6 +97,9 @@ pub enum ExperimentError {
         /// Why.
         source: PlayError,
     },
+    /// An interval of a study could not be computed.
+    #[error(transparent)]
+    Confirm(#[from] ConfirmError),
     /// A finished run could not be saved.
     #[error("a finished run could not be saved")]
     Journal(#[from] io::Error),
@@ -112,6 +115,7 @@ impl Explain for ExperimentError {
             Self::Shape(error) | Self::Contestant { source: error, .. } => error.remedy(),
             Self::Rounds { people, .. } => Some(Remedy::new(format!("ask for at most {people} rounds"))),
             Self::Play { source, .. } => source.remedy(),
+            Self::Confirm(error) => error.remedy(),
             Self::Journal(_) => Some(Remedy::with("free some space, or {action}", Action::ChooseOutputDirectory)),
             Self::Stopped => {
                 Some(Remedy::new("run it again with the same output directory to continue from the finished runs"))
@@ -186,7 +190,7 @@ impl Experiment {
         })
     }
 
-    fn prepare(&self) -> Result<Prepared<'_>, ExperimentError> {
+    pub(crate) fn prepare(&self) -> Result<Prepared<'_>, ExperimentError> {
         let environment = self.source.environment()?;
         let rounds = match (self.rounds, environment.rounds()) {
             (Some(rounds), Some(people)) if rounds > people => return Err(ExperimentError::Rounds { rounds, people }),
@@ -198,43 +202,27 @@ impl Experiment {
 }
 
 /// An experiment with its environment and its number of rounds.
-struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     experiment: &'a Experiment,
     environment: Arc<dyn Environment>,
     rounds: u64,
 }
 
 impl Prepared<'_> {
+    /// The number of runs of each contestant.
+    pub(crate) fn runs(&self) -> u64 {
+        self.experiment.runs
+    }
+
     fn run(
         &self,
         contestants: &[Contestant],
         context: &RunContext<'_>,
     ) -> Result<Vec<ContestantResult>, ExperimentError> {
-        let &Experiment { runs, seed, judged_on, .. } = self.experiment;
         let keys: Vec<String> = contestants.iter().map(|contestant| self.key(contestant)).collect();
-        let by_run: Result<Vec<Vec<FinishedRun>>, ExperimentError> = (0..runs)
-            .into_par_iter()
-            .map(|run| {
-                let world = self.environment.world(seed, run);
-                // Finished runs need no judge, so that one is made only when it is asked for.
-                let judge = std::sync::OnceLock::new();
-                let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), judged_on));
-                let played = contestants.par_iter().zip(&keys).map(|(contestant, key)| {
-                    let finished = if let Some(finished) = context.journal.take(key, run) {
-                        finished
-                    } else if context.stop.load(Ordering::Relaxed) {
-                        return Err(ExperimentError::Stopped);
-                    } else {
-                        let finished = self.play_one(contestant, run, judge(), context.stop)?;
-                        context.journal.keep(key, run, &finished)?;
-                        finished
-                    };
-                    (context.progress)();
-                    Ok(finished)
-                });
-                played.collect()
-            })
-            .collect();
+        let entrants: Vec<(&Contestant, &str)> = contestants.iter().zip(keys.iter().map(String::as_str)).collect();
+        let by_run: Result<Vec<Vec<FinishedRun>>, ExperimentError> =
+            (0..self.experiment.runs).into_par_iter().map(|run| self.play_world(run, &entrants, context)).collect();
         let checkpoints = checkpoints(self.rounds);
         let mut results: Vec<ContestantResult> = contestants
             .iter()
@@ -246,8 +234,33 @@ impl Prepared<'_> {
         Ok(results)
     }
 
+    /// Plays some contestants, each with its key, in the world of one run.
+    pub(crate) fn play_world(
+        &self,
+        run: u64,
+        entrants: &[(&Contestant, &str)],
+        context: &RunContext<'_>,
+    ) -> Result<Vec<FinishedRun>, ExperimentError> {
+        let &Experiment { seed, judged_on, .. } = self.experiment;
+        let world = self.environment.world(seed, run);
+        // Finished runs need no judge, so that one is made only when it is asked for.
+        let judge = std::sync::OnceLock::new();
+        let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), judged_on));
+        let played = entrants.par_iter().map(|&(contestant, key)| {
+            let finished = context.journal.get_or_play(key, run, || {
+                if context.stop.load(Ordering::Relaxed) {
+                    return Err(ExperimentError::Stopped);
+                }
+                self.play_one(contestant, run, judge(), context.stop)
+            })?;
+            (context.progress)();
+            Ok(finished)
+        });
+        played.collect()
+    }
+
     /// The digest of everything that a contestant's results depend on.
-    fn key(&self, contestant: &Contestant) -> String {
+    pub(crate) fn key(&self, contestant: &Contestant) -> String {
         let description: Value = json!({
             "environment": self.environment.describe(),
             "contestant": contestant,

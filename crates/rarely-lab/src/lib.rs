@@ -6,7 +6,8 @@
 //! In reading order: an [`Environment`] makes a [`SimulatedWorld`] for each run; [`play`] lets a policy, built from a [`Contestant`],
 //! decide and learn in it while a [`Judge`] watches; an [`Experiment`] does that for all contestants and runs in parallel, saves
 //! finished runs in a [`RunJournal`], and returns a [`ContestantResult`] for each; [`results`] makes tables of them,
-//! [`report`] figures, pages and text.
+//! [`report`] figures, pages and text. A [`CommandRuns`] is divided into [`Shard`]s for several machines, and a
+//! [`ShardSet`] merges them.
 
 mod assumptions;
 mod contestant;
@@ -23,6 +24,8 @@ pub mod report;
 pub mod reproduction;
 pub mod results;
 mod run_journal;
+mod shard;
+mod study;
 pub mod sweep;
 mod theorem_one;
 mod world_source;
@@ -39,5 +42,9 @@ pub use judge::Judge;
 pub use metrics::{Estimate, Interval95};
 pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play};
 pub use run_journal::{FinishedRun, RunJournal};
+pub use shard::{
+    CommandRuns, CommandWords, Divisible, Shard, ShardError, ShardFile, ShardHeader, ShardParseError, ShardSet,
+    ShardSetError,
+};
 pub use theorem_one::{Beta, CounterExample, PrintedBound};
 pub use world_source::WorldSource;

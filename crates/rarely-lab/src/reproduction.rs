@@ -31,7 +31,7 @@ pub use open_questions::{
     BestSchedule, ChangeBound, ChangeGrowth, FrontierDistance, MeasuredSchedule, OpenQuestions, ScheduleComparison,
     TwoArmedTrial,
 };
-pub use reproduced::{ChildrenDescription, JudgementError, Reproduced};
+pub use reproduced::{ChildrenDescription, JudgementError, Reproduced, studies};
 pub use theorems::{
     CounterRow, PlanarMoment, TheoremThreeGap, counter_example, planar_moment, projection_gap, solver_gap,
     theorem_three_gap,

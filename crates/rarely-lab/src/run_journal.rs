@@ -10,15 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rarely_core::Digest;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use rarely_output::{OutputDirectory, OutputError};
 
 use crate::play::Run;
 
-const FILE: &str = "unfinished.ndjson";
+/// The file of an output directory in which finished runs are saved until all are finished.
+pub(crate) const FILE: &str = "unfinished.ndjson";
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,11 +32,12 @@ pub struct FinishedRun {
     pub seconds: f64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Line {
-    key: String,
-    run: u64,
-    finished: FinishedRun,
+/// A finished run of anything, as it is saved: its key and number, and its result as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct JournalLine {
+    pub(crate) key: String,
+    pub(crate) run: u64,
+    pub(crate) finished: Box<RawValue>,
 }
 
 /// The finished runs of an experiment, saved in a file or not at all.
@@ -42,7 +46,7 @@ pub struct RunJournal {
     path: Option<PathBuf>,
     /// Opened when the first run is saved.
     file: Mutex<Option<File>>,
-    known: Mutex<HashMap<(String, u64), FinishedRun>>,
+    known: Mutex<HashMap<(String, u64), Box<RawValue>>>,
 }
 
 impl RunJournal {
@@ -60,16 +64,22 @@ impl RunJournal {
         Self::read(&path).map_err(OutputError::access("read", &path))
     }
 
+    /// Runs that were finished elsewhere; further runs are not saved.
+    pub(crate) fn of(lines: impl IntoIterator<Item = JournalLine>) -> Self {
+        let known = lines.into_iter().map(|line| ((line.key, line.run), line.finished)).collect();
+        Self { known: Mutex::new(known), ..Self::default() }
+    }
+
     fn read(path: &Path) -> io::Result<Self> {
         let mut known = HashMap::new();
         if path.exists() {
             for line in BufReader::new(File::open(path)?).split(b'\n') {
-                if let Ok(line) = serde_json::from_slice::<Line>(&line?) {
+                if let Ok(line) = serde_json::from_slice::<JournalLine>(&line?) {
                     known.insert((line.key, line.run), line.finished);
                 }
             }
         }
-        Ok(Self { path: Some(path.to_owned()), file: Mutex::default(), known: Mutex::new(known) })
+        Ok(Self { path: Some(path.to_owned()), known: Mutex::new(known), ..Self::default() })
     }
 
     /// The number of runs that it has and that were not taken out.
@@ -82,17 +92,39 @@ impl RunJournal {
         lock(&self.known).keys().filter(|(known, run)| known == key && *run < runs).count()
     }
 
-    /// A finished run, if there is one; it is taken out.
-    pub(crate) fn take(&self, key: &str, run: u64) -> Option<FinishedRun> {
-        lock(&self.known).remove(&(key.to_owned(), run))
+    /// Whether it has a run.
+    pub(crate) fn has(&self, key: &str, run: u64) -> bool {
+        lock(&self.known).contains_key(&(key.to_owned(), run))
+    }
+
+    /// The result of a run: the finished one, if there is one, or that of `play`, which is then saved.
+    pub(crate) fn get_or_play<T: Serialize + DeserializeOwned, E: From<io::Error>>(
+        &self,
+        key: &str,
+        run: u64,
+        play: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(finished) = self.take(key, run).and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+            return Ok(finished);
+        }
+        let finished = play()?;
+        self.keep(key, run, &finished)?;
+        Ok(finished)
+    }
+
+    /// A finished run, if there is one. It is taken out of a file's runs: what is left there belongs to other commands.
+    fn take(&self, key: &str, run: u64) -> Option<Box<RawValue>> {
+        let (mut known, place) = (lock(&self.known), (key.to_owned(), run));
+        if self.path.is_some() { known.remove(&place) } else { known.get(&place).cloned() }
     }
 
     /// Saves a finished run.
-    pub(crate) fn keep(&self, key: &str, run: u64, finished: &FinishedRun) -> io::Result<()> {
+    fn keep(&self, key: &str, run: u64, finished: &impl Serialize) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let bytes = line_of(key, run, finished)?;
+        let finished = serde_json::value::to_raw_value(finished)?;
+        let bytes = JournalLine { key: key.to_owned(), run, finished }.bytes()?;
         let mut place = lock(&self.file);
         let file = match &mut *place {
             Some(file) => file,
@@ -113,8 +145,10 @@ impl RunJournal {
         if others.is_empty() {
             return if path.exists() { fs::remove_file(path) } else { Ok(()) };
         }
-        let mut lines =
-            others.iter().map(|((key, run), kept)| line_of(key, *run, kept)).collect::<Result<Vec<_>, _>>()?;
+        let mut lines = others
+            .iter()
+            .map(|((key, run), kept)| JournalLine { key: key.clone(), run: *run, finished: kept.clone() }.bytes())
+            .collect::<Result<Vec<_>, _>>()?;
         lines.sort_unstable();
         let beside = path.with_extension("unfinished");
         fs::write(&beside, lines.concat())?;
@@ -122,10 +156,13 @@ impl RunJournal {
     }
 }
 
-fn line_of(key: &str, run: u64, finished: &FinishedRun) -> io::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(&Line { key: key.to_owned(), run, finished: finished.clone() })?;
-    bytes.push(b'\n');
-    Ok(bytes)
+impl JournalLine {
+    /// As a line of a file.
+    pub(crate) fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(self)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
 }
 
 /// Opens a file to append to; a last line that was cut off is ended first.

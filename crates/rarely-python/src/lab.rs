@@ -12,7 +12,9 @@ use rarely_core::{Algorithm, Certificates, Profile};
 use rarely_data::ihdp;
 use rarely_lab::report::{reproduction as shown, results as figures};
 use rarely_lab::reproduction::{FIGURE_FOUR_REALISATIONS, Reproduced, ReproductionSize, Trial, TrialResults, trials};
-use rarely_lab::{Assumptions, CounterfactualTable, Experiment, NormBound, RunJournal, WorldSource, results};
+use rarely_lab::{
+    Assumptions, CounterfactualTable, Experiment, NormBound, RunContext, RunJournal, WorldSource, results,
+};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
 use self::watch::Watched;
@@ -98,7 +100,8 @@ pub(crate) fn reproduce(
     let total = trials.iter().map(Trial::runs).sum();
     let watched = Watched { total, threads, progress, journal: &journal };
     let results = watched.run(py, |context| TrialResults::of(size, &trials, context))?;
-    let judged = py.detach(|| Reproduced::judge(results, children));
+    let context = RunContext { journal: &journal, ..RunContext::quiet() };
+    let judged = py.detach(|| Reproduced::judge(results, children, &context));
     let reproduced = judged.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     if let Some(directory) = &directory {
         py.detach(|| shown::write(directory, &reproduced, &command))

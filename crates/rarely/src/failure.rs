@@ -122,6 +122,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::UseEmbeddedRealisations => "leave out --data and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out --environment",
+        Action::RunShard => "run the command with --shard NUMBER/COUNT --out DIR",
         Action::AllowPlainHttp => "pass --insecure",
         Action::ChooseListenAddress => "choose another address with --listen",
         Action::CreateToken => "create one with `rarely token create`",

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::failure::{Failure, OrFail as _};
 use crate::options::{RunOptions, WorldOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
-use crate::progress::RunSession;
+use crate::shard::{Work, parts};
 use crate::simulate;
 
 /// What to run.
@@ -27,13 +27,15 @@ pub(crate) struct Arguments {
     options: RunOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { world, rounds, runs, options } = arguments;
     let contestants = frontier::candidates();
     let source = world.source("linear", 0.1, 1.0)?;
     let experiment = Experiment { rounds: Some(*rounds), ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
-    let session = RunSession::start(options.threads, options.out.as_deref())?;
+    let Some(session) = work.start(options.place(), parts([(&experiment, contestants.as_slice())])?)? else {
+        return Ok(());
+    };
     let outcomes = simulate::play(&session, "frontier", &experiment, &contestants)?;
     let points = frontier::points(&outcomes);
     let frame = frontier::frame(&points);

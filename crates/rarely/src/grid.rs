@@ -8,7 +8,7 @@ use rarely_lab::runs_text;
 use crate::failure::Failure;
 use crate::options::{RunOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
-use crate::progress::RunSession;
+use crate::shard::{Work, parts};
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -26,10 +26,10 @@ pub(crate) struct Arguments {
     options: RunOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { runs, rounds, realisations, options } = arguments;
     let grid = DefaultGrid::new(*runs, Some(*rounds), options.seed, *realisations)?;
-    let session = RunSession::start(options.threads, options.out.as_deref())?;
+    let Some(session) = work.start(options.place(), parts(grid.experiments())?)? else { return Ok(()) };
     let finished = grid.finished(session.journal())?;
     let cells = session.watch("grid", (grid.runs(), finished), |context| grid.run(context))?;
     let (rows, claims) = (grid_rows(&cells), grid_claims(&cells));

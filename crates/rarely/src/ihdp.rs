@@ -13,7 +13,7 @@ use rarely_output::OutputDirectory;
 use crate::failure::Failure;
 use crate::options::{Algorithms, AssumptionOptions, RunOptions, count};
 use crate::output::{TableFormat, print, print_json};
-use crate::progress::RunSession;
+use crate::shard::{Work, parts};
 use crate::simulate;
 
 /// What to run.
@@ -65,7 +65,7 @@ pub(crate) fn files(data: &[PathBuf]) -> Vec<PathBuf> {
     if data.is_empty() { variable().into_iter().collect() } else { data.to_vec() }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { realisations, data, runs, rounds, algorithms, intercept, assumptions, options } = arguments;
     let tables = children(data, *realisations)?;
     // σ = 1 is the noise of the response surface.
@@ -87,7 +87,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         experiment.check(&contestants)?;
         experiments.push((with_intercept, experiment));
     }
-    let session = RunSession::start(options.threads, options.out.as_deref())?;
+    let all = experiments.iter().map(|(_, experiment)| (experiment, contestants.as_slice()));
+    let Some(session) = work.start(options.place(), parts(all)?)? else { return Ok(()) };
     let mut answers = Vec::new();
     for (with_intercept, experiment) in &experiments {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };

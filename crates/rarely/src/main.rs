@@ -8,6 +8,7 @@ mod failure;
 mod frontier;
 mod grid;
 mod ihdp;
+mod lab;
 mod log;
 mod options;
 mod output;
@@ -17,6 +18,7 @@ mod replay;
 mod reproduce;
 mod review;
 mod serve;
+mod shard;
 mod simulate;
 mod state;
 mod store;
@@ -28,6 +30,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
+use shard::Work;
 
 /// For every decision one thread frees what another allocated; the system's allocator takes a lock for that.
 #[global_allocator]
@@ -59,6 +62,17 @@ enum Command {
     Audit(audit::Arguments),
     /// Back up, restore and recover a service's store
     Store(store::Arguments),
+    #[command(flatten)]
+    Experiments(Experiments),
+    /// Merge the shards of a command that was divided with --shard
+    Lab(lab::Arguments),
+    /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
+    Algorithms,
+}
+
+/// The commands that play runs, and can be divided into shards.
+#[derive(Debug, Subcommand)]
+enum Experiments {
     /// Reproduce the paper: every figure, every claim checked, every erratum shown, in one report
     Reproduce(reproduce::Arguments),
     /// Run algorithms against each other in a simulated world
@@ -71,8 +85,19 @@ enum Command {
     Frontier(frontier::Arguments),
     /// Run our default beside LinUCB and Thompson sampling on the whole grid of arms, variables, noise and starts
     Grid(grid::Arguments),
-    /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
-    Algorithms,
+}
+
+impl Experiments {
+    fn run(&self, work: Work) -> Result<(), Failure> {
+        match self {
+            Self::Reproduce(arguments) => reproduce::run(arguments, work),
+            Self::Simulate(arguments) => simulate::run(arguments, work),
+            Self::Ihdp(arguments) => ihdp::run(arguments, work),
+            Self::Sweep(arguments) => sweep::run(arguments, work),
+            Self::Frontier(arguments) => frontier::run(arguments, work),
+            Self::Grid(arguments) => grid::run(arguments, work),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -96,12 +121,8 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Store(arguments) => store::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::State(arguments) => state::run(arguments),
-        Command::Reproduce(arguments) => reproduce::run(arguments),
-        Command::Simulate(arguments) => simulate::run(arguments),
-        Command::Ihdp(arguments) => ihdp::run(arguments),
-        Command::Sweep(arguments) => sweep::run(arguments),
-        Command::Frontier(arguments) => frontier::run(arguments),
-        Command::Grid(arguments) => grid::run(arguments),
+        Command::Experiments(command) => command.run(Work::Given),
+        Command::Lab(arguments) => lab::run(arguments),
         Command::Algorithms => output::print(&algorithms::table()),
     }?;
     Ok(ExitCode::SUCCESS)

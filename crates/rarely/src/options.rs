@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use rarely_core::{Algorithm, Certificates, Delay, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets};
-use rarely_lab::{NormBound, WorldSource};
+use rarely_lab::{NormBound, Shard, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::TableFormat;
+use crate::shard::Place;
 
 /// Seed, threads and output.
 #[derive(Debug, Args)]
@@ -26,9 +27,17 @@ pub(crate) struct RunOptions {
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     pub(crate) format: TableFormat,
+    /// Play one part of the runs, such as 3/100, and keep it in --out; `rarely lab merge` makes one result of all parts
+    #[arg(long, value_name = "NUMBER/COUNT", value_parser = parse::<Shard>, requires = "out")]
+    pub(crate) shard: Option<Shard>,
 }
 
 impl RunOptions {
+    /// Where it runs.
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { threads: self.threads, out: self.out.as_deref(), shard: self.shard }
+    }
+
     /// Certificates are computed in full only if they are written to files.
     pub(crate) fn certificates(&self) -> Certificates {
         if self.out.is_some() { Certificates::Full } else { Certificates::Brief }

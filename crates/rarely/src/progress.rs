@@ -15,33 +15,52 @@ pub(crate) struct RunSession {
     pool: rayon::ThreadPool,
     directory: Option<OutputDirectory>,
     journal: RunJournal,
+    /// Whether finished runs are those of the same command, which was stopped.
+    resumes: bool,
     started: Instant,
 }
 
 impl RunSession {
-    /// To be called when the arguments have been checked: it creates the output directory.
+    /// To be called when the arguments have been checked: it creates the output directory, in which finished runs are saved and found.
     pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Failure> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
-        let pool = pool
-            .or_fail_with(|| "the threads cannot be started".to_owned())
-            .map_err(|failure| failure.help("try --threads 1"))?;
         let directory = out.map(OutputDirectory::create).transpose()?;
         let journal = match &directory {
             Some(directory) => RunJournal::open(directory)?,
             None => RunJournal::none(),
         };
-        let kept = directory.as_ref().map(|directory| directory.path().display().to_string());
+        let stopped = match out {
+            Some(path) => {
+                let path = path.display();
+                format!("stopped; finished runs are kept in {path}: run the same command again to resume")
+            }
+            None => "stopped; with --out DIR a stopped command can be resumed".to_owned(),
+        };
+        Self::new(threads, directory, journal, stopped)
+    }
+
+    /// The same, with runs that shards played.
+    pub(crate) fn merging(threads: Option<u16>, out: Option<&Path>, journal: RunJournal) -> Result<Self, Failure> {
+        let directory = out.map(OutputDirectory::create).transpose()?;
+        let session = Self::new(threads, directory, journal, "stopped; merge again".to_owned())?;
+        Ok(Self { resumes: false, ..session })
+    }
+
+    fn new(
+        threads: Option<u16>,
+        directory: Option<OutputDirectory>,
+        journal: RunJournal,
+        stopped: String,
+    ) -> Result<Self, Failure> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
+        let pool = pool
+            .or_fail_with(|| "the threads cannot be started".to_owned())
+            .map_err(|failure| failure.help("try --threads 1"))?;
         ctrlc::set_handler(move || {
-            say(&match &kept {
-                Some(path) => {
-                    format!("\nstopped; finished runs are kept in {path}: run the same command again to resume")
-                }
-                None => "\nstopped; with --out DIR a stopped command can be resumed".to_owned(),
-            });
+            say(&format!("\n{stopped}"));
             std::process::exit(130);
         })
         .or_fail_with(|| "Ctrl-C cannot be handled".to_owned())?;
-        Ok(Self { pool, directory, journal, started: Instant::now() })
+        Ok(Self { pool, directory, journal, resumes: true, started: Instant::now() })
     }
 
     /// The runs that were finished before.
@@ -56,7 +75,7 @@ impl RunSession {
         (total, finished): (u64, usize),
         work: impl FnOnce(&RunContext<'_>) -> T + Send,
     ) -> T {
-        if finished > 0 {
+        if finished > 0 && self.resumes {
             say(&format!("resuming: {} were finished before", runs_text(finished as u64)));
         }
         let bar = ProgressBar::new(total);

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_lab::report::reproduction::{text, write};
-use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, trials};
-use rarely_lab::{ROUNDS, RunContext};
+use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, studies, trials};
+use rarely_lab::{ROUNDS, RunContext, Shard};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, parse};
 use crate::ihdp;
 use crate::options::count;
 use crate::output::{print, say, width};
-use crate::progress::RunSession;
+use crate::shard::{Place, Work, parts};
 
 /// More runs than any experiment has.
 const MOST_RUNS: u64 = 1_000_000;
@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Play one part of the runs, such as 3/100, and keep it in --out; `rarely lab merge` makes one report of all parts
+    #[arg(long, value_name = "NUMBER/COUNT", value_parser = parse::<Shard>)]
+    shard: Option<Shard>,
 }
 
 impl Arguments {
@@ -64,22 +67,30 @@ fn quoted(word: &str) -> String {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { full, runs, rounds, seed, .. } = *arguments;
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
+    let Arguments { full, runs, rounds, seed, threads, shard, .. } = *arguments;
     let children = ihdp::children(&arguments.data, None)?;
     let size = ReproductionSize { full, at_most: runs, rounds, seed };
     let trials = trials(size, &children)?;
     for trial in &trials {
         trial.experiment.check(&trial.contestants)?;
     }
-    let session = RunSession::start(arguments.threads, Some(&arguments.out))?;
+    let all = trials.iter().map(|trial| (&trial.experiment, trial.contestants.as_slice()));
+    let place = Place { threads, out: Some(&arguments.out), shard };
+    let mut all = parts(all)?;
+    all.extend(studies(size)?);
+    let Some(session) = work.start(place, all)? else { return Ok(()) };
     say(&format!("rarely {}, seed {seed}: {}", env!("CARGO_PKG_VERSION"), size.extent()));
-    let total = trials.iter().map(Trial::runs).sum();
+    let studies = studies(size)?;
+    let total = trials.iter().map(Trial::runs).sum::<u64>() + studies.iter().map(|study| study.runs()).sum::<u64>();
     let finished = trials.iter().map(|trial| trial.experiment.finished(&trial.contestants, session.journal()));
-    let finished = finished.sum::<Result<usize, _>>()?;
-    let work = |context: &RunContext<'_>| TrialResults::of(size, &trials, context);
-    let results = session.watch("reproducing", (total, finished), work)?;
-    let reproduced = Reproduced::judge(results, children)?;
+    let finished = finished.sum::<Result<usize, _>>()?
+        + studies.iter().map(|study| study.finished(session.journal())).sum::<usize>();
+    let work = |context: &RunContext<'_>| -> Result<Reproduced, Failure> {
+        let results = TrialResults::of(size, &trials, context)?;
+        Ok(Reproduced::judge(results, children, context)?)
+    };
+    let reproduced = session.watch("reproducing", (total, finished), work)?;
     if let Some(directory) = session.directory() {
         write(directory, &reproduced, &arguments.command(&ihdp::files(&arguments.data)))?;
     }

@@ -12,6 +12,7 @@ use crate::failure::{Failure, OrFail as _};
 use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
 use crate::progress::RunSession;
+use crate::shard::{Work, parts};
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     options: RunOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, options } =
         arguments;
     let (source, true_noise) = if let Some(path) = table {
@@ -60,7 +61,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let certificates = options.certificates();
     let experiment = Experiment { rounds: *rounds, certificates, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
-    let session = RunSession::start(options.threads, options.out.as_deref())?;
+    let Some(session) = work.start(options.place(), parts([(&experiment, contestants.as_slice())])?)? else {
+        return Ok(());
+    };
     let outcomes = play(&session, "simulating", &experiment, &contestants)?;
     let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
     settings.command = Some("simulate");

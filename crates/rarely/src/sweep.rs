@@ -13,7 +13,7 @@ use crate::failure::{Failure, parse};
 use crate::ihdp;
 use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
-use crate::progress::RunSession;
+use crate::shard::{Work, parts};
 use crate::simulate;
 
 /// What to run.
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     options: RunOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { vary, environment, data, world, noise, rounds, runs, algorithms, assumptions, options, .. } =
         arguments;
     if vary.len() > 2 {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let experiment = Experiment { rounds: *rounds, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
     let sweep = Sweep::new(&experiment, &contestants, vary)?;
-    let session = RunSession::start(options.threads, options.out.as_deref())?;
+    let Some(session) = work.start(options.place(), parts(sweep.experiments())?)? else { return Ok(()) };
     let progress = (sweep.runs(), sweep.finished(session.journal())?);
     let cells = session.watch("sweeping", progress, |context| sweep.run(context))?;
     let mut settings = experiment.describe(&assumptions, &algorithms.0)?;

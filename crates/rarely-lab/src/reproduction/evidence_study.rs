@@ -10,11 +10,14 @@ use rarely_core::{
     Policy, Profile, Rng, RuleChoice, ScoreSettings, ScoredCase, Scores, Sets, Settings, Shape, Statistics,
     gain_functional, planned_multiplier,
 };
-use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::environment::{Stream, stream, truncated_normal};
+use crate::experiment::{ExperimentError, RunContext};
 use crate::metrics::Interval95;
+use crate::shard::Divisible;
+use crate::study::Study;
 
 /// A method that puts an interval around the gain of a declared change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -256,24 +259,31 @@ impl EvidenceStudy {
     /// Plays all runs, in parallel; the result depends on the seed only.
     ///
     /// # Errors
-    /// [`ConfirmError`] if a number is out of range.
-    pub fn run(seed: u64, runs: u64, cases: u64) -> Result<Self, ConfirmError> {
+    /// [`ExperimentError`] if a number is out of range, or a run could not be saved or was stopped.
+    pub fn run(seed: u64, runs: u64, cases: u64, context: &RunContext<'_>) -> Result<Self, ExperimentError> {
         let cases = cases.max(2 * FIRST);
         let mut rows = Vec::new();
         for (number, world) in EvidenceWorld::all().enumerate() {
             let plan = Plan::new(world, cases)?;
-            // The same contexts and noise in every world.
-            let played: Result<Vec<[Watch; 10]>, ConfirmError> = (0..runs)
-                .into_par_iter()
-                .map(|run| plan.play(seed, run, &mut Rng::new(seed ^ 0xE71D, 8 * run + number as u64)))
-                .collect();
-            let played = played?;
+            let looks = plan.looks.clone();
+            let played = plan.study(number, seed, runs).results(context)?;
             rows.extend(GainMethod::ALL.into_iter().enumerate().map(|(at, method)| {
                 let watches: Vec<&Watch> = played.iter().map(|run| &run[at]).collect();
-                EvidenceRow::of(world, method, &plan.looks, &watches)
+                EvidenceRow::of(world, method, &looks, &watches)
             }));
         }
         Ok(Self { runs, cases, error_probability: ERROR_PROBABILITY, rows })
+    }
+
+    /// Its runs, one part for each world.
+    ///
+    /// # Errors
+    /// [`ConfirmError`] if a number is out of range.
+    pub(super) fn divisible(seed: u64, runs: u64, cases: u64) -> Result<Vec<Box<dyn Divisible>>, ConfirmError> {
+        let part = |(number, world)| -> Result<Box<dyn Divisible>, ConfirmError> {
+            Ok(Box::new(Plan::new(world, cases.max(2 * FIRST))?.study(number, seed, runs)))
+        };
+        EvidenceWorld::all().enumerate().map(part).collect()
     }
 
     /// The row of a method in a world.
@@ -283,7 +293,7 @@ impl EvidenceStudy {
 }
 
 /// What one method said in one run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Watch {
     missed: bool,
     set_missed: Option<bool>,
@@ -408,6 +418,19 @@ impl Plan {
             scores: ScoreSettings::new(2, world.design.floor(), RANGE.0, RANGE.1)?,
             proposing,
             cases,
+        })
+    }
+
+    /// The runs of the world with this number. All worlds have the same contexts and noise.
+    fn study(
+        self,
+        number: usize,
+        seed: u64,
+        runs: u64,
+    ) -> Study<impl Fn(u64) -> Result<[Watch; 10], ExperimentError> + Sync> {
+        let description = json!({ "study": "evidence", "world": self.world, "cases": self.cases, "seed": seed });
+        Study::new(&description, runs, move |run| {
+            Ok(self.play(seed, run, &mut Rng::new(seed ^ 0xE71D, 8 * run + number as u64))?)
         })
     }
 

@@ -4,17 +4,20 @@ use rarely_core::{
     Algorithm, Certificates, ConfidenceSet, Context, Decision, Exploration, Policy, Profile, Round, SettingsError,
     Shape, step,
 };
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::contestant::Contestant;
 use crate::environment::{Environment as _, Linear, policy_stream};
+use crate::experiment::{ExperimentError, RunContext};
 use crate::judge::Judge;
+use crate::study::Study;
 
 /// Outcomes of each arm before an algorithm with a pilot decides.
 const PILOT: u32 = 5;
 
 /// How often an algorithm played an arm that its own data ruled out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feasibility {
     /// The algorithm.
     pub algorithm: Algorithm,
@@ -34,13 +37,18 @@ pub struct Feasibility {
 /// Plays an algorithm with valid sets at k = 4, d = 3 and checks every decision.
 ///
 /// # Errors
-/// [`SettingsError`] if a policy cannot be built.
+/// [`ExperimentError`] if a policy cannot be built, or a run could not be saved or was stopped.
 ///
 /// # Panics
 /// If a world's numbers are not finite.
-pub fn feasibility(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> Result<Feasibility, SettingsError> {
-    let one = |run| feasibility_of_run(algorithm, seed, run, rounds);
-    let found = (0..runs).into_par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+pub fn feasibility(
+    algorithm: Algorithm,
+    seed: u64,
+    runs: u64,
+    rounds: u64,
+    context: &RunContext<'_>,
+) -> Result<Feasibility, ExperimentError> {
+    let found = study(algorithm, seed, runs, rounds).results(context)?;
     let nothing = Feasibility { algorithm, runs: 0, rounds: 0, excluded: 0, excluded_exactly: 0, despite_plausible: 0 };
     Ok(found.into_iter().fold(nothing, |sum, run| Feasibility {
         algorithm,
@@ -50,6 +58,17 @@ pub fn feasibility(algorithm: Algorithm, seed: u64, runs: u64, rounds: u64) -> R
         excluded_exactly: sum.excluded_exactly + run.excluded_exactly,
         despite_plausible: sum.despite_plausible + run.despite_plausible,
     }))
+}
+
+/// The runs of an algorithm.
+pub(super) fn study(
+    algorithm: Algorithm,
+    seed: u64,
+    runs: u64,
+    rounds: u64,
+) -> Study<impl Fn(u64) -> Result<Feasibility, ExperimentError> + Sync> {
+    let description = json!({ "study": "feasibility", "algorithm": algorithm, "rounds": rounds, "seed": seed });
+    Study::new(&description, runs, move |run| Ok(feasibility_of_run(algorithm, seed, run, rounds)?))
 }
 
 fn feasibility_of_run(algorithm: Algorithm, seed: u64, run: u64, rounds: u64) -> Result<Feasibility, SettingsError> {

@@ -6,18 +6,20 @@ mod two_arms;
 use std::sync::atomic::AtomicBool;
 
 use rarely_core::{Algorithm, Delay, MinimumGain, Parameters, Profile, Rng, Settings, SettingsError, Shape};
-use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::json;
 
 use super::{MAIN, ReproductionSize, Trial, TrialResults};
 use crate::contestant::Contestant;
 use crate::contestant_result::{ContestantResult, Summary};
 use crate::environment::{Environment as _, Given, Linear, policy_stream};
-use crate::experiment::{Experiment, ExperimentError};
+use crate::experiment::{Experiment, ExperimentError, RunContext};
 use crate::frontier::FrontierPlace;
 use crate::judge::Judge;
 use crate::metrics::{Estimate, Interval95};
-use crate::play::{PlayError, play};
+use crate::play::{PlayError, Run, play};
+use crate::shard::Divisible;
+use crate::study::Study;
 use crate::world_source::WorldSource;
 
 pub use two_arms::{BestSchedule, TwoArmedTrial};
@@ -186,15 +188,20 @@ fn two_armed_trial(size: ReproductionSize, gap: f64, better: usize) -> Result<Tr
     Ok(Trial { id: two_armed_id(gap, better), experiment, contestants: contestants.to_vec() })
 }
 
+/// The runs for the bound, one part for each minimum gain.
+pub(super) fn divisible(size: ReproductionSize) -> impl Iterator<Item = Box<dyn Divisible>> {
+    MINIMUM_GAINS.into_iter().map(move |gain| Box::new(bound_study(size, gain)) as Box<dyn Divisible>)
+}
+
 impl OpenQuestions {
     /// Answers from the trials, and from runs of its own for the bound.
     ///
     /// # Errors
     /// [`ExperimentError`] if a run of the bound could not be played.
-    pub fn of(trials: &TrialResults) -> Result<Self, ExperimentError> {
+    pub fn of(trials: &TrialResults, context: &RunContext<'_>) -> Result<Self, ExperimentError> {
         let size = trials.size;
         let bounds: Result<_, ExperimentError> =
-            MINIMUM_GAINS.into_iter().map(|minimum_gain| change_bound(size, minimum_gain)).collect();
+            MINIMUM_GAINS.into_iter().map(|minimum_gain| change_bound(size, minimum_gain, context)).collect();
         Ok(Self {
             bounds: bounds?,
             growth: growth(trials),
@@ -204,39 +211,52 @@ impl OpenQuestions {
     }
 }
 
-/// Plays `rarely` with a declared list of people and a minimum gain.
-fn change_bound(size: ReproductionSize, minimum_gain: f64) -> Result<ChangeBound, ExperimentError> {
-    let runs = size.runs(100, 20);
-    let rounds = size.rounds.min(5_000);
-    let played: Result<Vec<(u64, crate::play::Run)>, ExperimentError> = (0..runs)
-        .into_par_iter()
-        .map(|run| {
-            let shape = Shape::new(MAIN.0, MAIN.1)?;
-            let mut world = Linear { shape, noise: NOISE }.world(size.seed, run);
-            let judge = Judge::new(&*world, shape, LISTED);
-            let failed = |source: PlayError| ExperimentError::Play { name: "rarely".to_owned(), run, source };
-            let list = judge.contexts().map_err(|error| failed(error.into()))?;
-            let start = Parameters::new(shape, world.initial().to_vec())?;
-            let missing = judge.regret(&judge.decisions_of(&start).map_err(|error| failed(error.into()))?);
-            let settings =
-                Settings::new(MAIN.0, MAIN.1)?.algorithm(Algorithm::Rarely).noise(NOISE)?.population(list)?;
-            let settings = settings.deployed(world.initial().to_vec())?.error_probability(1.0 / rounds as f64)?;
-            // As in the main setting: without a bound on the norm the rule waits longer.
-            let norm = judge.linear_truth().iter().map(|value| value * value).sum::<f64>().sqrt();
-            let settings = settings.norm_bound(norm)?;
-            let smallest = MinimumGain::new(minimum_gain)?;
-            let mut policy = settings.tune(|tuning| tuning.minimum_gain = smallest).build()?;
-            let mut rng = policy_stream(size.seed, run);
-            let never = AtomicBool::new(false);
-            let played = play(policy.as_mut(), &mut *world, (&judge, Delay::Any), &[rounds], &mut rng, &never)
-                .map_err(failed)?;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            Ok(((missing / minimum_gain).floor() as u64, played))
-        })
-        .collect();
-    let played = played?;
-    let numbers =
-        |value: &dyn Fn(&(u64, crate::play::Run)) -> f64| Estimate::of(&played.iter().map(value).collect::<Vec<_>>());
+/// Rounds of the runs for the bound.
+fn bound_rounds(size: ReproductionSize) -> u64 {
+    size.rounds.min(5_000)
+}
+
+/// Runs of `rarely` with a declared list of people and a minimum gain: each with its bound.
+fn bound_study(
+    size: ReproductionSize,
+    minimum_gain: f64,
+) -> Study<impl Fn(u64) -> Result<(u64, Run), ExperimentError> + Sync> {
+    let (rounds, seed) = (bound_rounds(size), size.seed);
+    let description = json!({ "study": "bound", "minimum_gain": minimum_gain, "rounds": rounds, "seed": seed });
+    Study::new(&description, size.runs(100, 20), move |run| bounded_run(seed, rounds, minimum_gain, run))
+}
+
+fn bounded_run(seed: u64, rounds: u64, minimum_gain: f64, run: u64) -> Result<(u64, Run), ExperimentError> {
+    let shape = Shape::new(MAIN.0, MAIN.1)?;
+    let mut world = Linear { shape, noise: NOISE }.world(seed, run);
+    let judge = Judge::new(&*world, shape, LISTED);
+    let failed = |source: PlayError| ExperimentError::Play { name: "rarely".to_owned(), run, source };
+    let list = judge.contexts().map_err(|error| failed(error.into()))?;
+    let start = Parameters::new(shape, world.initial().to_vec())?;
+    let missing = judge.regret(&judge.decisions_of(&start).map_err(|error| failed(error.into()))?);
+    let settings = Settings::new(MAIN.0, MAIN.1)?.algorithm(Algorithm::Rarely).noise(NOISE)?.population(list)?;
+    let settings = settings.deployed(world.initial().to_vec())?.error_probability(1.0 / rounds as f64)?;
+    // As in the main setting: without a bound on the norm the rule waits longer.
+    let norm = judge.linear_truth().iter().map(|value| value * value).sum::<f64>().sqrt();
+    let settings = settings.norm_bound(norm)?;
+    let smallest = MinimumGain::new(minimum_gain)?;
+    let mut policy = settings.tune(|tuning| tuning.minimum_gain = smallest).build()?;
+    let mut rng = policy_stream(seed, run);
+    let never = AtomicBool::new(false);
+    let played =
+        play(policy.as_mut(), &mut *world, (&judge, Delay::Any), &[rounds], &mut rng, &never).map_err(failed)?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(((missing / minimum_gain).floor() as u64, played))
+}
+
+fn change_bound(
+    size: ReproductionSize,
+    minimum_gain: f64,
+    context: &RunContext<'_>,
+) -> Result<ChangeBound, ExperimentError> {
+    let rounds = bound_rounds(size);
+    let played = bound_study(size, minimum_gain).results(context)?;
+    let numbers = |value: &dyn Fn(&(u64, Run)) -> f64| Estimate::of(&played.iter().map(value).collect::<Vec<_>>());
     Ok(ChangeBound {
         minimum_gain,
         runs: played.len(),

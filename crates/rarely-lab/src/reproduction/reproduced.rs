@@ -1,6 +1,6 @@
 //! The results of the trials, judged: theorems, claims and errata.
 
-use rarely_core::{Algorithm, ConfirmError, SettingsError};
+use rarely_core::{Algorithm, SettingsError};
 use rarely_data::Counterfactuals;
 use rarely_error::{Explain, Remedy};
 use serde::Serialize;
@@ -8,15 +8,58 @@ use serde_json::{Value, json};
 
 use super::{
     Claim, CounterRow, Erratum, EvidenceStudy, Feasibility, OpenQuestions, PlanarMoment, ReproductionEvidence,
-    TrialResults, claims, counter_example, errata, feasibility, planar_moment, theorem_three_gap,
+    ReproductionSize, TrialResults, claims, counter_example, errata, feasibility, open_questions, planar_moment,
+    theorem_three_gap,
 };
 use crate::environment::{CounterfactualTable, Environment, TableError};
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, RunContext};
+use crate::shard::Divisible;
 
 /// What repairs the counter-example to Theorem 1.
 const EQUIPOISE: f64 = 0.05;
 /// Rounds after which a change in the plane is waited for.
 const SETTLED: u64 = 60;
+
+/// Algorithms whose every decision is checked.
+const LOOKED_AT: [Algorithm; 6] = [
+    Algorithm::BoundaryGreedy,
+    Algorithm::BoundaryConservative,
+    Algorithm::RsGreedy,
+    Algorithm::RsConservative,
+    Algorithm::Greedy,
+    Algorithm::LinUcb,
+];
+
+/// Runs and rounds of the studies beside the trials.
+#[derive(Clone, Copy)]
+struct StudySize {
+    seed: u64,
+    feasibility: (u64, u64),
+    evidence: (u64, u64),
+}
+
+impl StudySize {
+    fn of(size: ReproductionSize) -> Self {
+        Self {
+            seed: size.seed,
+            feasibility: (size.at_most.min(20), size.rounds.min(2_000)),
+            evidence: (size.runs(2_000, 300), size.rounds.min(4_000)),
+        }
+    }
+}
+
+/// What [`Reproduced::judge`] plays beside the trials, as parts of a [`CommandRuns`](crate::CommandRuns).
+///
+/// # Errors
+/// [`JudgementError`] if a number is out of range.
+pub fn studies(size: ReproductionSize) -> Result<Vec<Box<dyn Divisible>>, JudgementError> {
+    let StudySize { seed, feasibility: (runs, rounds), evidence: (studied, cases) } = StudySize::of(size);
+    let mut all = EvidenceStudy::divisible(seed, studied, cases).map_err(ExperimentError::from)?;
+    let feasible = LOOKED_AT.map(|algorithm| feasibility::study(algorithm, seed, runs, rounds));
+    all.extend(feasible.into_iter().map(|study| Box::new(study) as Box<dyn Divisible>));
+    all.extend(open_questions::divisible(size));
+    Ok(all)
+}
 
 /// Everything that a report is made of.
 pub struct Reproduced {
@@ -69,12 +112,9 @@ impl ChildrenDescription {
 /// Why the results could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgementError {
-    /// The counter-example to Theorem 1, or the bound on the number of changes, could not be played.
+    /// A run of a theorem or a study could not be played.
     #[error(transparent)]
-    CounterExample(#[from] ExperimentError),
-    /// The study of sets and intervals could not be run.
-    #[error(transparent)]
-    EvidenceStudy(#[from] ConfirmError),
+    Experiment(#[from] ExperimentError),
     /// A number is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -86,8 +126,7 @@ pub enum JudgementError {
 impl Explain for JudgementError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::CounterExample(error) => error.remedy(),
-            Self::EvidenceStudy(error) => error.remedy(),
+            Self::Experiment(error) => error.remedy(),
             Self::Settings(error) => error.remedy(),
             Self::Table(error) => error.remedy(),
         }
@@ -95,28 +134,23 @@ impl Explain for JudgementError {
 }
 
 impl Reproduced {
-    /// Tries out the theorems and judges claims and errata by that and by the trials. The children are those of the trials.
+    /// Tries out the theorems and judges claims and errata by that and by the trials. The children are those of the trials. Runs of the
+    /// [`studies`] are saved and found as those of the trials are.
     ///
     /// # Errors
     /// [`JudgementError`] if the children make no environment.
-    pub fn judge(trials: TrialResults, children: Vec<Counterfactuals>) -> Result<Self, JudgementError> {
-        let size = trials.size;
-        let counter = counter_example(size.seed, EQUIPOISE)?;
-        let looked_at = [
-            Algorithm::BoundaryGreedy,
-            Algorithm::BoundaryConservative,
-            Algorithm::RsGreedy,
-            Algorithm::RsConservative,
-            Algorithm::Greedy,
-            Algorithm::LinUcb,
-        ];
-        let feasible: Result<Vec<Feasibility>, _> = looked_at
-            .into_iter()
-            .map(|algorithm| feasibility(algorithm, size.seed, size.at_most.min(20), size.rounds.min(2_000)))
-            .collect();
+    pub fn judge(
+        trials: TrialResults,
+        children: Vec<Counterfactuals>,
+        context: &RunContext<'_>,
+    ) -> Result<Self, JudgementError> {
+        let StudySize { seed, feasibility: (runs, rounds), evidence: (studied, cases) } = StudySize::of(trials.size);
+        let counter = counter_example(seed, EQUIPOISE)?;
+        let feasible: Result<Vec<Feasibility>, _> =
+            LOOKED_AT.into_iter().map(|algorithm| feasibility(algorithm, seed, runs, rounds, context)).collect();
         let feasible = feasible?;
-        let threshold = planar_moment(2, size.seed, SETTLED)?;
-        let cone = planar_moment(4, size.seed, SETTLED)?;
+        let threshold = planar_moment(2, seed, SETTLED)?;
+        let cone = planar_moment(4, seed, SETTLED)?;
         let described = ChildrenDescription::of(&children);
         let table = CounterfactualTable::new(children)?;
         let evidence = ReproductionEvidence {
@@ -128,8 +162,8 @@ impl Reproduced {
         };
         let errata = errata(&evidence)?;
         let claims = claims(&evidence);
-        let evidence_study = EvidenceStudy::run(size.seed, size.runs(2_000, 300), size.rounds.min(4_000))?;
-        let open_questions = OpenQuestions::of(&trials)?;
+        let evidence_study = EvidenceStudy::run(seed, studied, cases, context)?;
+        let open_questions = OpenQuestions::of(&trials, context)?;
         Ok(Self {
             trials,
             children: described,

@@ -1,13 +1,13 @@
 //! Coverage of every set and interval, where it is promised and where it is not.
 
-use rarely_lab::Interval95;
 use rarely_lab::reproduction::{ArmDesign, EvidenceRow, EvidenceStudy, EvidenceWorld, GainMethod};
+use rarely_lab::{Interval95, RunContext};
 
 const RUNS: u64 = 200;
 
 fn study() -> &'static EvidenceStudy {
     static STUDY: std::sync::OnceLock<EvidenceStudy> = std::sync::OnceLock::new();
-    STUDY.get_or_init(|| EvidenceStudy::run(11, RUNS, 3_000).expect("it runs"))
+    STUDY.get_or_init(|| EvidenceStudy::run(11, RUNS, 3_000, &RunContext::quiet()).expect("it runs"))
 }
 
 fn row(world: EvidenceWorld, method: GainMethod) -> &'static EvidenceRow {
@@ -61,7 +61,7 @@ fn peeking_misses() {
 
 #[test]
 fn the_same_seed_gives_the_same_study_with_any_number_of_threads() {
-    let run = || EvidenceStudy::run(3, 8, 400).expect("it runs");
+    let run = || EvidenceStudy::run(3, 8, 400, &RunContext::quiet()).expect("it runs");
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     assert_eq!(alone.install(run), run());
 }

@@ -14,6 +14,7 @@ mod reference;
 mod report_planar;
 mod report_style;
 mod results;
+mod shard;
 mod sweep;
 mod theorem_one;
 mod theorem_three;

@@ -1,5 +1,6 @@
 //! What the paper leaves open.
 
+use rarely_lab::RunContext;
 use rarely_lab::reproduction::{OpenQuestions, ReproductionSize, TrialResults, TwoArmedTrial};
 
 /// With two rounds there is nothing to learn: one pair, or a guess, costs one gap on average.
@@ -37,7 +38,8 @@ fn the_optimum_has_the_unit_of_the_outcomes() {
 #[test]
 fn changes_stay_below_their_bound() {
     let size = ReproductionSize { full: false, at_most: 3, rounds: 1_000, seed: 5 };
-    let answers = OpenQuestions::of(&TrialResults::new(size, Vec::new())).expect("they are played");
+    let answers =
+        OpenQuestions::of(&TrialResults::new(size, Vec::new()), &RunContext::quiet()).expect("they are played");
     let made: f64 = answers.bounds.iter().map(|row| row.changes.mean).sum();
     assert!(made > 0.0, "some change is made");
     for row in &answers.bounds {

@@ -48,6 +48,11 @@ fn help_of_frontier() {
 }
 
 #[test]
+fn help_of_lab_merge() {
+    assert_snapshot_of!(Place::new().rarely("lab merge --help"));
+}
+
+#[test]
 fn help_of_algorithms() {
     assert_snapshot_of!(Place::new().rarely("algorithms --help"));
 }

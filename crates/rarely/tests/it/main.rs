@@ -23,6 +23,8 @@ mod review_pipes;
 mod review_states;
 mod serve;
 mod server;
+mod shard;
+mod shard_examples;
 mod simulate;
 mod store;
 mod sweep;
