@@ -15,7 +15,7 @@ const BANDS: f64 = 7.0;
 pub struct Bands {
     numeric: Vec<NumericCells>,
     levels: Vec<LevelCells>,
-    bands: Vec<Band>,
+    all: Vec<Band>,
 }
 
 /// One group of people.
@@ -87,12 +87,12 @@ impl Bands {
                 }
             }
         }
-        Self { numeric, levels: levelled, bands }
+        Self { numeric, levels: levelled, all: bands }
     }
 
     /// The bands, feature by feature.
     pub fn all(&self) -> &[Band] {
-        &self.bands
+        &self.all
     }
 
     /// The bands that a person is in, one for each feature.

@@ -127,19 +127,19 @@ impl WeightGrid {
         Self { step: NO_STEP }
     }
 
-    pub(crate) fn step(&self) -> f64 {
+    pub(crate) fn step(self) -> f64 {
         self.step
     }
 
-    pub(crate) fn whole(&self, weight: f64) -> i64 {
+    pub(crate) fn whole(self, weight: f64) -> i64 {
         floor(weight / self.step + 0.5)
     }
 
-    pub(crate) fn bits_lacking(&self, weight: f64) -> u32 {
+    pub(crate) fn bits_lacking(self, weight: f64) -> u32 {
         bits_lacking(weight, self.step, WEIGHT_BITS)
     }
 
-    pub(crate) fn bits_below(&self, other: &Self) -> u32 {
+    pub(crate) fn bits_below(self, other: Self) -> u32 {
         bits_between(self.step, other.step)
     }
 
@@ -147,8 +147,15 @@ impl WeightGrid {
         self.step = grown(self.step, bits);
     }
 
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(self) -> bool {
         self.step.is_finite() && self.step > 0.0
+    }
+}
+
+/// Every sum in steps that grew by so many bits.
+pub(crate) fn shift_all<'a>(sums: impl IntoIterator<Item = &'a mut i128>, bits: u32) {
+    for sum in sums {
+        *sum = rounded_shift(*sum, bits);
     }
 }
 

@@ -8,7 +8,7 @@ use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::fixed_point::{self, ONE, RewardGrid, WeightGrid, product, rounded_shift, whole};
+use crate::fixed_point::{self, ONE, RewardGrid, WeightGrid, product, rounded_shift, shift_all, whole};
 use crate::row_block::RowBlock;
 
 /// Rows that can be counted exactly in `f64`.
@@ -244,7 +244,7 @@ impl Moments {
         *rows <= MAX_ROWS
             && squares.iter().all(|coordinate| coordinate < dimension)
             && rewards.is_sound()
-            && weights.is_none_or(|grid| grid.is_sound())
+            && weights.is_none_or(WeightGrid::is_sound)
             // Not wider than the sums, so that its square cannot overflow.
             && width.is_some_and(|width| width <= sums.len() && packed_length(width) == sums.len())
             && sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
@@ -322,7 +322,7 @@ impl Moments {
 
     /// What one unit of weight stands for.
     fn unit(&self) -> f64 {
-        self.factor * self.sums.weights.map_or(1.0, |grid| grid.step())
+        self.factor * self.sums.weights.map_or(1.0, WeightGrid::step)
     }
 }
 
@@ -347,14 +347,14 @@ impl Stored {
         self.rewards.grow(bits);
         let start = packed_length(self.width() + 1);
         let (squares, line) = self.sums[start..].split_last_mut().expect("a line ends on the diagonal");
-        line.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
+        shift_all(line, bits);
         *squares = rounded_shift(*squares, bits.saturating_mul(2));
     }
 
     fn grow_weight_step(&mut self, bits: u32) {
         if let Some(grid) = self.weights.as_mut().filter(|_| bits > 0) {
             grid.grow(bits);
-            self.sums.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
+            shift_all(&mut self.sums, bits);
         }
     }
 
@@ -363,7 +363,7 @@ impl Stored {
             self.grow_reward_step(self.rewards.bits_below(&other.rewards));
         }
         if let (Some(mine), Some(theirs)) = (self.weights, other.weights) {
-            self.grow_weight_step(mine.bits_below(&theirs));
+            self.grow_weight_step(mine.bits_below(theirs));
         }
     }
 }

@@ -89,7 +89,7 @@ fn add_products(columns: &[[u64; ROWS]], sums: &mut [u64]) {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn dot(one: &[u64; ROWS], other: &[u64; ROWS]) -> u64 {
     let mut sum = 0;
     for row in 0..ROWS {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BINS;
-use crate::fixed_point::{ONE, RewardGrid, rounded_shift, times, whole};
+use crate::fixed_point::{ONE, RewardGrid, rounded_shift, shift_all, times, whole};
 
 /// Powers of w that are summed alone, from the first on: the power 0 is the number of rows.
 const ALONE: usize = 6;
@@ -100,8 +100,8 @@ impl Half {
         self.outcomes.grow(bits);
         for sums in &mut self.sums {
             let (with_outcome, with_square) = sums[ALONE..].split_at_mut(WITH_OUTCOME);
-            with_outcome.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits));
-            with_square.iter_mut().for_each(|sum| *sum = rounded_shift(*sum, bits.saturating_mul(2)));
+            shift_all(with_outcome, bits);
+            shift_all(with_square, bits.saturating_mul(2));
         }
     }
 
