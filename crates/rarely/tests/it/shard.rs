@@ -97,8 +97,8 @@ fn shards_without_runs_are_merged_too() {
 fn other_data_are_noticed() {
     let place = Place::new();
     let people = |last: f64| {
-        let rows = (0..30).map(|at| format!("{},{},{}\n", f64::from(at) / 30.0, at % 2, at % 3)).collect::<String>();
-        format!("x,outcome:a,outcome:b\n{rows}0.5,1,{last}\n")
+        let row = |at: u8| format!("{},{},{}\n", f64::from(at) / 30.0, at % 2, at % 3);
+        format!("x,outcome:a,outcome:b\n{}0.5,1,{last}\n", (0..30).map(row).collect::<Vec<_>>().concat())
     };
     place.write("people.csv", people(0.0));
     play(&place, "simulate --table people.csv --runs 2 --algorithms rarely,fixed", 2);
