@@ -1,7 +1,7 @@
-//! Reading a log: parsed only, as cases, and learned from, from CSV and from Parquet, on one core.
+//! Reading a log: parsed only, as cases, and learned from, from CSV and from Parquet, on one core; and reviewed by all of them.
 //!
 //! `rarely-bench review [FOLDER] [FORMAT WORK]`: the log is written into the folder, unless it is there already, or else into a
-//! temporary one. With a format (csv, parquet) and a piece of work (parse, cases, learn, review), that alone is done, once, for
+//! temporary one. With a format (csv, parquet) and a piece of work (parse, cases, learn, review, shared), that alone is done, once, for
 //! `benchmarks/review`; learn prints what it learned.
 
 use std::fmt::Write as _;
@@ -17,9 +17,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use rarely_core::{Context, Parameters, Rng, Statistics};
-use rarely_data::{Cases, Columns, LogReader, LoggedCase};
+use rarely_data::{Cases, Columns, DataError, LogReader, LoggedCase};
 use rarely_policy::{FieldValue, PolicyDocument};
-use rarely_review::Tally;
+use rarely_review::{Place, Tally, TallyRow};
 
 use crate::race::Race;
 use crate::verdict;
@@ -52,7 +52,7 @@ pub(crate) fn run() {
 /// What may be done with a log: for short, in words, and the thing itself.
 type Work = (&'static str, &'static str, fn(&Path));
 
-const WORK: [Work; 4] = [
+const WORK: [Work; 5] = [
     ("parse", "parsed: every wanted column walked, its numbers read", |file| {
         black_box(parse(file));
     }),
@@ -64,6 +64,9 @@ const WORK: [Work; 4] = [
     }),
     ("review", "cases, tallied as in rarely review", |file| {
         black_box(tally(file));
+    }),
+    ("shared", "the same by all processors", |file| {
+        black_box(shared(file));
     }),
 ];
 
@@ -89,6 +92,9 @@ fn table(file: &Path) {
     }
     let ratio = race.ratio(WORK[3].1, parsed);
     println!("\nTarget: a review within 1.5 × of merely parsing: {ratio:.2}: {}.", verdict(ratio <= 1.5));
+    let gain = race.ratio(WORK[3].1, WORK[4].1);
+    println!("Target: two processors at least 1.7 × as fast as one: {gain:.2}: {}.", verdict(gain >= 1.7));
+    assert_eq!(tally(file).to_text(), shared(file).to_text(), "the same bits");
 }
 
 /// One piece of work, once. Of what was learned, `Σys` of every option is printed, so that others can check that they learn the same.
@@ -118,11 +124,14 @@ fn parse(file: &Path) -> f64 {
     sum
 }
 
-fn read_cases(file: &Path, mut take: impl FnMut(&LoggedCase)) -> f64 {
-    let document = document();
+fn cases(file: &Path) -> Cases {
     let columns = Columns { option: "given".to_owned(), ..Columns::default() };
-    let mut cases = Cases::open(&document, &columns, &[file.to_owned()], 0).expect("cases");
-    let mut case = LoggedCase::new(&document);
+    Cases::open(&document(), &columns, &[file.to_owned()], 0).expect("cases")
+}
+
+fn read_cases(file: &Path, mut take: impl FnMut(&LoggedCase)) -> f64 {
+    let mut cases = cases(file);
+    let mut case = LoggedCase::new(&document());
     let mut sum = 0.0;
     while cases.next(&mut case).expect("a case") {
         sum += case.reward;
@@ -143,8 +152,20 @@ fn learn(file: &Path) -> Statistics {
 
 fn tally(file: &Path) -> Tally {
     let mut tally = Tally::new(&document());
-    read_cases(file, |case| tally.add(case.row_in_file, &case.context, case.arm, case.reward));
+    read_cases(file, |case| tally.add_row(&row(case)));
     tally
+}
+
+fn shared(file: &Path) -> Tally {
+    let mut shares = Tally::shared(&document());
+    let work = |tally: &mut Tally, case: &LoggedCase| tally.add_row(&row(case));
+    cases(file).share::<_, DataError>(&mut shares, work, |_| Ok(())).expect("cases");
+    Tally::joined(shares, 0).expect("one log")
+}
+
+fn row(case: &LoggedCase) -> TallyRow<'_> {
+    let place = Some(Place { file: case.file, position: case.position });
+    TallyRow { place, ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward) }
 }
 
 fn names() -> impl Iterator<Item = String> {
