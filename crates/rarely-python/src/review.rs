@@ -27,6 +27,7 @@ const STRIDE: u64 = 100;
 
 /// Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
 #[pyo3(signature = (document, frame, *, population = None, option_column = None, reject_limit = 0, state = None, time_column = None))]
 pub(crate) fn review(
     py: Python<'_>,
