@@ -4,7 +4,7 @@
 //! Each count is for 256 rounds. What happens before (drawing the problem, learning its lessons) is not counted.
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use rarely_bench::{BenchProblem, Irithyll, Kernels, Learning, Observing, Playing, Rows, Trashpanda, Workload};
+use rarely_bench::{BenchProblem, ContextKind, Irithyll, Kernels, Learning, Observing, Playing, Trashpanda, Workload};
 use rarely_core::Algorithm;
 
 const ROUNDS: usize = 256;
@@ -25,7 +25,7 @@ fn playing(algorithm: Algorithm, arms: usize, dimension: usize) -> Playing {
     Playing::new(BenchProblem::new(arms, dimension), algorithm)
 }
 
-fn playing_at(algorithm: Algorithm, rows: Rows, arms: usize, dimension: usize) -> Playing {
+fn playing_at(algorithm: Algorithm, rows: ContextKind, arms: usize, dimension: usize) -> Playing {
     Playing::at(BenchProblem::new(arms, dimension), algorithm, rows)
 }
 
@@ -96,24 +96,24 @@ fn round(workload: Playing) -> Playing {
 }
 
 #[library_benchmark(setup = playing_at)]
-#[bench::greedy_clear_k4_d5(Algorithm::Greedy, Rows::Clear, 4, 5)]
-#[bench::greedy_clear_k2_d25(Algorithm::Greedy, Rows::Clear, 2, 25)]
-#[bench::greedy_clear_k2_d2(Algorithm::Greedy, Rows::Clear, 2, 2)]
-#[bench::rarely_clear_k4_d5(Algorithm::Rarely, Rows::Clear, 4, 5)]
-#[bench::rarely_clear_k2_d25(Algorithm::Rarely, Rows::Clear, 2, 25)]
-#[bench::rarely_clear_k2_d2(Algorithm::Rarely, Rows::Clear, 2, 2)]
-#[bench::rarely_quick_clear_k4_d5(Algorithm::RarelyQuick, Rows::Clear, 4, 5)]
-#[bench::rarely_quick_clear_k2_d25(Algorithm::RarelyQuick, Rows::Clear, 2, 25)]
-#[bench::rarely_quick_clear_k2_d2(Algorithm::RarelyQuick, Rows::Clear, 2, 2)]
-#[bench::greedy_near_ties_k4_d5(Algorithm::Greedy, Rows::NearTies, 4, 5)]
-#[bench::greedy_near_ties_k2_d25(Algorithm::Greedy, Rows::NearTies, 2, 25)]
-#[bench::greedy_near_ties_k2_d2(Algorithm::Greedy, Rows::NearTies, 2, 2)]
-#[bench::rarely_near_ties_k4_d5(Algorithm::Rarely, Rows::NearTies, 4, 5)]
-#[bench::rarely_near_ties_k2_d25(Algorithm::Rarely, Rows::NearTies, 2, 25)]
-#[bench::rarely_near_ties_k2_d2(Algorithm::Rarely, Rows::NearTies, 2, 2)]
-#[bench::rarely_quick_near_ties_k4_d5(Algorithm::RarelyQuick, Rows::NearTies, 4, 5)]
-#[bench::rarely_quick_near_ties_k2_d25(Algorithm::RarelyQuick, Rows::NearTies, 2, 25)]
-#[bench::rarely_quick_near_ties_k2_d2(Algorithm::RarelyQuick, Rows::NearTies, 2, 2)]
+#[bench::greedy_clear_k4_d5(Algorithm::Greedy, ContextKind::Clear, 4, 5)]
+#[bench::greedy_clear_k2_d25(Algorithm::Greedy, ContextKind::Clear, 2, 25)]
+#[bench::greedy_clear_k2_d2(Algorithm::Greedy, ContextKind::Clear, 2, 2)]
+#[bench::rarely_clear_k4_d5(Algorithm::Rarely, ContextKind::Clear, 4, 5)]
+#[bench::rarely_clear_k2_d25(Algorithm::Rarely, ContextKind::Clear, 2, 25)]
+#[bench::rarely_clear_k2_d2(Algorithm::Rarely, ContextKind::Clear, 2, 2)]
+#[bench::rarely_quick_clear_k4_d5(Algorithm::RarelyQuick, ContextKind::Clear, 4, 5)]
+#[bench::rarely_quick_clear_k2_d25(Algorithm::RarelyQuick, ContextKind::Clear, 2, 25)]
+#[bench::rarely_quick_clear_k2_d2(Algorithm::RarelyQuick, ContextKind::Clear, 2, 2)]
+#[bench::greedy_near_ties_k4_d5(Algorithm::Greedy, ContextKind::NearTies, 4, 5)]
+#[bench::greedy_near_ties_k2_d25(Algorithm::Greedy, ContextKind::NearTies, 2, 25)]
+#[bench::greedy_near_ties_k2_d2(Algorithm::Greedy, ContextKind::NearTies, 2, 2)]
+#[bench::rarely_near_ties_k4_d5(Algorithm::Rarely, ContextKind::NearTies, 4, 5)]
+#[bench::rarely_near_ties_k2_d25(Algorithm::Rarely, ContextKind::NearTies, 2, 25)]
+#[bench::rarely_near_ties_k2_d2(Algorithm::Rarely, ContextKind::NearTies, 2, 2)]
+#[bench::rarely_quick_near_ties_k4_d5(Algorithm::RarelyQuick, ContextKind::NearTies, 4, 5)]
+#[bench::rarely_quick_near_ties_k2_d25(Algorithm::RarelyQuick, ContextKind::NearTies, 2, 25)]
+#[bench::rarely_quick_near_ties_k2_d2(Algorithm::RarelyQuick, ContextKind::NearTies, 2, 2)]
 fn round_at(workload: Playing) -> Playing {
     run(workload)
 }

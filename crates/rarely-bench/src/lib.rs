@@ -22,7 +22,7 @@ mod update;
 pub use kernel::Kernels;
 pub use peers::{Irithyll, Trashpanda};
 pub use problem::BenchProblem;
-pub use rounds::{Learning, Observing, Playing, Rows};
+pub use rounds::{ContextKind, Learning, Observing, Playing};
 pub use update::Implausible;
 
 /// `(k, d)` of every table.

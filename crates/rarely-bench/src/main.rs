@@ -8,7 +8,8 @@ use std::hint::black_box;
 
 use rarely_bench::many::{self, CACHED, MILLION, Many};
 use rarely_bench::{
-    BenchProblem, Implausible, Irithyll, Kernels, Learning, Observing, Playing, Rows, SHAPES, Trashpanda, Workload,
+    BenchProblem, ContextKind, Implausible, Irithyll, Kernels, Learning, Observing, Playing, SHAPES, Trashpanda,
+    Workload,
 };
 use rarely_core::Algorithm;
 
@@ -86,7 +87,7 @@ fn our_default() {
     println!("| k, d | contexts of 256 | | ns | × greedy | target | |\n|---|---:|---|---:|---:|---|---|");
     for (arms, dimension) in SHAPES.into_iter().filter(|&(_, dimension)| dimension < 100) {
         let problem = BenchProblem::new(arms, dimension);
-        for (rows, names) in [Rows::Clear, Rows::NearTies].into_iter().zip(NAMES) {
+        for (rows, names) in [ContextKind::Clear, ContextKind::NearTies].into_iter().zip(NAMES) {
             let mut race = Race::default();
             for (name, algorithm) in
                 names.into_iter().zip([Algorithm::Greedy, Algorithm::Rarely, Algorithm::RarelyQuick])
@@ -98,7 +99,7 @@ fn our_default() {
             for name in names {
                 let ratio = race.ratio(name, names[0]);
                 let (target, verdict) =
-                    if rows == Rows::Clear { ("≤ 2 × greedy", verdict(ratio <= 2.0)) } else { ("", "") };
+                    if rows == ContextKind::Clear { ("≤ 2 × greedy", verdict(ratio <= 2.0)) } else { ("", "") };
                 let (time, contexts) = (race.median(name), rows.of(problem).len());
                 println!(
                     "| {arms}, {dimension} | {contexts} | {name} | {time:.1} | {ratio:.2} | {target} | {verdict} |"

@@ -19,7 +19,7 @@ use parquet::schema::parser::parse_message_type;
 use rarely_core::{Context, Parameters, Rng, Statistics};
 use rarely_data::{Cases, Columns, DataError, LogReader, LoggedCase};
 use rarely_policy::{FieldValue, PolicyDocument};
-use rarely_review::{Place, Tally, TallyRow};
+use rarely_review::{RowPlace, Tally, TallyRow};
 
 use crate::race::Race;
 use crate::verdict;
@@ -164,7 +164,7 @@ fn shared(file: &Path) -> Tally {
 }
 
 fn row(case: &LoggedCase) -> TallyRow<'_> {
-    let place = Some(Place { file: case.file, position: case.position });
+    let place = Some(RowPlace { file: case.file, position: case.position });
     TallyRow { place, ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward) }
 }
 

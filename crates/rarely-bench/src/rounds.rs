@@ -18,7 +18,7 @@ pub(crate) fn taught(problem: &BenchProblem, algorithm: Algorithm) -> Box<dyn Po
 
 /// Contexts of the table, told apart by what our default makes of them after the lessons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
+pub enum ContextKind {
     /// All of them.
     All,
     /// One arm is clearly best: nobody is randomised.
@@ -27,7 +27,7 @@ pub enum Rows {
     NearTies,
 }
 
-impl Rows {
+impl ContextKind {
     /// The rows of a problem's table.
     pub fn of(self, problem: &BenchProblem) -> Vec<usize> {
         let (policy, mut rng) = (taught(problem, Algorithm::Rarely), Rng::new(2, 0));
@@ -52,11 +52,11 @@ pub struct Playing {
 impl Playing {
     /// With the problem's lessons learned.
     pub fn new(problem: &'static BenchProblem, algorithm: Algorithm) -> Self {
-        Self::at(problem, algorithm, Rows::All)
+        Self::at(problem, algorithm, ContextKind::All)
     }
 
     /// The same at some of the contexts only.
-    pub fn at(problem: &'static BenchProblem, algorithm: Algorithm, rows: Rows) -> Self {
+    pub fn at(problem: &'static BenchProblem, algorithm: Algorithm, rows: ContextKind) -> Self {
         let (rows, cursor) = (rows.of(problem), RoundCursor::default());
         assert!(!rows.is_empty(), "the table has contexts of every kind");
         Self { problem, rows, cursor, policy: taught(problem, algorithm), rng: Rng::new(1, 0) }

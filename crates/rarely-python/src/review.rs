@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, LogTimes, Place, ReviewError, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
+use rarely_review::{EvidenceBase, LogTimes, ReviewError, RowPlace, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -180,7 +180,7 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
-        place: Some(Place { file: case.file, position: case.position }),
+        place: Some(RowPlace { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }
 }

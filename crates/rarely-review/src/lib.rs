@@ -133,6 +133,6 @@ pub use second_reading::SecondReading;
 pub use support::ThinSupport;
 pub use tally::{TALLY_FORMAT, Tally};
 pub use tally_error::TallyError;
-pub use tally_row::{Place, TallyRow};
+pub use tally_row::{RowPlace, TallyRow};
 pub use trend::WithinTime;
 pub use verdict::Verdict;

@@ -24,12 +24,12 @@ pub struct TallyRow<'a> {
     /// The probability of every option; empty where they are not known.
     pub propensities: &'a [f64],
     /// Where it stands in the reading, if several share it; otherwise it follows the row that was added before.
-    pub place: Option<Place>,
+    pub place: Option<RowPlace>,
 }
 
 /// Where a row stands in a reading of several files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RowPlace {
     /// Its file, from 0.
     pub file: usize,
     /// The rows before it, in all files.

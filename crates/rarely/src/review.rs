@@ -9,7 +9,7 @@ use rarely_data::{Columns, LoggedCase};
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, LogTimes, Place, Review, ReviewJson, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, LogTimes, Review, ReviewJson, RowPlace, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, is_standard_input};
@@ -119,7 +119,7 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
-        place: Some(Place { file: case.file, position: case.position }),
+        place: Some(RowPlace { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }
 }

@@ -11,7 +11,7 @@ use crate::tally_error::TallyError;
 
 impl Tally {
     /// Empty statistics that [keep rows](Tally::keeping_rows), one for each processor, so that several share a reading. Every row must know its
-    /// [`Place`](crate::Place). One only, if the sums would depend on who gets which row.
+    /// [`RowPlace`](crate::RowPlace). One only, if the sums would depend on who gets which row.
     pub fn shared(document: &PolicyDocument) -> Vec<Self> {
         let empty = Self::keeping_rows(document);
         let threads = if empty.can_be_shared() { thread::available_parallelism().map_or(1, NonZero::get) } else { 1 };

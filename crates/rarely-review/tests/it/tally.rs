@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
 use rarely_policy::PolicyDocument;
-use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, Place, ReviewJson, Tally, TallyRow};
+use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, ReviewJson, RowPlace, Tally, TallyRow};
 
 use crate::logs::{
     Row, THREE, age_and_smoker, by_lot, drawn, judged, live_sums, log, reviewed, three_features, threshold,
@@ -285,7 +285,7 @@ proptest! {
         for (file, &rows) in files.iter().enumerate() {
             for number in 0..rows as u64 {
                 let (person, arm, reward) = drawn(&mut rng);
-                let place = Some(Place { file, position });
+                let place = Some(RowPlace { file, position });
                 let row = TallyRow { place, ..TallyRow::new(number, &person, arm, reward) };
                 alone.add_row(&row);
                 if position % block as u64 == 0 {

@@ -450,7 +450,7 @@ state_refused! {
     a_state_that_is_empty: |_| Vec::new(), str::to_owned;
     a_state_that_is_a_log: |_| b"systolic,treatment\n130,watch\n".to_vec(), str::to_owned;
     a_state_that_is_not_text: |_| vec![0xff, 0xfe, 0x00], str::to_owned;
-    a_state_of_another_format: |state| state.replacen("\"format\":1", "\"format\":0", 1).into_bytes(), str::to_owned;
+    a_state_of_another_format: |state| state.replacen("\"format\":2", "\"format\":1", 1).into_bytes(), str::to_owned;
     a_state_with_a_negative_count: |state| state.replacen("\"rejected\":0", "\"rejected\":-1", 1).into_bytes(), str::to_owned;
     a_state_of_another_unit: |state| state.as_bytes().to_vec(), |policy| policy.replace("mmHg", "kPa");
     a_state_of_another_range: |state| state.as_bytes().to_vec(), |policy| policy.replace("220", "230");
