@@ -360,7 +360,9 @@ fn cuts_that_cannot_be_are_refused() {
 fn damaged_states_are_found() {
     let rows = following(500, &mut Rng::new(1, 0), |z| z, 0.1);
     let mut jumps = summed((0.0, 1.0), 2, &[MIDDLE], &[]).of_outcomes(&[RewardGrid::of_range(0.0, 1.0); 2]);
-    rows.iter().for_each(|&(z, option, outcome)| jumps.add(z, option, outcome));
+    for &(z, option, outcome) in &rows {
+        jumps.add(z, option, outcome);
+    }
     let whole = serde_json::to_value(jumps).expect("a state is JSON");
     let damages: [(&str, Value); 8] = [
         ("/thresholds/0/below/sums/0/0", (-1).into()),

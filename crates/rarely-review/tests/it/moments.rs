@@ -56,21 +56,24 @@ proptest! {
         seed: u64,
     ) {
         let squares: Vec<usize> = (1..dimension).collect();
-        let empty = || Moments::new(dimension, &squares, RewardGrid::of_range(-0.3, 0.5));
+        let summed = |rows: &[(Vec<f64>, f64)]| {
+            let mut sums = Moments::new(dimension, &squares, RewardGrid::of_range(-0.3, 0.5));
+            for (context, reward) in rows {
+                sums.add(context, *reward);
+            }
+            sums
+        };
         let mut rng = Rng::new(seed, 0);
         // A fifth of the rewards are outside the declared range.
         let mut rows: Vec<(Vec<f64>, f64)> = (0..parts.iter().sum()).map(|_| row(dimension, &mut rng)).collect();
-        let mut whole = empty();
-        rows.iter().for_each(|(context, reward)| whole.add(context, *reward));
+        let whole = summed(&rows);
         for last in (1..rows.len()).rev() {
             rows.swap(last, rng.below(last + 1));
         }
-        let (mut merged, mut rest) = (empty(), rows.as_slice());
+        let (mut merged, mut rest) = (summed(&[]), rows.as_slice());
         for &part in &parts {
             let (now, later) = rest.split_at(part);
-            let mut one = empty();
-            now.iter().for_each(|(context, reward)| one.add(context, *reward));
-            merged.merge(&one).expect("the same sums");
+            merged.merge(&summed(now)).expect("the same sums");
             rest = later;
         }
         prop_assert!(merged.is_sound());
