@@ -117,7 +117,9 @@ def test_values_are_those_of_numpy(seed: int, whole: bool) -> None:
             continue
         for name, expected in by_numpy(frame, p, chosen(value["rule"], frame)).items():
             interval = value[name]
-            assert (interval["estimate"], interval["lower"], interval["upper"]) == pytest.approx(expected, abs=1e-9), name
+            assert (interval["estimate"], interval["lower"], interval["upper"]) == pytest.approx(expected, abs=1e-9), (
+                name
+            )
             compared += 1
     assert compared >= 3
     # What the page and the text show is the same tree.

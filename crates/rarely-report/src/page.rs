@@ -118,7 +118,7 @@ impl Report<'_> {
             })
             .collect();
         if !model_free.is_empty() {
-            self.page.subheading("Gains by the propensities of the log").list(model_free);
+            self.page.subheading("About gains by the propensities of the log").list(model_free);
         }
         let reasons = found.rules.iter().filter_map(|rule| rule.not_confirmed.clone());
         let reasons: Vec<String> = reasons.collect();

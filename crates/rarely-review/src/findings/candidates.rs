@@ -133,25 +133,27 @@ impl CandidateFinding {
     }
 }
 
+/// What the gain by propensities, which stands beside the other, leaves out or contradicts; or why there is none.
 fn model_free_sentence(candidate: &JudgedCandidate) -> Option<String> {
     let Some(found) = &candidate.model_free else {
         return candidate.not_model_free.as_ref().map(|reason| format!("There is no model-free gain: {reason}."));
     };
-    let left_out = if found.left_out > 0.0 {
+    let left_out = (found.left_out > 0.0).then(|| {
         format!(
-            " At {} of the cases an option that changes was less probable than the declared minimum: there the change is left out, and \
+            "At {} of the cases an option that changes was less probable than the declared minimum: there the change is left out, and \
              its gain is seen by straight lines only.",
             percent(found.left_out)
         )
-    } else {
-        String::new()
-    };
-    let contradicted = if candidate.gain.contradicts(&found.gain) {
-        " The gain by straight lines contradicts it: the lines do not fit, or the propensities are not true."
-    } else {
-        ""
-    };
-    Some(format!("By propensities the gain is {} per case.{left_out}{contradicted}", interval(found.gain.interval)))
+    });
+    let contradicted = candidate.gain.contradicts(&found.gain).then(|| {
+        format!(
+            "By propensities the gain is {} per case. The gain by straight lines contradicts it: the lines do not fit, or the propensities \
+             are not true.",
+            interval(found.gain.interval)
+        )
+    });
+    let said: Vec<String> = left_out.into_iter().chain(contradicted).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// What kind of rule a candidate is.

@@ -43,6 +43,12 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
+/// The nearest count to a number of cases that need not be whole: `2,670`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn nearest_count(cases: f64) -> String {
+    count(cases.round() as u64)
+}
+
 /// A time in days, months or years, with two digits: `9 days`, `4.5 months`, `12 years`.
 ///
 /// ```

@@ -4,7 +4,7 @@ use rarely_error::Explain as _;
 use rarely_policy::PolicyDocument;
 use serde::Serialize;
 
-use super::numbers::{count, interval, measured};
+use super::numbers::{count, interval, measured, nearest_count};
 use super::proposal::RuleFinding;
 use crate::off_policy::{NotWeightable, WeightedValue};
 use crate::review::Review;
@@ -90,7 +90,7 @@ fn value_sentence(value: &WeightedValue) -> String {
         interval(value.doubly_robust),
         count(value.matching_rows),
         count(value.rows),
-        measured(value.effective_rows.round()),
+        nearest_count(value.effective_rows),
         measured(value.mean_weight)
     )
 }
@@ -102,6 +102,6 @@ fn value_cells(name: &str, value: &WeightedValue) -> Vec<String> {
         interval(value.self_normalised),
         interval(value.doubly_robust),
         count(value.matching_rows),
-        measured(value.effective_rows.round()),
+        nearest_count(value.effective_rows),
     ]
 }

@@ -1,6 +1,6 @@
 //! Whether logged propensities can be true, in words.
 
-use super::numbers::{count, measured, percent};
+use super::numbers::{count, measured, nearest_count, percent};
 use crate::propensities::{PropensityCheck, PropensityWarning};
 
 pub(super) fn propensity_sentence(found: &PropensityCheck) -> String {
@@ -14,7 +14,7 @@ pub(super) fn propensity_sentence(found: &PropensityCheck) -> String {
         measured(found.standard_error),
         measured(found.expected_weight),
         count(found.rows),
-        measured(found.effective_rows.round()),
+        nearest_count(found.effective_rows),
         measured(found.largest_weight)
     )
 }
@@ -37,7 +37,7 @@ fn warning_sentence(found: &PropensityCheck, warning: PropensityWarning) -> Stri
         PropensityWarning::FewEffectiveRows => format!(
             "Weighted by 1/propensity, the cases of {option} count as {}, fewer than 30: gains of changes to or from {option} are not \
              computed by propensities.",
-            measured(found.effective_rows.round())
+            nearest_count(found.effective_rows)
         ),
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn propensity_cells(found: &PropensityCheck) -> Vec<String> {
         found.option.clone(),
         count(found.rows),
         format!("{} ± {}", measured(found.mean_weight), measured(found.standard_error)),
-        measured(found.effective_rows.round()),
+        nearest_count(found.effective_rows),
         measured(found.largest_weight),
         found.below_minimum.map_or_else(|| "–".to_owned(), percent),
     ]
