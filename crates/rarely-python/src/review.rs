@@ -154,7 +154,7 @@ fn read(
     })?;
     let (tallies, read_times): (Vec<Tally>, Vec<LogTimes>) = shares.into_iter().unzip();
     *times = read_times.into_iter().sum();
-    let read = Tally::joined(tallies, cases.rejected_count()).and_then(|read| tally.merge(&read));
+    let read = Tally::joined(tallies, cases.rejected_count()).and_then(|read| tally.absorb(read));
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }

@@ -141,8 +141,7 @@ impl Stretches {
     }
 
     /// Adds other rows of the same log, each at its own position.
-    pub(crate) fn join(&mut self, other: &Self) {
-        let mut other = other.clone();
+    pub(crate) fn join(&mut self, mut other: Self) {
         if self.full_at == 0 {
             *self = other;
             return;

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.log.data.is_empty() {
         let with_time = Columns { time: arguments.time_column.clone(), ..columns.clone() };
         let (read, read_times) = gather(&arguments.log, &document, &with_time)?;
-        tally.merge(&read)?;
+        tally.absorb(read)?;
         times = read_times;
     }
     let people = arguments.population.read(&document)?;

@@ -26,22 +26,33 @@ impl Tally {
         let mut shares = shares.into_iter();
         let mut joined = shares.next().ok_or(TallyError::Damaged("there is no share"))?;
         for share in shares {
-            joined.join(&share)?;
+            joined.join(share)?;
         }
         joined.reject(rejected);
         joined.check_sources()?;
         Ok(joined)
     }
 
+    /// Adds another log's sums, of the same document, as [`Tally::merge`] does; without a copy if there is nothing to add them to.
+    ///
+    /// # Errors
+    /// As [`Tally::merge`].
+    pub fn absorb(&mut self, other: Self) -> Result<(), TallyError> {
+        if self.rows() > 0 || self.rejected > 0 || self.fingerprint != other.fingerprint {
+            return self.merge(&other);
+        }
+        *self = other;
+        Ok(())
+    }
+
     /// Adds other rows of the same reading, each of which knows its place.
     ///
     /// # Errors
     /// [`TallyError`] if they are of another document.
-    fn join(&mut self, other: &Self) -> Result<(), TallyError> {
-        let mut apart = other.clone();
-        let (sources, stretches) = (std::mem::take(&mut apart.sources), std::mem::take(&mut apart.stretches));
-        self.merge(&apart)?;
-        self.stretches.join(&stretches);
+    fn join(&mut self, mut other: Self) -> Result<(), TallyError> {
+        let (sources, stretches) = (std::mem::take(&mut other.sources), std::mem::take(&mut other.stretches));
+        self.merge(&other)?;
+        self.stretches.join(stretches);
         if self.sources.len() < sources.len() {
             self.sources.resize(sources.len(), Source::default());
         }
