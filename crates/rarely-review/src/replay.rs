@@ -154,7 +154,8 @@ impl Replay {
 
     fn review(&mut self, time: Option<&str>) -> Result<Option<&ReplayedChange>, ReviewError> {
         let people = self.recent.iter().copied().collect();
-        let base = EvidenceBase::new(&self.document, self.statistics.clone(), people)?;
+        // From the same sums as in the service, so that both propose the same to the last digit.
+        let base = EvidenceBase::of(&self.document, &self.tally, Some(people))?;
         let Some(proposal) = examine(&base, &self.tally)?.proposal else {
             return Ok(None);
         };
