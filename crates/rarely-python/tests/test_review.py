@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -152,8 +153,7 @@ def test_a_document_is_an_object(tmp_path: Path) -> None:
 
 def growth(frame: Any) -> int:
     """Bytes of memory that a review of a frame takes at most, besides what is there before it."""
-    import os
-import resource
+    import resource
 
     pages = Path("/proc/self/statm")
     stop = threading.Event()
