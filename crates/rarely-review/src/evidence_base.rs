@@ -108,13 +108,6 @@ impl<'a> EvidenceBase<'a> {
     }
 
     /// From statistics whose rows are not divided: the same rows propose and judge, by sets that hold for every change at once.
-    ///
-    /// # Errors
-    /// [`ReviewError`] if the parts do not fit.
-    pub fn new(document: &'a PolicyDocument, statistics: Statistics, people: Vec<f64>) -> Result<Self, ReviewError> {
-        Self::undivided(document, statistics, people, None)
-    }
-
     fn undivided(
         document: &'a PolicyDocument,
         statistics: Statistics,

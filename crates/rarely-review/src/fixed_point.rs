@@ -152,6 +152,20 @@ impl WeightGrid {
     }
 }
 
+/// Adds the sums of other rows.
+pub(crate) fn add_all<'a>(sums: impl IntoIterator<Item = &'a mut i128>, others: &[i128]) {
+    for (sum, other) in sums.into_iter().zip(others) {
+        *sum = sum.saturating_add(*other);
+    }
+}
+
+/// Whether sums have room for others. Check this first on a state that was read from a file.
+pub(crate) fn have_room(sums: &[i128]) -> bool {
+    /// The largest sum, with room for another.
+    const MAX_SUM: i128 = 1 << 125;
+    sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
+}
+
 /// Every sum in steps that grew by so many bits.
 pub(crate) fn shift_all<'a>(sums: impl IntoIterator<Item = &'a mut i128>, bits: u32) {
     for sum in sums {

@@ -8,13 +8,13 @@ use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::fixed_point::{self, ONE, RewardGrid, WeightGrid, product, rounded_shift, shift_all, whole};
+use crate::fixed_point::{
+    self, ONE, RewardGrid, WeightGrid, add_all, have_room, product, rounded_shift, shift_all, whole,
+};
 use crate::row_block::RowBlock;
 
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
-/// The largest sum, with room for another.
-const MAX_SUM: i128 = 1 << 125;
 
 /// The sums over one option's rows.
 ///
@@ -214,9 +214,7 @@ impl Moments {
         }
         mine.grow_like(&theirs);
         theirs.grow_like(mine);
-        for (sum, other) in mine.sums.iter_mut().zip(&theirs.sums) {
-            *sum = sum.saturating_add(*other);
-        }
+        add_all(&mut mine.sums, &theirs.sums);
         mine.rows += theirs.rows;
         Ok(())
     }
@@ -247,7 +245,7 @@ impl Moments {
             && weights.is_none_or(WeightGrid::is_sound)
             // Not wider than the sums, so that its square cannot overflow.
             && width.is_some_and(|width| width <= sums.len() && packed_length(width) == sums.len())
-            && sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
+            && have_room(sums)
             && width.is_some_and(|width| (1..=width).all(|line| sums[packed_length(line) - 1] >= 0))
     }
 

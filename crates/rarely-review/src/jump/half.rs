@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BINS;
-use crate::fixed_point::{ONE, RewardGrid, rounded_shift, shift_all, times, whole};
+use crate::fixed_point::{ONE, RewardGrid, add_all, have_room, rounded_shift, shift_all, times, whole};
 
 /// Powers of w that are summed alone, from the first on: the power 0 is the number of rows.
 const ALONE: usize = 6;
@@ -15,8 +15,6 @@ const WITH_SQUARE: usize = 5;
 const ALL: usize = ALONE + WITH_OUTCOME + WITH_SQUARE;
 /// How far below the edge of a bin, in bins, a distance still counts as on it.
 const EDGE: f64 = 1e-9;
-/// The largest sum, with room for another.
-const MAX_SUM: i128 = 1 << 125;
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
 
@@ -122,9 +120,7 @@ impl Half {
             other.grow(other.outcomes.bits_below(&self.outcomes));
         }
         for (sums, others) in self.sums.iter_mut().zip(&other.sums) {
-            for (sum, other) in sums.iter_mut().zip(others) {
-                *sum = sum.saturating_add(*other);
-            }
+            add_all(sums, others);
         }
         for (rows, other) in self.rows.iter_mut().zip(&other.rows) {
             *rows += other;
@@ -134,8 +130,7 @@ impl Half {
     pub(super) fn is_sound(&self, given: usize, bins: usize, options: usize) -> bool {
         let sound = |sums: &[i128; ALL]| {
             let (_, with_square) = sums.split_at(ALONE + WITH_OUTCOME);
-            sums.iter().all(|sum| (-MAX_SUM..=MAX_SUM).contains(sum))
-                && sums[..ALONE].iter().chain(with_square).all(|sum| *sum >= 0)
+            have_room(sums) && sums[..ALONE].iter().chain(with_square).all(|sum| *sum >= 0)
         };
         self.given == given
             && self.outcomes.is_sound()
