@@ -138,7 +138,7 @@ pub use randomisation::Renewal;
 pub use region::Region;
 pub use ridge::{Ridge, Step};
 pub use rng::Rng;
-pub use robust::{ClusterError, StreamedErrors};
+pub use robust::{ArmScores, ClusterError, ErrorSums, StreamedErrors};
 pub use rule::Rule;
 pub use scores::{RuleChoice, ScoreSettings, ScoredCase, Scores};
 pub use sequence::{AsymptoticSequence, EmpiricalBernstein, RunningMean};

@@ -99,6 +99,10 @@ impl LeastSquares {
 /// The HC3 errors of several functionals from rows that come one after the other, the same rows that the regressions were fitted to.
 /// Memory does not grow with them.
 ///
+/// They are sums of whole numbers, each row's term rounded to `2⁻³²` of the mean term that the sums imply, so that they do not depend on the
+/// order of the rows. Every number that a term is computed from is plain data ([`ArmScores`]): an engine that has the rows can do the same
+/// (mathematics §17).
+///
 /// ```
 /// use rarely_core::*;
 /// let arms: Vec<Arm> = (0..400).map(|row| Arm::new(row % 2)).collect();
@@ -108,43 +112,91 @@ impl LeastSquares {
 /// let (fit, gain) = (LeastSquares::fit(&log), Parameters::new(shape, vec![-1.0, 1.0])?);
 /// let mut errors = StreamedErrors::new(&fit, std::slice::from_ref(&gain));
 /// arms.iter().zip(&rewards).for_each(|(&arm, &reward)| errors.add(&[1.0], arm, reward));
-/// assert!((errors.error(0)? - fit.hc3_error(&log, &gain)?).abs() < 1e-12);
+/// assert!((errors.error(0)? - fit.hc3_error(&log, &gain)?).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct StreamedErrors {
-    arms: Vec<Option<StreamedArm>>,
-    variances: Vec<Result<f64, ConfirmError>>,
+    arms: Vec<Option<ArmScores>>,
+    sums: Vec<Result<SquareSum, ConfirmError>>,
     whitened: Vec<f64>,
     row: usize,
 }
 
-/// One arm's regression, and `R⁻¹g_a` of each functional that concerns it.
-#[derive(Debug, Clone)]
-struct StreamedArm {
-    fit: ArmFit,
-    directions: Vec<(usize, Vec<f64>)>,
+/// How the rows of one arm enter the errors of the functionals that concern it. With `b = R⁻¹s`, a row's score for a functional is
+/// `(bᵀdirection)·(y − sᵀθ̂)/(1 − bᵀb)`. Sums are taken from left to right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmScores {
+    /// The rows of `R⁻¹`, each up to its diagonal.
+    pub inverse_root: Vec<Vec<f64>>,
+    /// `θ̂`.
+    pub estimate: Vec<f64>,
+    /// Each functional that concerns the arm, and its `R⁻¹g_a`.
+    pub directions: Vec<(usize, Vec<f64>)>,
+}
+
+/// Sums of squares over some rows, which [`StreamedErrors`] here or another engine has added up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ErrorSums {
+    /// The rows.
+    pub rows: u64,
+    /// The sum of each functional; `None` if a row of it has full leverage, or it has no error at all.
+    pub sums: Vec<Option<i128>>,
+}
+
+/// A sum of squares in whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct SquareSum {
+    /// What `2³²` stands for.
+    unit: f64,
+    sum: i128,
+}
+
+impl ArmScores {
+    fn new(fit: &ArmFit) -> Self {
+        let dimension = fit.estimate().len();
+        let mut inverse_root: Vec<Vec<f64>> = (1..=dimension).map(|length| vec![0.0; length]).collect();
+        for column in 0..dimension {
+            let mut unit = vec![0.0; dimension];
+            unit[column] = 1.0;
+            fit.whiten(&mut unit);
+            for row in column..dimension {
+                inverse_root[row][column] = unit[row];
+            }
+        }
+        Self { inverse_root, estimate: fit.estimate().to_vec(), directions: Vec::new() }
+    }
 }
 
 impl StreamedErrors {
+    /// `1 − h` below which a residual is rounding only.
+    pub const FULL_LEVERAGE: f64 = FULL_LEVERAGE;
+    /// What a square is multiplied by, after it was divided by its [unit](Self::unit), and rounded.
+    pub const SCALE: f64 = (1_u64 << 32) as f64;
+    /// The largest whole number that a row adds.
+    pub const LARGEST: f64 = (1_u64 << 62) as f64;
+
     /// For functionals of the regressions' shape.
     ///
     /// # Panics
     /// If the shapes differ.
     pub fn new(fit: &LeastSquares, functionals: &[Parameters]) -> Self {
-        let mut arms: Vec<Option<StreamedArm>> = vec![None; fit.shape().arms()];
-        let mut variances = Vec::with_capacity(functionals.len());
+        let mut arms: Vec<Option<ArmScores>> = vec![None; fit.shape().arms()];
+        let mut sums = Vec::with_capacity(functionals.len());
         for (at, functional) in functionals.iter().enumerate() {
-            variances.push(fit.concerned(functional).map(|concerned| {
+            sums.push(fit.concerned(functional).map(|concerned| {
+                let mut variance = 0.0;
                 for Concerned { arm, fit, part } in concerned {
-                    let streamed =
-                        arms[arm].get_or_insert_with(|| StreamedArm { fit: fit.clone(), directions: Vec::new() });
-                    streamed.directions.push((at, fit.whitened(part)));
+                    let direction = fit.whitened(part);
+                    variance += fit.residual_variance() * dot(&direction, &direction);
+                    let scores = arms[arm].get_or_insert_with(|| ArmScores::new(fit));
+                    scores.directions.push((at, direction));
                 }
-                0.0
+                SquareSum { unit: (variance / fit.cases() as f64).max(f64::MIN_POSITIVE), sum: 0 }
             }));
         }
-        Self { arms, variances, whitened: Vec::with_capacity(fit.shape().dimension()), row: 0 }
+        Self { arms, sums, whitened: Vec::with_capacity(fit.shape().dimension()), row: 0 }
     }
 
     /// Adds a row. O(d²) where a functional concerns its arm.
@@ -156,24 +208,68 @@ impl StreamedErrors {
         self.row += 1;
         let Some(arm) = &self.arms[arm.index()] else { return };
         self.whitened.clear();
-        self.whitened.extend_from_slice(context);
-        arm.fit.whiten(&mut self.whitened);
-        let left = 1.0 - dot(&self.whitened, &self.whitened);
-        let residual = reward - dot(context, arm.fit.estimate());
+        self.whitened.extend(arm.inverse_root.iter().map(|line| in_order(line, context)));
+        let left = 1.0 - in_order(&self.whitened, &self.whitened);
+        let residual = reward - in_order(context, &arm.estimate);
         for (at, direction) in &arm.directions {
-            let weight = dot(&self.whitened, direction);
-            let variance = &mut self.variances[*at];
+            let weight = in_order(&self.whitened, direction);
+            let sum = &mut self.sums[*at];
             if weight == 0.0 {
                 continue;
             }
             if !(left > FULL_LEVERAGE) {
-                *variance = Err(ConfirmError::Leverage { row });
+                *sum = Err(ConfirmError::Leverage { row });
             }
-            if let Ok(variance) = variance {
+            if let Ok(sum) = sum {
                 let score = weight * residual / left;
-                *variance += score * score;
+                let whole = (score * score / sum.unit * Self::SCALE + 0.5).min(Self::LARGEST);
+                #[allow(clippy::cast_possible_truncation)]
+                let whole = i128::from(whole as i64);
+                sum.sum += whole;
             }
         }
+    }
+
+    /// How the rows of each arm enter; `None` for an arm that no functional concerns.
+    pub fn arms(&self) -> &[Option<ArmScores>] {
+        &self.arms
+    }
+
+    /// What the squares of a functional's scores are divided by, before they are scaled and rounded.
+    ///
+    /// # Errors
+    /// [`ConfirmError::NoChange`], [`ConfirmError::NotEstimable`] or [`ConfirmError::Leverage`].
+    ///
+    /// # Panics
+    /// If there is no such functional.
+    pub fn unit(&self, functional: usize) -> Result<f64, ConfirmError> {
+        self.sums[functional].as_ref().map(|sum| sum.unit).map_err(Clone::clone)
+    }
+
+    /// The rows and the sums so far, one for each functional; `None` for one without an error.
+    pub fn sums(&self) -> ErrorSums {
+        let sum = |sum: &Result<SquareSum, ConfirmError>| sum.as_ref().ok().map(|sum| sum.sum);
+        ErrorSums { rows: self.row as u64, sums: self.sums.iter().map(sum).collect() }
+    }
+
+    /// Adds sums over other rows, of the same functionals.
+    ///
+    /// # Errors
+    /// [`ConfirmError::Length`] if there is not one for each functional.
+    pub fn add_sums(&mut self, other: &ErrorSums) -> Result<(), ConfirmError> {
+        let (expected, found) = (self.sums.len(), other.sums.len());
+        if expected != found {
+            return Err(ConfirmError::Length { name: "sums of squares", expected, found });
+        }
+        self.row += usize::try_from(other.rows).unwrap_or(usize::MAX);
+        for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
+            match (&mut *mine, theirs) {
+                (Ok(mine), Some(theirs)) => mine.sum += theirs,
+                (Ok(_), None) => *mine = Err(ConfirmError::Leverage { row: 0 }),
+                (Err(_), _) => {}
+            }
+        }
+        Ok(())
     }
 
     /// The standard error of a functional.
@@ -184,8 +280,16 @@ impl StreamedErrors {
     /// # Panics
     /// If there is no such functional.
     pub fn error(&self, functional: usize) -> Result<f64, ConfirmError> {
-        self.variances[functional].clone().map(f64::sqrt)
+        self.sums[functional].clone().map(|sum| (sum.unit * (sum.sum as f64 / Self::SCALE)).sqrt())
     }
+}
+
+/// The dot product, summed from left to right up to the shorter one's end.
+#[inline]
+fn in_order(one: &[f64], other: &[f64]) -> f64 {
+    let mut products = one.iter().zip(other).map(|(one, other)| one * other);
+    let first = products.next().unwrap_or(0.0);
+    products.fold(first, |sum, product| sum + product)
 }
 
 /// The arms that a functional concerns, ready to weigh rows.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, RowOrder, ValueError};
+use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, RowOrder, UnitHash, ValueError};
 
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
@@ -34,6 +34,10 @@ pub struct Columns {
     pub time: Option<String>,
     /// Whether rows may go back in time.
     pub any_order: bool,
+    /// Whether a time that is a number counts seconds since the beginning of 1970.
+    pub time_in_seconds: bool,
+    /// What tells cases apart.
+    pub key: Option<String>,
     /// The cluster of a case.
     pub cluster: Option<String>,
     /// The weight of a case.
@@ -49,8 +53,11 @@ impl Columns {
         Self {
             option: document.option_column().to_owned(),
             propensity: log.propensity.clone(),
-            time: None,
-            any_order: document.evidence().order == RowOrder::Any,
+            time: log.time.clone(),
+            // Where a review goes by the times themselves, rows may come in any order.
+            any_order: document.evidence().order == RowOrder::Any || log.time.is_some(),
+            time_in_seconds: log.time.is_some(),
+            key: log.key.clone(),
             cluster: log.cluster.clone(),
             weight: log.weight.clone(),
             propensities: log.propensities.clone(),
@@ -72,12 +79,16 @@ pub struct LoggedCase {
     /// The probability of every option, if it is known: its columns were asked for, or there are two options and the probability of
     /// the given one was. Empty otherwise.
     pub propensities: Vec<f64>,
+    /// The hash of its key, if its column was asked for.
+    pub key: Option<UnitHash>,
     /// A hash of the cluster's name, if its column was asked for.
     pub cluster: Option<u64>,
     /// The weight; 1 if its column was not asked for.
     pub weight: f64,
     /// The time as it is written, if its column was asked for.
     pub time: Option<String>,
+    /// The same in whole seconds since the beginning of 1970, if it counts them.
+    pub seconds: Option<i64>,
     /// The row in its file, from 0, whether rows before it were rejected or not.
     pub row_in_file: u64,
     /// Its file, from 0.
@@ -99,9 +110,11 @@ impl LoggedCase {
             reward: 0.0,
             propensity: None,
             propensities: Vec::new(),
+            key: None,
             cluster: None,
             weight: 1.0,
             time: None,
+            seconds: None,
             row_in_file: 0,
             file: 0,
             position: 0,
@@ -155,7 +168,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns.any_order)))
+        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns)))
     }
 
     /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
@@ -169,7 +182,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns.any_order)))
+        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns)))
     }
 
     fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
@@ -203,7 +216,7 @@ impl Cases {
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
                 match self.order.next(&record, wanted, self.sources.current, time) {
-                    Ok(()) => {}
+                    Ok(seconds) => case.seconds = seconds,
                     Err(OutOfOrder::Row(problem)) => {
                         self.sources.rejections.add(Rejection { location: record.location(wanted), problem })?;
                         continue;

@@ -8,9 +8,12 @@ use crate::error::ValueError;
 use crate::feature::FeatureKind;
 use crate::names::{did_you_mean, shown};
 use crate::number::{plainly, read};
+use crate::unit_hash::UnitHash;
 
 /// Up to this many names are searched one by one, more by bisection.
 const FEW_NAMES: usize = 8;
+/// Whole numbers beyond this have no `f64` of their own.
+const LARGEST_KEY: f64 = 9_007_199_254_740_992.0;
 
 /// Turns the fields of a record into a context, an arm and a reward.
 ///
@@ -208,6 +211,26 @@ impl Encoder {
             FieldValue::Text(text) => hash(text.trim()),
             value => hash(&plain(value)),
         })
+    }
+
+    /// The hash of a case's key. A whole number counts as its digits.
+    ///
+    /// # Errors
+    /// [`ValueError`] if there is none, or it is a number that cannot be told from the next one.
+    #[inline]
+    pub fn key(column: &str, value: FieldValue<'_>) -> Result<UnitHash, ValueError> {
+        if is_missing(value) {
+            return Err(unexpected(column, value, "the key of a row"));
+        }
+        match value {
+            FieldValue::Text(text) => Ok(UnitHash::of(text.trim())),
+            FieldValue::Number(number) if !(number.trunc() == number && number.abs() <= LARGEST_KEY) => {
+                Err(unexpected(column, value, "a whole number of at most 2^53, or text"))
+            }
+            // The sum turns −0 into 0.
+            FieldValue::Number(number) => Ok(UnitHash::of(&(number + 0.0).to_string())),
+            FieldValue::Missing => Err(unexpected(column, value, "the key of a row")),
+        }
     }
 
     #[cold]

@@ -31,7 +31,7 @@
 //! | `field_value`, `feature` | one field of a record; the columns a rule may use |
 //! | `document` | the document: parsed, located, checked, its assumptions derived, compared, back in raw units |
 //! | `control` | the plan agreed in advance: signatures, reviews, how far the rule may move |
-//! | `encoder` | encodes records into contexts, arms and rewards |
+//! | `encoder`, `unit_hash` | encodes records into contexts, arms and rewards; a hash of a row's key |
 //! | `rule` | the three forms of a rule: checked, converted to parameters and back, in words |
 //! | `apply`, `draft`, `schema` | replaces the rule in the text; drafts a document from a file's columns; the JSON Schema |
 //! | `number`, `duration`, `names`, `error` | numbers and durations as text; suggestions for misspelt names; errors |
@@ -50,6 +50,7 @@ mod names;
 pub mod number;
 mod rule;
 mod schema;
+mod unit_hash;
 
 pub use apply::apply;
 pub use control::{Approval, Control, RuleBound};
@@ -64,3 +65,4 @@ pub use feature::{Feature, FeatureKind};
 pub use field_value::FieldValue;
 pub use rule::{Coefficient, Ladder, LinearRule, ScoreRule, ThresholdRule, WrittenRule, difference};
 pub use schema::schema;
+pub use unit_hash::UnitHash;

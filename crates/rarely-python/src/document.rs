@@ -26,9 +26,9 @@ pub(crate) struct PyDocument {
 #[pymethods]
 impl PyDocument {
     #[new]
-    #[pyo3(signature = (path_or_text, /))]
-    fn new(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::of(path_or_text)
+    #[pyo3(signature = (path_or_text, option_column = None, /))]
+    fn new(path_or_text: &Bound<'_, PyAny>, option_column: Option<String>) -> PyResult<Self> {
+        Ok(Self::of(path_or_text)?.with_option_column(option_column))
     }
 
     /// The policy's name.
@@ -93,8 +93,9 @@ impl PyDocument {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (String,)) {
-        (slf.get_type().into_any(), (slf.get().text.clone(),))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (String, String)) {
+        let document = slf.get();
+        (slf.get_type().into_any(), (document.text.clone(), document.option_column().to_owned()))
     }
 }
 

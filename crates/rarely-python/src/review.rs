@@ -3,6 +3,7 @@
 mod notebook;
 mod proposal;
 mod result;
+mod state;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, LogTimes, ReviewError, RowPlace, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
+use rarely_review::{EvidenceBase, ReviewError, RowPlace, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -21,6 +22,7 @@ use crate::frame::PyFrame;
 
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
+pub(crate) use state::PyState;
 
 /// Blocks of cases between two checks for Ctrl-C.
 const STRIDE: u64 = 100;
@@ -53,13 +55,14 @@ pub(crate) fn review(
             "give a frame, or saved statistics as state",
         ));
     }
-    let (mut rejected, mut rows, mut times) = (Vec::new(), None, LogTimes::default());
+    let (mut rejected, mut rows) = (Vec::new(), None);
     let mut sources = ReviewSources { command: call(&document, population), ..ReviewSources::default() };
     if !frame.is_none() {
-        let columns = Columns { time: time_column, ..Columns::of(&document.checked) };
+        let columns = Columns::of(&document.checked);
+        let columns = Columns { time: time_column.or(columns.time.clone()), ..columns };
         let log = LogSource::of(frame, "the frame", &wanted(&document, columns.time.as_ref()))?;
         sources.data = log.names();
-        rejected = read(py, &document, (log.clone(), &columns), reject_limit, (&mut tally, &mut times))?;
+        rejected = read(py, &document, (log.clone(), &columns), reject_limit, &mut tally)?;
         rows = Some(log).filter(|log| state.is_none() && log.can_be_read_again());
     }
     tally.look(&document.checked).map_err(|error| error::REVIEW.explain(py, &error))?;
@@ -68,7 +71,7 @@ pub(crate) fn review(
     sources.population = people.as_ref().map(|(_, names)| names.join(", "));
     let people = people.map(|(people, _)| people);
     let base = py.detach(|| EvidenceBase::of(&document.checked, &tally, people.clone()));
-    let mut base = base.map_err(|error| reviewing(py, &error))?.with_rate(times.rate());
+    let mut base = base.map_err(|error| reviewing(py, &error))?;
     if let (Some(rows), Some(second)) = (rows, base.second_reading()) {
         base = base.with_second_reading(read_again(py, &document, rows, reject_limit, second)?);
     }
@@ -126,7 +129,7 @@ fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
     let document = &document.checked;
     let features = document.features().iter().map(|feature| feature.column.clone());
     let log = document.log_columns();
-    let named = [&log.cluster, &log.weight, &log.propensity]
+    let named = [&log.key, &log.cluster, &log.weight, &log.propensity]
         .into_iter()
         .flatten()
         .chain(&log.propensities)
@@ -141,20 +144,13 @@ fn read(
     document: &PyDocument,
     (log, columns): (LogSource, &Columns),
     reject_limit: u64,
-    (tally, times): (&mut Tally, &mut LogTimes),
+    tally: &mut Tally,
 ) -> PyResult<Vec<String>> {
-    let mut shares: Vec<(Tally, LogTimes)> =
-        Tally::shared(&document.checked).into_iter().map(|tally| (tally, LogTimes::default())).collect();
+    let mut shares = Tally::shared(&document.checked);
     let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
-        let work = |(tally, times): &mut (Tally, LogTimes), case: &LoggedCase| {
-            tally.add_row(&row(case));
-            times.add_if_known(case.time.as_deref().and_then(rarely_output::seconds));
-        };
-        cases.share(&mut shares, work, |_| interrupted())
+        cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&row(case)), |_| interrupted())
     })?;
-    let (tallies, read_times): (Vec<Tally>, Vec<LogTimes>) = shares.into_iter().unzip();
-    *times = read_times.into_iter().sum();
-    let read = Tally::joined(tallies, cases.rejected_count()).and_then(|read| tally.absorb(read));
+    let read = Tally::joined(shares, cases.rejected_count()).and_then(|read| tally.absorb(read));
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok(cases.rejected().iter().map(ToString::to_string).collect())
 }
@@ -176,6 +172,8 @@ fn read_again(
 /// A case as statistics take it.
 fn row(case: &LoggedCase) -> TallyRow<'_> {
     TallyRow {
+        key: case.key,
+        seconds: case.seconds,
         weight: case.weight,
         cluster: case.cluster,
         propensity: case.propensity,

@@ -179,8 +179,8 @@ fn unbounded(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewErro
 fn confirmed(base: &EvidenceBase<'_>, part: &ConfirmingPart, at: usize) -> Result<Confirmed, ConfirmError> {
     let functional = &part.functionals[at];
     let (confirmation, cases) = match &part.errors {
-        Some(GainErrors::Rows(errors)) => {
-            (Confirmation::from_error(part.fit.clone(), errors.error(at)?), part.fit.cases())
+        Some(errors @ GainErrors::Rows { .. }) => {
+            (Confirmation::from_error(part.fit.clone(), errors.error(at)?.0), part.fit.cases())
         }
         Some(GainErrors::Clusters(errors)) => {
             let error = errors[at].clone()?;

@@ -73,12 +73,14 @@ impl<'a> EvidenceBase<'a> {
         if tally.rows() == 0 {
             return Err(ReviewError::Empty);
         }
+        tally.check_keys(document)?;
         let sampled = people.is_none();
         let people = people.unwrap_or_else(|| tally.sample().contexts());
         let totals = tally.totals();
         let statistics = regression(document, &totals)?;
         let Some(confirming) = tally.confirming() else {
-            return Self::undivided(document, statistics, people, estimated_noise(&totals));
+            let base = Self::undivided(document, statistics, people, estimated_noise(&totals))?;
+            return Ok(Self { rate: tally.rate(), ..base });
         };
         let proposing = tally.proposing();
         let rows: Vec<u64> = proposing.iter().map(Moments::rows).collect();
@@ -104,6 +106,7 @@ impl<'a> EvidenceBase<'a> {
             values: Vec::new(),
         });
         base.digest = tally.digest().unwrap_or(base.digest);
+        base.rate = tally.rate();
         Ok(base)
     }
 
@@ -170,12 +173,6 @@ impl<'a> EvidenceBase<'a> {
             }
         }
         self
-    }
-
-    /// Says how fast the log grows, so that further cases can be told in time as well.
-    #[must_use]
-    pub fn with_rate(self, rate: Option<LogRate>) -> Self {
-        Self { rate, ..self }
     }
 
     /// The days that so many further cases take.

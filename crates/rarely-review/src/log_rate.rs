@@ -2,6 +2,8 @@
 
 use std::iter::Sum;
 
+use serde::{Deserialize, Serialize};
+
 /// Seconds in a day.
 const A_DAY: f64 = 86_400.0;
 
@@ -15,35 +17,35 @@ pub struct LogRate(f64);
 /// use rarely_review::LogTimes;
 /// let mut times = LogTimes::default();
 /// // Four rows in three days.
-/// (0..4).for_each(|day| times.add(86_400.0 * f64::from(day)));
+/// (0..4).for_each(|day| times.add_if_known(Some(86_400 * day)));
 /// assert_eq!(times.rate().unwrap().cases_per_day(), 4.0 / 3.0);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LogTimes {
     rows: u64,
     /// The first and the last time, in seconds.
-    ends: Option<(f64, f64)>,
+    ends: Option<(i64, i64)>,
 }
 
 impl LogTimes {
-    /// Adds the time of a row, in seconds since any moment.
-    pub fn add(&mut self, seconds: f64) {
-        self.rows += 1;
-        let (first, last) = self.ends.unwrap_or((seconds, seconds));
-        self.ends = Some((first.min(seconds), last.max(seconds)));
+    /// Adds the time of a row in seconds since any moment, if it has one.
+    #[inline]
+    pub fn add_if_known(&mut self, seconds: Option<i64>) {
+        if let Some(seconds) = seconds {
+            self.rows += 1;
+            let (first, last) = self.ends.unwrap_or((seconds, seconds));
+            self.ends = Some((first.min(seconds), last.max(seconds)));
+        }
     }
 
-    /// Adds the time of a row, if it has one.
-    pub fn add_if_known(&mut self, seconds: Option<f64>) {
-        if let Some(seconds) = seconds {
-            self.add(seconds);
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
     }
 
     /// The rate; `None` if all rows have the same time, or there is none.
     pub fn rate(&self) -> Option<LogRate> {
         let (first, last) = self.ends?;
-        (last > first).then(|| LogRate(self.rows as f64 / ((last - first) / A_DAY)))
+        (last > first).then(|| LogRate(self.rows as f64 / ((last - first) as f64 / A_DAY)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A uniform sample of the people in a log, of bounded size, that does not depend on how the log was divided into files.
 //!
-//! Every row gets a priority, a hash of its number in its file and of its content; the rows with the smallest priorities
+//! Every row gets a priority, a hash of its key, or of its number in its file and its content; the rows with the smallest priorities
 //! are kept (bottom-k sampling [cohen-2007]). So two states' samples merge into the sample of one pass over both logs.
 
 use serde::{Deserialize, Serialize};
@@ -43,32 +43,25 @@ impl PeopleSample {
         self.kept.len() == 0
     }
 
-    /// Offers one row of a log: its number in its file, its context and its outcome. Returns the row's priority.
+    /// Offers one row of a log, of a priority that looks random.
     #[inline]
-    pub fn offer(&mut self, row: u64, context: &[f64], reward: f64) -> u64 {
-        let priority = Self::priority(row, context, reward);
+    pub(crate) fn offer(&mut self, priority: u64, context: &[f64]) {
         self.insert(priority, context, None);
-        priority
     }
 
     /// Offers one row of a log whose rows have weights: those with the smallest `−ln(u)/w` are kept [cohen-2007]. A sample has rows of
     /// this kind or of the other, not of both.
-    pub(crate) fn offer_weighted(&mut self, row: u64, context: &[f64], reward: f64, weight: f64) -> u64 {
-        let priority = Self::priority(row, context, reward);
+    pub(crate) fn offer_weighted(&mut self, priority: u64, context: &[f64], weight: f64) {
         // In (0, 1]; numbers that are not negative are in the order of their bits.
         let uniform = ((priority >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
         self.insert((-libm::log(uniform) / weight).abs().to_bits(), context, Some(weight));
-        priority
     }
 
-    #[inline]
-    fn priority(row: u64, context: &[f64], reward: f64) -> u64 {
-        // Two hashes beside each other take the time of one.
-        let step = |hash: u64, value: f64| (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-        let (pairs, rest) = context.as_chunks::<2>();
-        let start = (mix(row ^ reward.to_bits()), 0x5851_F42D_4C95_7F2D);
-        let (one, other) = pairs.iter().fold(start, |(one, other), &[a, b]| (step(one, a), step(other, b)));
-        mix(rest.iter().fold(one, |hash, &value| step(hash, value)) ^ mix(other))
+    /// The share of the people in it that have the priority of another one: of rows with keys, those whose key is not their own.
+    pub(crate) fn repeated_share(&self) -> f64 {
+        let order = self.kept.in_order();
+        let repeated = order.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
+        repeated as f64 / order.len().max(1) as f64
     }
 
     /// Adds another log's sample.
@@ -169,6 +162,17 @@ impl TryFrom<Stored> for PeopleSample {
         }
         Ok(Self { dimension, kept: BottomK::of(SAMPLE_SIZE, priorities), contexts, weights })
     }
+}
+
+/// A hash of a row's number in its file and of its content.
+#[inline]
+pub(crate) fn content_priority(row: u64, context: &[f64], reward: f64) -> u64 {
+    // Two hashes beside each other take the time of one.
+    let step = |hash: u64, value: f64| (hash ^ value.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    let (pairs, rest) = context.as_chunks::<2>();
+    let start = (mix(row ^ reward.to_bits()), 0x5851_F42D_4C95_7F2D);
+    let (one, other) = pairs.iter().fold(start, |(one, other), &[a, b]| (step(one, a), step(other, b)));
+    mix(rest.iter().fold(one, |hash, &value| step(hash, value)) ^ mix(other))
 }
 
 /// A permutation of the 64-bit numbers without pattern [steele-2014, the finaliser of SplitMix64].

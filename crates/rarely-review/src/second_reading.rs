@@ -1,7 +1,9 @@
 //! A second reading of a log's rows: robust errors of the candidates' gains need the residuals of the regressions that the first reading
 //! gave, and what is computed from propensities needs the candidates.
 
-use rarely_core::{Arm, CaseLog, ClusterError, ConfirmError, Contexts, LeastSquares, Parameters, StreamedErrors};
+use rarely_core::{
+    Arm, CaseLog, ClusterError, ConfirmError, Contexts, ErrorSums, LeastSquares, Parameters, StreamedErrors,
+};
 use rarely_policy::PolicyDocument;
 
 use crate::evidence_base::ConfirmingPart;
@@ -38,8 +40,8 @@ struct ClusterRows {
 /// The errors of the candidates' gains.
 #[derive(Debug, Clone)]
 pub(crate) enum GainErrors {
-    /// HC3, of independent rows.
-    Rows(StreamedErrors),
+    /// HC3, of independent rows, and how many these should be.
+    Rows { errors: StreamedErrors, expected: u64 },
     /// CR2, of each candidate.
     Clusters(Vec<Result<ClusterError, ConfirmError>>),
 }
@@ -83,6 +85,25 @@ impl SecondReading {
         }
     }
 
+    /// How rows enter the errors, if that is all there is to read: not with clusters, whose rows are kept, nor with propensities.
+    pub fn errors(&self) -> Option<&StreamedErrors> {
+        match &self.errors {
+            ReadRows::Independent(errors) if self.propensities.is_none() => Some(errors),
+            _ => None,
+        }
+    }
+
+    /// Adds sums over rows that were read elsewhere. Only the rows that confirm count.
+    ///
+    /// # Errors
+    /// [`ConfirmError::Length`] if they are of other candidates.
+    pub fn add_sums(&mut self, sums: &ErrorSums) -> Result<(), ConfirmError> {
+        match &mut self.errors {
+            ReadRows::Independent(errors) => errors.add_sums(sums),
+            ReadRows::Clustered(_) => Ok(()),
+        }
+    }
+
     /// The errors of the candidates' gains, and what was read of propensities.
     pub(crate) fn finish(
         self,
@@ -90,7 +111,7 @@ impl SecondReading {
         functionals: &[Parameters],
     ) -> (GainErrors, Option<PropensityReading>) {
         let errors = match self.errors {
-            ReadRows::Independent(errors) => GainErrors::Rows(errors),
+            ReadRows::Independent(errors) => GainErrors::Rows { errors, expected: fit.cases() },
             ReadRows::Clustered(rows) => {
                 GainErrors::Clusters(functionals.iter().map(|functional| rows.error(fit, functional)).collect())
             }
@@ -102,8 +123,7 @@ impl SecondReading {
 impl ClusterRows {
     fn error(&self, fit: &LeastSquares, functional: &Parameters) -> Result<ClusterError, ConfirmError> {
         if self.arms.len() as u64 != fit.cases() {
-            let (expected, found) = (usize::try_from(fit.cases()).unwrap_or(usize::MAX), self.arms.len());
-            return Err(ConfirmError::Length { name: "rows in the second reading", expected, found });
+            return Err(other_rows(fit.cases(), self.arms.len() as u64));
         }
         let contexts = Contexts::new(&self.contexts, fit.shape().dimension())?;
         let log = CaseLog::new(fit.shape(), contexts, &self.arms, &self.rewards)?;
@@ -115,11 +135,23 @@ impl GainErrors {
     /// The standard error of a candidate's gain, and its degrees of freedom where clusters limit them.
     pub(crate) fn error(&self, candidate: usize) -> Result<(f64, Option<f64>), ConfirmError> {
         match self {
-            Self::Rows(errors) => Ok((errors.error(candidate)?, None)),
+            Self::Rows { errors, expected } => {
+                let found = errors.sums().rows;
+                if found != *expected {
+                    return Err(other_rows(*expected, found));
+                }
+                Ok((errors.error(candidate)?, None))
+            }
             Self::Clusters(errors) => {
                 let error = errors[candidate].clone()?;
                 Ok((error.standard_error, Some(error.degrees)))
             }
         }
     }
+}
+
+/// The log changed between the readings.
+fn other_rows(expected: u64, found: u64) -> ConfirmError {
+    let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+    ConfirmError::Length { name: "rows in the second reading", expected: count(expected), found: count(found) }
 }

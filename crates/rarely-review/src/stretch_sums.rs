@@ -1,8 +1,9 @@
 //! The sums of a log in stretches of time, each divided into a part that proposes and a part that confirms (mathematics §14).
 //!
-//! A third of the rows, chosen by a hash of the row's number in its file (never of its content), builds the candidates for a change; the
-//! other two thirds judge them. The stretches tell a trend in time from the effect of an option. There are at most 64, fewer of large sums, so
-//! that the size does not grow with the log: when they are full, neighbours are put together.
+//! A third of the rows, chosen by a hash of the row's key or number (never of its content), builds the candidates for a change; the other two
+//! thirds judge them. The stretches tell a trend in time from the effect of an option. All have the same length, in seconds where rows have times
+//! and in rows where they come in their order. There are at most 64, fewer of large sums, so that the size does not grow with the log: where there
+//! would be more, neighbours are put together. Which row is in which stretch follows from the rows alone, whatever their order.
 
 use rarely_core::{ArmSums, OutcomeEnds};
 use serde::{Deserialize, Serialize};
@@ -16,19 +17,28 @@ const MOST: usize = 64;
 const FEWEST: usize = 8;
 /// Numbers that all stretches may have together, as long as there are more than the fewest.
 const MOST_NUMBERS: usize = 1 << 17;
-/// Rows of the first stretches.
-const FIRST_ROWS: u64 = 64;
+/// The length of stretches at first, in rows or in seconds.
+const FIRST_LENGTH: u64 = 64;
 
 /// The stretches of a log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Stretches {
-    /// In the order of the rows.
+    /// In the order of time.
     all: Vec<Stretch>,
-    /// Rows after which a stretch is full.
+    /// The length of a stretch.
     full_at: u64,
-    /// The stretch of the row before.
+    /// Lengths between the beginning of time and the first stretch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    first: i64,
+    /// The stretch of the row before, in lengths from the beginning of time.
     #[serde(skip)]
-    current: Option<usize>,
+    current: Option<i64>,
+}
+
+// Serde passes a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(first: &i64) -> bool {
+    *first == 0
 }
 
 /// The sums of one stretch.
@@ -61,61 +71,77 @@ impl PartSums {
     }
 }
 
-/// Whether a row belongs to the part that proposes: one row in three, by a hash of `unit`, the number of the row in its file or of its
-/// cluster.
-#[inline]
-pub(crate) fn proposes(unit: u64) -> bool {
-    crate::people_sample::mix(unit ^ 0x5bd1_e995_9d1c_3f6b).is_multiple_of(3)
-}
-
 impl Stretches {
-    /// The sums to which a row belongs: those of its part, all options. `position` is the number of rows before it, if it is not the next one.
+    /// The sums to which a row belongs: those of its part, all options. `moment` is its time in seconds, or the number of rows before it; without
+    /// one it is the next row.
     #[inline]
     pub(crate) fn of_row(
         &mut self,
-        position: Option<u64>,
+        moment: Option<i64>,
         proposing: bool,
         empty: impl Fn() -> Vec<PartSums>,
     ) -> &mut [PartSums] {
-        let at = position.unwrap_or_else(|| self.next_position());
-        let full = self.full_at.max(1);
-        if self.full_at == 0 || self.current != usize::try_from(at / full).ok() {
+        let at = moment.unwrap_or_else(|| self.next_position());
+        if self.current.is_none() || self.current != Some(self.bucket(at)) {
             self.move_to(at, &empty);
         }
-        let stretch = self.current.and_then(|current| self.all.get_mut(current)).expect("it was moved to");
+        let current = self.current.and_then(|current| usize::try_from(current - self.first).ok());
+        let stretch = current.and_then(|current| self.all.get_mut(current)).expect("it was moved to");
         stretch.rows += 1;
         if proposing { &mut stretch.proposing } else { &mut stretch.confirming }
     }
 
     /// After the last row, where rows come one after the other.
     #[inline]
-    fn next_position(&self) -> u64 {
+    fn next_position(&self) -> i64 {
         let full_ones = self.all.len().saturating_sub(1) as u64;
         // A stretch that came from another log may not be full; its rest is left out.
-        full_ones * self.full_at + self.all.last().map_or(0, |last| last.rows.min(self.full_at))
+        let rows = full_ones * self.full_at + self.all.last().map_or(0, |last| last.rows.min(self.full_at));
+        i64::try_from(rows).unwrap_or(i64::MAX)
+    }
+
+    #[inline]
+    fn bucket(&self, moment: i64) -> i64 {
+        moment.div_euclid(self.full_at.max(1).cast_signed())
     }
 
     #[cold]
-    fn move_to(&mut self, position: u64, empty: &impl Fn() -> Vec<PartSums>) {
+    fn move_to(&mut self, moment: i64, empty: &impl Fn() -> Vec<PartSums>) {
         if self.full_at == 0 {
-            self.full_at = FIRST_ROWS;
+            self.full_at = FIRST_LENGTH;
         }
-        if let Some(last) = self.current.and_then(|current| self.all.get_mut(current)) {
-            last.proposing.iter_mut().chain(&mut last.confirming).for_each(|part| part.moments.settle());
-        }
-        let index = |full_at: u64| usize::try_from(position / full_at).unwrap_or(usize::MAX);
         let start = || Stretch { rows: 0, proposing: empty(), confirming: empty() };
         if self.all.is_empty() {
             self.all.push(start());
+            self.first = self.bucket(moment);
         }
-        while index(self.full_at) >= self.most() {
+        while self.span_with(self.bucket(moment), self.bucket(moment)) > self.most() {
             self.halve();
         }
-        let at = index(self.full_at);
-        while self.all.len() <= at {
+        self.reach(self.bucket(moment), start);
+        self.current = Some(self.bucket(moment));
+    }
+
+    /// The place of the last stretch.
+    fn last(&self) -> i64 {
+        self.first + (self.all.len() as u64).cast_signed() - 1
+    }
+
+    /// Stretches from the first to the last, if there are some at these places too.
+    fn span_with(&self, first: i64, last: i64) -> usize {
+        let span = self.last().max(last).saturating_sub(self.first.min(first));
+        usize::try_from(span).map_or(usize::MAX, |span| span.saturating_add(1))
+    }
+
+    /// Adds empty stretches up to a place.
+    fn reach(&mut self, bucket: i64, start: impl Fn() -> Stretch) {
+        let before = usize::try_from(self.first - bucket).unwrap_or(0);
+        self.all.splice(0..0, std::iter::repeat_with(&start).take(before));
+        self.first = self.first.min(bucket);
+        let length = usize::try_from(bucket - self.first).map_or(0, |last| last + 1);
+        while self.all.len() < length {
             self.all.push(start());
         }
-        self.current = Some(at);
     }
 
     fn most(&self) -> usize {
@@ -129,38 +155,51 @@ impl Stretches {
     /// Puts neighbours together.
     fn halve(&mut self) {
         let mut together: Vec<Stretch> = Vec::with_capacity(MOST);
-        for (at, stretch) in std::mem::take(&mut self.all).into_iter().enumerate() {
+        for (at, stretch) in (self.first..).zip(std::mem::take(&mut self.all)) {
             match together.last_mut() {
-                Some(last) if at % 2 == 1 => last.merge(&stretch),
+                Some(last) if at.rem_euclid(2) == 1 => last.merge(&stretch),
                 _ => together.push(stretch),
             }
         }
         self.all = together;
+        self.first = self.first.div_euclid(2);
         self.full_at *= 2;
         self.current = None;
     }
 
-    /// Adds other rows of the same log, each at its own position.
+    /// Adds other rows of the same log, or of another whose rows have times: each at its own place.
     pub(crate) fn join(&mut self, mut other: Self) {
-        if self.full_at == 0 {
+        if other.all.is_empty() {
+            return;
+        }
+        if self.all.is_empty() {
             *self = other;
             return;
         }
-        while other.full_at > 0 && self.full_at < other.full_at {
-            self.halve();
+        self.current = None;
+        loop {
+            if self.full_at < other.full_at {
+                self.halve();
+            } else if other.full_at < self.full_at {
+                other.halve();
+            } else if self.span_with(other.first, other.last()) > self.most() {
+                self.halve();
+                other.halve();
+            } else {
+                break;
+            }
         }
-        while other.full_at > 0 && other.full_at < self.full_at {
-            other.halve();
-        }
-        for (at, stretch) in other.all.into_iter().enumerate() {
-            match self.all.get_mut(at) {
-                Some(mine) => mine.merge(&stretch),
-                None => self.all.push(stretch),
+        let empty = Stretch::like(&self.all[0]);
+        self.reach(other.first, || empty.clone());
+        self.reach(other.last(), || empty.clone());
+        for (at, stretch) in (other.first - self.first..).zip(&other.all) {
+            if let Some(mine) = usize::try_from(at).ok().and_then(|at| self.all.get_mut(at)) {
+                mine.merge(stretch);
             }
         }
     }
 
-    /// Adds the stretches of a log that came later.
+    /// Adds the stretches of a log that came later, of rows in their order.
     pub(crate) fn append(&mut self, later: &Self) {
         self.current = None;
         self.all.extend(later.all.iter().cloned());
@@ -170,7 +209,7 @@ impl Stretches {
         }
     }
 
-    /// In the order of the rows.
+    /// In the order of time.
     pub(crate) fn all(&self) -> &[Stretch] {
         &self.all
     }
@@ -221,11 +260,23 @@ impl Stretches {
 
 impl PartialEq for Stretches {
     fn eq(&self, other: &Self) -> bool {
-        (&self.all, self.full_at) == (&other.all, other.full_at)
+        (&self.all, self.full_at, self.first) == (&other.all, other.full_at, other.first)
     }
 }
 
 impl Stretch {
+    /// An empty one of the same options.
+    fn like(other: &Self) -> Self {
+        let empty = |part: &PartSums| PartSums { moments: part.moments.emptied(), outcomes: OutcomeEnds::default() };
+        let parts = |parts: &[PartSums]| parts.iter().map(empty).collect();
+        Self { rows: 0, proposing: parts(&other.proposing), confirming: parts(&other.confirming) }
+    }
+
+    /// Rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         for (mine, theirs) in [(&mut self.proposing, &other.proposing), (&mut self.confirming, &other.confirming)] {

@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bands::Bands;
 use crate::fixed_point::RewardGrid;
 use crate::jump::{Cut, Jumps};
+use crate::log_rate::{LogRate, LogTimes};
 use crate::moments::Moments;
 use crate::next_to_cut::CutRows;
 use crate::people_sample::PeopleSample;
@@ -36,6 +37,12 @@ pub struct Tally {
     /// The sums of the other rows.
     #[serde(default, skip_serializing_if = "Stretches::is_empty")]
     stretches: Stretches,
+    /// Whether the stretches are of time, rather than of rows in their order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_timed: bool,
+    /// The times of the rows, as far as they are known.
+    #[serde(default, skip_serializing_if = "LogTimes::is_empty")]
+    times: LogTimes,
     /// What identifies the rows, in whatever order they were read.
     #[serde(default, skip_serializing_if = "RowSet::is_empty")]
     row_set: RowSet,
@@ -57,7 +64,7 @@ pub struct Tally {
     #[serde(skip)]
     running: Option<RunningVariable>,
     /// The rows along the running variable, in one pass over a log that keeps them.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<CutRows>,
 }
 
@@ -83,6 +90,8 @@ impl Tally {
             sources: Vec::new(),
             options: reward_grids(document).into_iter().map(empty).collect(),
             stretches: Stretches::default(),
+            is_timed: document.log_columns().time.is_some(),
+            times: LogTimes::default(),
             row_set: RowSet::default(),
             looks: Vec::new(),
             divides: false,
@@ -114,6 +123,7 @@ impl Tally {
     pub fn add_row(&mut self, row: &TallyRow<'_>) {
         let TallyRow { number, context, arm, reward, weight, .. } = *row;
         self.add_to_sums(row);
+        self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
             let tried = &mut self.tried[arm.index()];
             bands.of_person(context).for_each(|band| tried[band] += 1);
@@ -124,11 +134,12 @@ impl Tally {
         if let Some(sums) = &mut self.propensities {
             sums.add(row);
         }
-        let priority = if self.options[0].has_weights() {
-            self.sample.offer_weighted(number, context, reward, weight)
+        let priority = row.priority();
+        if self.options[0].has_weights() {
+            self.sample.offer_weighted(priority, context, weight);
         } else {
-            self.sample.offer(number, context, reward)
-        };
+            self.sample.offer(priority, context);
+        }
         if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
             rows.offer(priority, running.at(context), arm.index(), reward);
         }
@@ -163,8 +174,9 @@ impl Tally {
             let one = |like: &Moments| PartSums { moments: like.emptied(), outcomes: OutcomeEnds::default() };
             like.iter().map(one).collect()
         };
-        let position = row.place.map(|place| place.position);
-        let part = &mut self.stretches.of_row(position, row.proposes(), empty)[at];
+        let position = row.place.and_then(|place| i64::try_from(place.position).ok());
+        let moment = if self.is_timed { row.seconds.or(Some(0)) } else { position };
+        let part = &mut self.stretches.of_row(moment, row.proposes(), empty)[at];
         part.moments.add_weighted(row.context, row.reward, row.weight);
         part.outcomes.add(row.reward);
         if self.options[at].is_open() {
@@ -217,6 +229,18 @@ impl Tally {
         }
     }
 
+    /// Checks that keys tell rows apart, as far as the sample shows: rows with the same key have the same priority.
+    ///
+    /// # Errors
+    /// [`TallyError::RepeatedKeys`] if they do not.
+    pub(crate) fn check_keys(&self, document: &PolicyDocument) -> Result<(), TallyError> {
+        let share = self.sample.repeated_share();
+        match &document.log_columns().key {
+            Some(column) if share > 0.0 => Err(TallyError::RepeatedKeys { column: column.clone(), share }),
+            _ => Ok(()),
+        }
+    }
+
     /// Counts rows that could not be used.
     pub fn reject(&mut self, rows: u64) {
         self.rejected += rows;
@@ -237,7 +261,12 @@ impl Tally {
             return Err(TallyError::Twice { rows: twice.rows });
         }
         self.sources.extend(&other.sources);
-        self.stretches.append(&other.stretches);
+        if self.is_timed {
+            self.stretches.join(other.stretches.clone());
+        } else {
+            self.stretches.append(&other.stretches);
+        }
+        self.times = [self.times, other.times].into_iter().sum();
         self.row_set.merge(other.row_set);
         if self.looks.is_empty() {
             self.looks.clone_from(&other.looks);
@@ -287,6 +316,11 @@ impl Tally {
     /// The propensities, where the document declares some.
     pub(crate) fn propensities(&self) -> Option<&PropensitySums> {
         self.propensities.as_ref()
+    }
+
+    /// How fast the log grows, if the times of its rows are known.
+    pub fn rate(&self) -> Option<LogRate> {
+        self.times.rate()
     }
 
     /// Rows that could not be used.

@@ -28,6 +28,14 @@ pub enum TallyError {
         /// Its rows.
         rows: u64,
     },
+    /// The key of a row is not its own.
+    #[error("the key {column:?} does not tell rows apart: {}% of the rows in a sample have the key of another", percent(*share))]
+    RepeatedKeys {
+        /// The column of the key.
+        column: String,
+        /// The share of the rows in the sample that repeat the key of another.
+        share: f64,
+    },
     /// The file holds something else.
     #[error("this is not a file of saved statistics ({0})")]
     NotATally(String),
@@ -45,9 +53,18 @@ impl Explain for TallyError {
             Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
             Self::Document => Some(Remedy::new("review the logs again with this document")),
             Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
+            Self::RepeatedKeys { .. } => Some(Remedy::new(
+                "leave out rows that are in the log twice; where several rows belong to one person or place, declare its column as cluster and another as key",
+            )),
             Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
             Self::Sums(error) => error.remedy(),
             Self::Look(error) => error.remedy(),
         }
     }
+}
+
+/// With one digit, and two more for small shares.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent < 1.0 { format!("{percent:.2}") } else { format!("{percent:.1}") }
 }

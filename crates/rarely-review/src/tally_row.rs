@@ -1,8 +1,9 @@
 //! One row of a log, as statistics take it.
 
 use rarely_core::Arm;
+use rarely_policy::UnitHash;
 
-use crate::stretch_sums::proposes;
+use crate::people_sample::{content_priority, mix};
 
 /// One row of a log.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +18,10 @@ pub struct TallyRow<'a> {
     pub reward: f64,
     /// Its weight; 1 where rows have none.
     pub weight: f64,
+    /// The hash of its key, where rows have one.
+    pub key: Option<UnitHash>,
+    /// Its time in whole seconds since the beginning of 1970, if it is known.
+    pub seconds: Option<i64>,
     /// Its cluster, where rows have one.
     pub cluster: Option<u64>,
     /// The probability of the option that was given, where it is known.
@@ -37,7 +42,7 @@ pub struct RowPlace {
 }
 
 impl<'a> TallyRow<'a> {
-    /// A row of weight 1, in no cluster and without propensities.
+    /// A row of weight 1, without a key, a time, a cluster or propensities.
     pub fn new(number: u64, context: &'a [f64], arm: Arm, reward: f64) -> Self {
         Self {
             number,
@@ -45,6 +50,8 @@ impl<'a> TallyRow<'a> {
             arm,
             reward,
             weight: 1.0,
+            key: None,
+            seconds: None,
             cluster: None,
             propensity: None,
             propensities: &[],
@@ -57,9 +64,20 @@ impl<'a> TallyRow<'a> {
         self.propensities.get(self.arm.index()).copied().or(self.propensity)
     }
 
-    /// Whether it belongs to the part that proposes: with all rows of its cluster, or by itself.
+    /// Whether it belongs to the third of the rows that proposes: by a hash of its cluster, of its key, or of its number in its file; never
+    /// of its content, which the outcome is a part of.
     #[inline]
     pub(crate) fn proposes(&self) -> bool {
-        proposes(self.cluster.unwrap_or(self.number))
+        let by_number = |unit: u64| mix(unit ^ 0x5bd1_e995_9d1c_3f6b).is_multiple_of(3);
+        match (self.cluster, self.key) {
+            (None, Some(key)) => key.is_in_first_third(),
+            (cluster, _) => by_number(cluster.unwrap_or(self.number)),
+        }
+    }
+
+    /// Its priority in a sample: the rows with the smallest are kept. A row without a key has a hash of its number and its content.
+    #[inline]
+    pub(crate) fn priority(&self) -> u64 {
+        self.key.map_or_else(|| content_priority(self.number, self.context, self.reward), |key| key.second)
     }
 }

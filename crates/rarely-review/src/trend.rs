@@ -12,6 +12,7 @@ use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::moments::{Moments, packed_length};
 use crate::normal_equations::NormalEquations;
+use crate::stretch_sums::Stretch;
 use crate::tally::Tally;
 
 /// Rows below which stretches of time are not told apart.
@@ -47,8 +48,9 @@ impl TrendFit {
     /// `None` if rows are in no order of time, or there are too few.
     pub(crate) fn new(base: &EvidenceBase<'_>, tally: &Tally) -> Option<Self> {
         let document = base.document;
-        let stretches = tally.stretches().all();
-        if document.evidence().order == rarely_policy::RowOrder::Any
+        let stretches: Vec<&Stretch> =
+            tally.stretches().all().iter().filter(|stretch| stretch.rows() > 0).collect();
+        if !document.rows_are_in_time()
             || !document.has_intercept()
             || tally.rows() < LEAST_ROWS
             || stretches.len() < 2

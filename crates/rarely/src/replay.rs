@@ -45,7 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.propensity_column.is_some() {
         columns.propensity.clone_from(&arguments.propensity_column);
     }
-    columns.time.clone_from(&arguments.time_column);
+    if arguments.time_column.is_some() {
+        columns.time.clone_from(&arguments.time_column);
+    }
     columns.any_order = false;
     let mut replay = Replay::new(&document, arguments.every);
     let mut last = None;

@@ -9,7 +9,7 @@ use rarely_data::{Columns, LoggedCase};
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, LogTimes, Review, ReviewJson, RowPlace, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, is_standard_input};
@@ -63,16 +63,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(failure.help("give a log with --data, or saved statistics with --state"));
     }
     let columns = LogOptions::columns(&document);
-    let mut times = LogTimes::default();
     if !arguments.log.data.is_empty() {
-        let with_time = Columns { time: arguments.time_column.clone(), ..columns.clone() };
-        let (read, read_times) = gather(&arguments.log, &document, &with_time)?;
-        tally.absorb(read)?;
-        times = read_times;
+        let time = arguments.time_column.clone().or(columns.time.clone());
+        tally.absorb(gather(&arguments.log, &document, &Columns { time, ..columns.clone() })?)?;
     }
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
-    let mut base = EvidenceBase::of(&document, &tally, people)?.with_rate(times.rate());
+    let mut base = EvidenceBase::of(&document, &tally, people)?;
     if arguments.state.is_empty()
         && arguments.log.can_be_read_again()
         && let Some(mut second) = base.second_reading()
@@ -100,21 +97,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The statistics of the log, and its times, read by as many threads as there are processors.
-fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<(Tally, LogTimes), Failure> {
-    let mut shares: Vec<(Tally, LogTimes)> =
-        Tally::shared(document).into_iter().map(|tally| (tally, LogTimes::default())).collect();
-    let rejected = log.share(document, columns, &mut shares, |(tally, times), case| {
-        tally.add_row(&row(case));
-        times.add_if_known(case.time.as_deref().and_then(rarely_output::seconds));
-    })?;
-    let (tallies, times): (Vec<Tally>, Vec<LogTimes>) = shares.into_iter().unzip();
-    Ok((Tally::joined(tallies, rejected)?, times.into_iter().sum()))
+/// The statistics of the log, read by as many threads as there are processors.
+fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<Tally, Failure> {
+    let mut shares = Tally::shared(document);
+    let rejected = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
+    Ok(Tally::joined(shares, rejected)?)
 }
 
 /// A case as statistics take it.
 fn row(case: &LoggedCase) -> TallyRow<'_> {
     TallyRow {
+        key: case.key,
+        seconds: case.seconds,
         weight: case.weight,
         cluster: case.cluster,
         propensity: case.propensity,

@@ -2,6 +2,7 @@
 
 use rarely_policy::FieldValue;
 
+use super::Columns;
 use super::error::CasesError;
 use crate::{Location, LogRow, RowProblem, number};
 
@@ -9,6 +10,8 @@ use crate::{Location, LogRow, RowProblem, number};
 pub(super) struct Order {
     /// Whether rows may go back in time.
     any: bool,
+    /// Whether numbers are seconds since the beginning of 1970.
+    in_seconds: bool,
     last: Option<Last>,
 }
 
@@ -33,22 +36,24 @@ pub(super) enum OutOfOrder {
 }
 
 impl Order {
-    pub(super) fn new(any: bool) -> Self {
-        Self { any, last: None }
+    pub(super) fn new(columns: &Columns) -> Self {
+        Self { any: columns.any_order, in_seconds: columns.time_in_seconds, last: None }
     }
 
-    /// Reads a row's time into `text` and checks that it is not before the last.
+    /// Reads a row's time into `text` and checks that it is not before the last. Returns it in whole seconds since the beginning of
+    /// 1970, if it counts them.
     pub(super) fn next(
         &mut self,
         record: &LogRow<'_>,
         wanted: usize,
         file: usize,
         text: &mut String,
-    ) -> Result<(), OutOfOrder> {
-        let time = read(record, wanted, text).map_err(OutOfOrder::Row)?;
+    ) -> Result<Option<i64>, OutOfOrder> {
+        let (time, seconds) = read(record, wanted, text).map_err(OutOfOrder::Row)?;
+        let seconds = Some(seconds).filter(|_| self.in_seconds || time == Time::Text);
         let Some(last) = &mut self.last else {
             self.last = Some(Last { time, text: text.clone(), location: record.location(wanted), file });
-            return Ok(());
+            return Ok(seconds);
         };
         let backwards = match (last.time, time) {
             (Time::Number(last), Time::Number(now)) => now < last,
@@ -73,22 +78,25 @@ impl Order {
         } else {
             (last.location, last.file) = (record.location(wanted), file);
         }
-        Ok(())
+        Ok(seconds)
     }
 }
 
-fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<Time, RowProblem> {
+/// A row's time, also in whole seconds.
+#[allow(clippy::cast_possible_truncation)]
+fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<(Time, i64), RowProblem> {
     text.clear();
     match record.value(wanted) {
         FieldValue::Missing => return Err(RowProblem::NotTime { found: "nothing".to_owned() }),
         FieldValue::Number(number) => text.push_str(&number.to_string()),
         FieldValue::Text(words) => text.push_str(words),
     }
-    match record.number(wanted) {
-        Some(number) => Ok(Time::Number(number)),
-        None if is_date(text.as_bytes()) => Ok(Time::Text),
-        None => Err(RowProblem::NotTime { found: number::shown(text.as_bytes()) }),
+    if let Some(number) = record.number(wanted) {
+        return Ok((Time::Number(number), number.floor() as i64));
     }
+    let seconds = is_date(text.as_bytes()).then(|| rarely_output::seconds(text)).flatten();
+    let seconds = seconds.ok_or_else(|| RowProblem::NotTime { found: number::shown(text.as_bytes()) })?;
+    Ok((Time::Text, seconds.floor() as i64))
 }
 
 /// Whether a text is a year and a month, a date, or a date and a time of day.

@@ -1,4 +1,4 @@
-//! What a log says of a row besides features, option and outcome: cluster, weight and propensities.
+//! What a log says of a row besides features, option and outcome: key, cluster, weight and propensities.
 
 use rarely_policy::{Encoder, ValueError};
 
@@ -13,6 +13,7 @@ const SUM_SLACK: f64 = 1e-6;
 #[derive(Default)]
 pub(super) struct RowColumns {
     propensity: Option<usize>,
+    key: Option<(usize, String)>,
     cluster: Option<(usize, String)>,
     weight: Option<(usize, String)>,
     propensities: Vec<(usize, String)>,
@@ -29,6 +30,7 @@ impl RowColumns {
         };
         Self {
             propensity: columns.propensity.as_ref().map(|column| place(column).0),
+            key: columns.key.as_ref().map(&mut place),
             cluster: columns.cluster.as_ref().map(&mut place),
             weight: columns.weight.as_ref().map(&mut place),
             propensities: columns.propensities.iter().map(&mut place).collect(),
@@ -43,6 +45,10 @@ impl RowColumns {
         if let Some(wanted) = self.propensity {
             let propensity = Encoder::propensity(numeric(fields, wanted));
             case.propensity = Some(propensity.map_err(|problem| rejection(fields, wanted, problem))?);
+        }
+        if let Some((wanted, name)) = &self.key {
+            let key = Encoder::key(name, fields.value(*wanted));
+            case.key = Some(key.map_err(|problem| rejection(fields, *wanted, problem))?);
         }
         if let Some((wanted, name)) = &self.cluster {
             let cluster = Encoder::cluster(name, fields.value(*wanted));

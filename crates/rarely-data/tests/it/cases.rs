@@ -29,9 +29,11 @@ fn rows_become_cases() {
         reward,
         propensity: Some(propensity),
         propensities: Vec::new(),
+        key: None,
         cluster: None,
         weight: 1.0,
         time: Some(time.to_owned()),
+        seconds: Some(1_767_225_600 + 86_400 * i64::from(time.starts_with("2026-01-02"))),
         row_in_file,
         file: 0,
         position: row_in_file,
@@ -246,6 +248,22 @@ fn numbers_and_words_of_other_formats() {
         message(cases.next(&mut case), &folder),
         "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out"
     );
+}
+
+#[test]
+fn keys_are_hashed_and_times_are_seconds() {
+    let wanted = Columns { key: Some("case".to_owned()), time_in_seconds: true, any_order: true, ..columns(false, true) };
+    let header = "case,seen,systolic,diabetic,\"age, in years\",given,wellbeing\n";
+    let rest = "150,yes,60,treat,0.5";
+    let text = format!("{header}a 1,2026-01-02 00:00:00.75,{rest}\n 17 ,2026-01-01,{rest}\n");
+    let (folder, path) = file("log.csv", text);
+    let (found, _) = cases(&wanted, &[path], 0).expect("cases");
+    let hashes: Vec<_> = found.iter().map(|case| case.key).collect();
+    assert_eq!(hashes, ["a 1", "17"].map(|key| Some(rarely_policy::UnitHash::of(key))));
+    assert_eq!([found[0].seconds, found[1].seconds], [Some(1_767_312_000), Some(1_767_225_600)]);
+    let (_, path) = (folder, file("log.csv", format!("{header},5,{rest}\n")));
+    let found = message(cases(&wanted, &[path.1.clone()], 0), &path.0);
+    assert!(found.contains("column 1 (case): case is missing, but must be the key of a row"), "{found}");
 }
 
 /// The columns of a cluster, a weight and every option's propensity.

@@ -28,7 +28,7 @@ impl PolicyDocument {
             return if costs {
                 Some("the cost of an option".to_owned())
             } else {
-                columns.then(|| "the column of the cluster, of the weight or of a propensity".to_owned())
+                columns.then(|| "a column of [evidence]: key, time, cluster, weight or propensities".to_owned())
             };
         };
         let lines = match part.0 {
@@ -78,11 +78,15 @@ impl PolicyDocument {
             parts.push(("cost", json!(self.limits.costs())));
         }
         // The same for columns by which rows are divided, weighted and checked.
-        if self.log_columns.has_columns() {
+        if self.log_columns.has_propensities() || !self.log_columns.rows_are_alike() {
             let LogColumns { cluster, weight, propensity, propensities, .. } = &self.log_columns;
             let columns =
                 json!({ "cluster": cluster, "weight": weight, "propensity": propensity, "propensities": propensities });
             parts.push(("log columns", columns));
+        }
+        let LogColumns { key, time, .. } = &self.log_columns;
+        if key.is_some() || time.is_some() {
+            parts.push(("key and time", json!({ "key": key, "time": time })));
         }
         parts
     }

@@ -1,9 +1,14 @@
 //! The assumptions that are derived from the outcome's range.
 
-use crate::document::PolicyDocument;
+use crate::document::{PolicyDocument, RowOrder};
 use crate::number::short;
 
 impl PolicyDocument {
+    /// Whether a trend can be told from an effect: rows have times, or come in their order.
+    pub fn rows_are_in_time(&self) -> bool {
+        self.log_columns.time.is_some() || self.evidence.order == RowOrder::Time
+    }
+
     /// `σ`: as written, or half the outcome's range, for which outcomes in that range are sub-gaussian (Hoeffding). `None` where there is
     /// neither: a review estimates it.
     pub fn noise(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What a log says of its rows besides features, option and outcome: clusters, weights and propensities.
+//! What a log says of its rows besides features, option and outcome: keys, times, clusters, weights and propensities.
 
 use crate::document::PolicyDocument;
 use crate::document::check::check_column;
@@ -16,6 +16,10 @@ const LEAST: f64 = 1e-6;
 /// The columns of a log besides features, option and outcome.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LogColumns {
+    /// What tells rows apart.
+    pub key: Option<String>,
+    /// The time of a case.
+    pub time: Option<String>,
     /// The cluster of a case.
     pub cluster: Option<String>,
     /// The weight of a case.
@@ -39,22 +43,19 @@ impl LogColumns {
         self.cluster.is_none() && self.weight.is_none()
     }
 
-    /// Whether a column is declared.
-    pub(super) fn has_columns(&self) -> bool {
-        self.has_propensities() || !self.rows_are_alike()
-    }
-
     /// The columns without the numbers.
     pub(super) fn columns(&self) -> Self {
         Self { minimum_propensity: None, ..self.clone() }
     }
 
     /// Each key's name and what it is; `none` where there is none.
-    pub fn lines(&self, document: &PolicyDocument) -> [(&'static str, String); 5] {
+    pub fn lines(&self, document: &PolicyDocument) -> [(&'static str, String); 7] {
         let column = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
         let by_option = document.options().iter().zip(&self.propensities);
         let by_option: Vec<String> = by_option.map(|(option, column)| format!("{option} {column}")).collect();
         [
+            ("key column", column(&self.key)),
+            ("time column", column(&self.time)),
             ("cluster column", column(&self.cluster)),
             ("weight column", column(&self.weight)),
             ("propensity column", column(&self.propensity)),
@@ -73,13 +74,21 @@ pub(super) fn check(written: &TomlDocument) -> Result<LogColumns, DocumentFault>
         return Err(DocumentFault::new(path("propensity"), problem, remedy));
     }
     let mut columns = LogColumns {
+        key: evidence.key.clone(),
+        time: evidence.time.clone(),
         cluster: evidence.cluster.clone(),
         weight: evidence.weight.clone(),
         propensity: evidence.propensity.clone(),
         propensities: Vec::new(),
         minimum_propensity: evidence.minimum_propensity,
     };
-    let named = [("cluster", &evidence.cluster), ("weight", &evidence.weight), ("propensity", &evidence.propensity)];
+    let named = [
+        ("key", &evidence.key),
+        ("time", &evidence.time),
+        ("cluster", &evidence.cluster),
+        ("weight", &evidence.weight),
+        ("propensity", &evidence.propensity),
+    ];
     let mut taken: Vec<(&str, &str)> = Vec::new();
     for (key, column) in named {
         if let Some(column) = column {

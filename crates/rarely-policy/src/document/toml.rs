@@ -114,6 +114,13 @@ pub(crate) struct TomlEvidence {
     pub(crate) design: Design,
     /// Whether the rows of a log are in the order of "time", so that a trend can be told from an effect, or in "any" order.
     pub(crate) order: RowOrder,
+    /// The column of a log that tells its rows apart, such as the number of the decision. By it rows are divided and sampled, whatever
+    /// their order.
+    #[schemars(length(min = 1))]
+    pub(crate) key: Option<String>,
+    /// The column of a log with the date or the time of a case. By it a trend is told from an effect, whatever the order of the rows.
+    #[schemars(length(min = 1))]
+    pub(crate) time: Option<String>,
     /// The column of a log that names the cluster of a case, such as its clinic: cases of one cluster may resemble each other.
     #[schemars(length(min = 1))]
     pub(crate) cluster: Option<String>,
@@ -223,6 +230,8 @@ impl Default for TomlEvidence {
             standard: TomlStandard::Word(StandardWord::Anytime),
             design: Design::Fixed,
             order: RowOrder::Time,
+            key: None,
+            time: None,
             cluster: None,
             weight: None,
             propensity: None,

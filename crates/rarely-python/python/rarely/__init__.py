@@ -3,6 +3,7 @@
 - :class:`Policy` decides and learns, one row or a million at a time; it holds its rule until the data make it implausible.
 - :class:`OutcomeQueue` puts outcomes that come late into the order in which a policy may learn them.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
+- :class:`State` gathers the statistics of a log in parts, wherever its rows are; the parts add up.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
@@ -28,6 +29,7 @@ from ._rarely import (
     Policy,
     Proposal,
     Review,
+    State,
     __version__,
     confirm,
     review,
@@ -56,6 +58,7 @@ __all__ = [
     "Reproduction",
     "Review",
     "Simulation",
+    "State",
     "Table",
     "__version__",
     "confirm",

@@ -326,7 +326,7 @@ def ihdp(realisation: int) -> tuple[_Numbers, _Arms, _Numbers, _Numbers, _Number
 class Document:
     """A policy document that has been checked: its path, or its text."""
 
-    def __new__(cls, path_or_text: str | os.PathLike[str] | Document, /) -> Self: ...
+    def __new__(cls, path_or_text: str | os.PathLike[str] | Document, option_column: str | None = None, /) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -442,6 +442,32 @@ class Review:
     def to_json(self) -> str: ...
     def to_html(self) -> str: ...
     def _repr_html_(self) -> str: ...
+
+class State:
+    """The statistics of a log, gathered in parts wherever its rows are. States of parts add up to the state of the whole.
+
+    >>> import rarely
+    >>> state = rarely.State(document).update(january) + rarely.State(document).update(february)  # doctest: +SKIP
+    >>> state.review().verdict  # doctest: +SKIP
+    'keep'
+    """
+
+    def __new__(cls, document: str | os.PathLike[str] | Document, /) -> Self: ...
+    def update(self, frame: Any, /, *, reject_limit: int = 0) -> Self:
+        """Adds the rows of a frame or a file."""
+    @property
+    def rows(self) -> int: ...
+    @property
+    def document(self) -> Document: ...
+    def __add__(self, other: State, /) -> State: ...
+    def to_bytes(self) -> bytes:
+        """The state as bytes, which `from_bytes` and `review(state=…)` read."""
+    @staticmethod
+    def from_bytes(document: str | os.PathLike[str] | Document, data: bytes, /) -> State: ...
+    def confirm(self, frame: Any, /, *, reject_limit: int = 0) -> tuple[int, list[int | None]]:
+        """What a part's rows add to the errors of the gains that this state, of the whole log, proposes."""
+    def review(self, *, population: Any = None, confirmed: Sequence[tuple[int, list[int | None]]] | None = None) -> Review:
+        """Reviews the document against the state; with the sums of `confirm` over all parts, errors are robust."""
 
 def review(
     document: str | os.PathLike[str] | Document,

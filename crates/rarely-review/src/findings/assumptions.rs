@@ -1,6 +1,6 @@
 //! What a review assumes.
 
-use rarely_policy::{Design, EvidenceStandard, PolicyDocument, RowOrder};
+use rarely_policy::{Design, EvidenceStandard, PolicyDocument};
 use serde::Serialize;
 
 use super::numbers::setting;
@@ -75,15 +75,16 @@ fn assumption(name: &'static str, value: String, meaning: &str) -> AssumptionFin
 /// How the log came about.
 fn about_the_log(document: &PolicyDocument) -> Vec<AssumptionFinding> {
     let evidence = document.evidence();
-    let (trend, trend_meaning) = match evidence.order {
-        RowOrder::Time => (
+    let (trend, trend_meaning) = if document.rows_are_in_time() {
+        (
             "checked",
             "The effect of an option does not change with time. A change must also gain within stretches of time.",
-        ),
-        RowOrder::Any => (
+        )
+    } else {
+        (
             "not checked",
             "Neither outcomes nor effects change with time. The document says that the rows have no order.",
-        ),
+        )
     };
     let design = match evidence.design {
         Design::Fixed => "Who got which option did not depend on earlier outcomes.",

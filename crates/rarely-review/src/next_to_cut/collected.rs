@@ -1,5 +1,7 @@
 //! The rows of a log along the running variable, kept while it is read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bottom_k::BottomK;
 use crate::jump::Cut;
 
@@ -8,15 +10,16 @@ pub const ROWS_KEPT: usize = 200_000;
 /// A value nearer to a cut than this share of the rows' span is at the cut: it was scaled, and rounding must not decide its side.
 const ROUNDING: f64 = 1e-10;
 
-/// The rows of a log: running variable, option and outcome of each. A saved state does not hold them.
-#[derive(Debug, Clone)]
+/// The rows of a log: running variable, option and outcome of each. A saved state does not hold them, unless it is asked to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct CutRows {
     kept: BottomK,
     /// By slot.
     rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Row {
     z: f64,
     option: usize,
@@ -90,6 +93,10 @@ impl CutRows {
         NearCut { x, y, everybody, cut: cut.at, others }
     }
 
+    fn stored(&self) -> Stored {
+        Stored(self.kept.in_order().into_iter().map(|(priority, slot)| (priority, self.rows[slot])).collect())
+    }
+
     /// The rows in an order that does not depend on how they came.
     fn in_order(&self) -> Vec<Row> {
         self.kept.in_order().into_iter().map(|(_, slot)| self.rows[slot]).collect()
@@ -112,10 +119,30 @@ impl Default for CutRows {
 
 impl PartialEq for CutRows {
     fn eq(&self, other: &Self) -> bool {
-        let rows = |rows: &Self| -> Vec<(u64, Row)> {
-            rows.kept.in_order().into_iter().map(|(priority, slot)| (priority, rows.rows[slot])).collect()
-        };
-        rows(self) == rows(other)
+        self.stored() == other.stored()
+    }
+}
+
+/// The stored form, in one order: priorities and rows.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Stored(Vec<(u64, Row)>);
+
+impl From<CutRows> for Stored {
+    fn from(rows: CutRows) -> Self {
+        rows.stored()
+    }
+}
+
+impl TryFrom<Stored> for CutRows {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, &'static str> {
+        let Stored(rows) = stored;
+        if rows.len() > ROWS_KEPT || rows.iter().any(|(_, row)| !(row.z.is_finite() && row.outcome.is_finite())) {
+            return Err("the rows next to the cuts are damaged");
+        }
+        let kept = BottomK::of(ROWS_KEPT, rows.iter().map(|&(priority, _)| priority));
+        Ok(Self { kept, rows: rows.into_iter().map(|(_, row)| row).collect() })
     }
 }
 

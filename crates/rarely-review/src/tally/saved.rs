@@ -22,11 +22,22 @@ struct Saved<T> {
 }
 
 impl Tally {
-    /// The text of a file, with a checksum.
+    /// The text of a file, with a checksum. It does not hold the rows next to the cuts, so that its size does not grow with the log.
     ///
     /// # Errors
     /// [`TallyError::NotATally`] if it cannot be written as JSON, which finite sums can.
     pub fn to_text(&self) -> Result<String, TallyError> {
+        if self.rows.is_some() {
+            return Self { rows: None, ..self.clone() }.to_text();
+        }
+        self.to_text_with_rows()
+    }
+
+    /// As [`Tally::to_text`], with the rows next to the cuts: for parts of one reading that are put together.
+    ///
+    /// # Errors
+    /// As [`Tally::to_text`].
+    pub fn to_text_with_rows(&self) -> Result<String, TallyError> {
         let unreadable = |error: serde_json::Error| TallyError::NotATally(error.to_string());
         let text = serde_json::to_string(self).map_err(unreadable)?;
         let saved = Saved { format: TALLY_FORMAT, checksum: checksum(&text), tally: self };
@@ -86,6 +97,7 @@ impl Tally {
         }
         // The jumps are about the cuts of one rule; for another rule they start again.
         let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
+        self.rows = self.rows.filter(|_| self.jumps.as_ref().is_some_and(same));
         self.jumps = self.jumps.filter(same).or(fresh.jumps);
         (self.bands, self.running) = (fresh.bands, fresh.running);
         Ok(self)

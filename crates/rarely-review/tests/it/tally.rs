@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
-use rarely_policy::PolicyDocument;
-use rarely_review::{Bandwidth, Findings, Judgement, Jumps, Kernel, ReviewJson, RowPlace, Tally, TallyRow};
+use rarely_policy::{PolicyDocument, UnitHash};
+use rarely_review::{Bandwidth, EvidenceBase, Findings, Judgement, Jumps, Kernel, ReviewJson, RowPlace, Tally, TallyRow};
 
 use crate::logs::{
     Row, THREE, age_and_smoker, by_lot, drawn, judged, live_sums, log, reviewed, three_features, threshold,
@@ -303,6 +303,54 @@ proptest! {
         };
         prop_assert_eq!(words(&joined), words(&alone));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Where rows have keys and times, neither their order nor their numbers nor their files matter.
+    #[test]
+    fn rows_with_keys_and_times_may_come_in_any_order(rows in 300_usize..6000, days in 1_i64..4000, logs in 1_usize..4, seed: u64) {
+        let document = age_and_smoker("key = \"case\"\ntime = \"day\"\norder = \"any\"", &threshold(55.0));
+        let mut rng = Rng::new(seed, 0);
+        let drawn: Vec<_> = (0..rows)
+            .map(|row| (UnitHash::of(&row.to_string()), rng.below(days as usize) as i64 * 86_400 - 1_000_000, drawn(&mut rng)))
+            .collect();
+        let row = |number: u64, at: usize| {
+            let (key, seconds, (person, arm, reward)) = &drawn[at];
+            TallyRow { key: Some(*key), seconds: Some(*seconds), ..TallyRow::new(number, person, *arm, *reward) }
+        };
+        let mut in_order = Tally::keeping_rows(&document);
+        (0..rows).for_each(|at| in_order.add_row(&row(at as u64, at)));
+        let mut shuffled: Vec<usize> = (0..rows).collect();
+        (1..rows).for_each(|at| shuffled.swap(at, rng.below(at + 1)));
+        let mut merged = Tally::keeping_rows(&document);
+        for part in shuffled.chunks(rows.div_ceil(logs)) {
+            let mut log = Tally::keeping_rows(&document);
+            (0..).zip(part).for_each(|(number, &at)| log.add_row(&row(number, at)));
+            merged.merge(&log).unwrap();
+        }
+        let words = |tally: &Tally| {
+            serde_json::to_string(&ReviewJson::new(&Findings::new(&document, &reviewed(&document, tally)))).unwrap()
+        };
+        prop_assert_eq!(words(&merged), words(&in_order));
+    }
+}
+
+#[test]
+fn a_key_that_does_not_tell_rows_apart_is_refused() {
+    let document = age_and_smoker("key = \"case\"", &threshold(55.0));
+    let (mut rng, mut tally) = (Rng::new(1, 0), Tally::new(&document));
+    for row in 0..1000 {
+        let (person, arm, reward) = drawn(&mut rng);
+        let key = Some(UnitHash::of(&(row % 990).to_string()));
+        tally.add_row(&TallyRow { key, ..TallyRow::new(row, &person, arm, reward) });
+    }
+    let error = EvidenceBase::of(&document, &tally, None).expect_err("ten keys are there twice");
+    assert_eq!(
+        error.to_string(),
+        "the key \"case\" does not tell rows apart: 1.0% of the rows in a sample have the key of another"
+    );
 }
 
 fn assert_same(one: &serde_json::Value, other: &serde_json::Value, at: &str) {

@@ -32,6 +32,20 @@ fn columns_are_read() {
 }
 
 #[test]
+fn keys_and_times_are_columns_that_sums_depend_on() {
+    let (plain, document) = (example(), with("key = \"case\"\ntime = \"day\"").unwrap());
+    let columns = document.log_columns();
+    assert_eq!((columns.key.as_deref(), columns.time.as_deref()), (Some("case"), Some("day")));
+    assert!(columns.rows_are_alike());
+    assert_eq!(plain.difference(&document), ["key column case, was none", "time column day, was none"]);
+    let swapped = with("key = \"day\"\ntime = \"case\"").unwrap();
+    assert_ne!(document.fingerprint(), swapped.fingerprint());
+    assert_ne!(document.fingerprint(), plain.fingerprint());
+    told("key = \"systolic\"", "also that of a feature");
+    told("key = \"case\"\ntime = \"case\"", "also that of evidence.key");
+}
+
+#[test]
 fn mistakes_are_told_where_they_are() {
     told("propensity = \"p\"\npropensities = { watch = \"a\", treat = \"b\" }", "both propensity and propensities");
     told("propensities = { watch = \"a\", treet = \"b\" }", "unknown option \"treet\"");
