@@ -263,7 +263,7 @@ fn keys_are_hashed_and_times_are_seconds() {
     assert_eq!([found[0].seconds, found[1].seconds], [Some(1_767_312_000), Some(1_767_225_600)]);
     let (_, path) = (folder, file("log.csv", format!("{header},5,{rest}\n")));
     let found = message(cases(&wanted, &[path.1.clone()], 0), &path.0);
-    assert!(found.contains("column 1 (case): case is missing, but must be the key of a row"), "{found}");
+    assert!(found.contains("column 1 (case): case is empty, but must be the key of a row"), "{found}");
 }
 
 /// The columns of a cluster, a weight and every option's propensity.
