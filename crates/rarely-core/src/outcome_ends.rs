@@ -36,6 +36,14 @@ impl End {
 }
 
 impl OutcomeEnds {
+    /// So many outcomes, with those that are 0, and the lowest and the highest outcome with those that are as low and as high: counted
+    /// elsewhere, where these two may be the ends of more outcomes than were counted. `None` if that is not possible.
+    pub fn counted(count: u64, zeros: u64, lowest: (f64, u64), highest: (f64, u64)) -> Option<Self> {
+        let end = |(outcome, count): (f64, u64)| End { outcome, count };
+        let possible = zeros.max(lowest.1).max(highest.1) <= count && lowest.0 <= highest.0;
+        possible.then(|| Self { count, zeros, lowest: end(lowest), highest: end(highest) })
+    }
+
     /// Adds an outcome.
     #[inline]
     pub fn add(&mut self, outcome: f64) {
@@ -64,6 +72,25 @@ impl OutcomeEnds {
     /// The outcomes that differ from the most frequent of the lowest, the highest and 0. For a binary outcome: the count of the rarer class.
     pub fn rarer(&self) -> u64 {
         self.count - self.zeros.max(self.lowest.count).max(self.highest.count)
+    }
+
+    /// As [`OutcomeEnds::rarer`], where the lowest and the highest are those of these outcomes and of others together.
+    ///
+    /// ```
+    /// use rarely_core::OutcomeEnds;
+    /// let ends = |outcomes: &[f64]| {
+    ///     let mut ends = OutcomeEnds::default();
+    ///     outcomes.iter().for_each(|&outcome| ends.add(outcome));
+    ///     ends
+    /// };
+    /// let (some, others) = (ends(&[3.0, 3.0, 4.0]), ends(&[2.0, 4.0]));
+    /// assert_eq!((some.rarer(), some.rarer_among(&others)), (1, 2));
+    /// ```
+    pub fn rarer_among(&self, others: &Self) -> u64 {
+        let mut all = *self;
+        all.merge(others);
+        let at = |mine: End, end: End| if mine.outcome == end.outcome { mine.count } else { 0 };
+        self.count - self.zeros.max(at(self.lowest, all.lowest)).max(at(self.highest, all.highest))
     }
 }
 

@@ -105,6 +105,8 @@ pub enum Action {
     NamePropensityColumn,
     /// Give statistics that a review saved.
     GiveSavedStatistics,
+    /// Print the statement by which an engine computes the sums of a log.
+    PrintStatement,
     // Of rarely-data and rarely-lab.
     /// Use the realisations of IHDP that are part of the program.
     UseEmbeddedRealisations,
@@ -139,6 +141,7 @@ impl Action {
             Self::CreateToken => "create a token",
             Self::NamePropensityColumn => "name the column with the propensities",
             Self::GiveSavedStatistics => "give statistics that a review saved",
+            Self::PrintStatement => "print the statement",
             Self::UseEmbeddedRealisations => "use the embedded realisations",
             Self::UseLinearEnvironment => "use the linear environment",
             Self::RunShard => "run the shard",

@@ -44,12 +44,12 @@ pub enum Members {
 
 /// How to find the band of a numeric feature: the whole part of `offset + scale·x`.
 #[derive(Debug, Clone, PartialEq)]
-struct NumericCells {
+pub(crate) struct NumericCells {
     first: usize,
     last: usize,
     coordinate: usize,
-    offset: f64,
-    scale: f64,
+    pub(crate) offset: f64,
+    pub(crate) scale: f64,
 }
 
 /// How to find the band of a feature with levels.
@@ -93,6 +93,11 @@ impl Bands {
     /// The bands, feature by feature.
     pub fn all(&self) -> &[Band] {
         &self.all
+    }
+
+    /// How to find the bands of a numeric feature.
+    pub(crate) fn cells(&self, feature: usize) -> Option<&NumericCells> {
+        self.numeric.iter().find(|cells| self.all[cells.first].feature == feature)
     }
 
     /// The bands that a person is in, one for each feature.

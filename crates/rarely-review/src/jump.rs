@@ -21,11 +21,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::half::Half;
+pub(crate) use self::half::{EDGE, PowerSums};
 pub use self::local::Kernel;
 use crate::fixed_point::RewardGrid;
 
 /// Bins in the span.
-const BINS: f64 = 200.0;
+pub(crate) const BINS: f64 = 200.0;
 /// Bins in a cell of [`Jumps::tried`].
 const CELL: usize = 4;
 /// Rows that a side must have within the bandwidth.
@@ -282,6 +283,32 @@ impl Jumps {
         }
     }
 
+    /// Sets the rows of an option in a bin of a cut, and the sums of powers of the option that the rule gives. Bins below the cut are −1, −2, …
+    /// outward. False if there is no such bin, or the sums are missing or not expected.
+    pub(crate) fn set_bin(
+        &mut self,
+        cut: usize,
+        place: i64,
+        option: usize,
+        rows: u64,
+        powers: Option<PowerSums>,
+    ) -> bool {
+        let Some(threshold) = self.thresholds.get_mut(cut) else { return false };
+        let half = if place < 0 { &mut threshold.below } else { &mut threshold.above };
+        let bin = if place < 0 { -1 - place } else { place };
+        usize::try_from(bin).is_ok_and(|bin| half.set(bin, option, rows, powers))
+    }
+
+    /// Counts rows outside the span.
+    pub(crate) fn add_outside(&mut self, rows: u64) {
+        self.outside += rows;
+    }
+
+    /// The start and the end of the running variable's span.
+    pub(crate) fn span_ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// Corrects the outcome of a row that was added, as [`crate::Moments::correct`] does.
     ///
     /// # Panics
@@ -434,7 +461,7 @@ impl Jumps {
 
     /// The number of bins below and above a cut.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn bins_beside(&self, at: f64) -> (usize, usize) {
+    pub(crate) fn bins_beside(&self, at: f64) -> (usize, usize) {
         let bins = |distance: f64| (distance / self.span() * BINS).ceil().max(1.0) as usize;
         (bins(at - self.low), bins(self.high - at))
     }

@@ -38,6 +38,7 @@
 //! |---|---|
 //! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
+//! | `sql` | the same sums, computed by the engine that has the log |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
 //! | `propensities`, `second_reading`, `propensity_reading`, `model_free` | checks of logged propensities; robust errors, values of rules and model-free gains from a second reading |
 //! | `candidates` | the rules that are tried as a change, within the document's limits, with the fewest digits |
@@ -92,6 +93,7 @@ mod row_block;
 mod row_set;
 mod running_variable;
 mod second_reading;
+mod sql;
 mod stretch_sums;
 mod support;
 mod tally;
@@ -130,6 +132,7 @@ pub use replay::{Replay, ReplayResult, ReplayedChange};
 pub use review::{Gaps, Review, RuleValues, complete, review};
 pub use running_variable::RunningVariable;
 pub use second_reading::SecondReading;
+pub use sql::{COLUMNS, Dialect, LogTable, RejectedRows, SummedLog, SumsError, SumsRow};
 pub use support::ThinSupport;
 pub use tally::{TALLY_FORMAT, Tally};
 pub use tally_error::TallyError;

@@ -28,6 +28,11 @@ pub struct LogTimes {
 }
 
 impl LogTimes {
+    /// The times of so many rows, from the first to the last in seconds since any moment.
+    pub(crate) fn between(rows: u64, first: i64, last: i64) -> Self {
+        Self { rows, ends: Some((first, last)) }
+    }
+
     /// Adds the time of a row in seconds since any moment, if it has one.
     #[inline]
     pub fn add_if_known(&mut self, seconds: Option<i64>) {

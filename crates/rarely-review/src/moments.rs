@@ -103,6 +103,12 @@ impl Moments {
         if weights.is_some() { empty.weighted() } else { empty }
     }
 
+    /// Sums over the same things that were computed elsewhere; `None` if they are not possible.
+    pub(crate) fn of_sums(&self, rows: u64, sums: Vec<i128>) -> Option<Self> {
+        let computed = Self::from(Stored { rows, sums, ..self.emptied().sums });
+        computed.is_sound().then_some(computed)
+    }
+
     /// Adds a row. O((d+p)²/2).
     ///
     /// # Panics

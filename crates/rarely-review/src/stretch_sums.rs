@@ -18,7 +18,7 @@ const FEWEST: usize = 8;
 /// Numbers that all stretches may have together, as long as there are more than the fewest.
 const MOST_NUMBERS: usize = 1 << 17;
 /// The length of stretches at first, in rows or in seconds.
-const FIRST_LENGTH: u64 = 64;
+pub(crate) const FIRST_LENGTH: u64 = 64;
 
 /// The stretches of a log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -59,15 +59,20 @@ pub(crate) struct PartSums {
 }
 
 impl PartSums {
+    /// No rows yet, of outcomes like those of other sums.
+    pub(crate) fn like(moments: &Moments) -> Self {
+        Self { moments: moments.emptied(), outcomes: OutcomeEnds::default() }
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
         // Of one log: the same features.
         let _ = self.moments.merge(&other.moments);
         self.outcomes.merge(&other.outcomes);
     }
 
-    /// What least squares needs.
-    pub(crate) fn arm_sums(&self) -> ArmSums {
-        ArmSums { rarer_outcomes: self.outcomes.rarer(), ..arm_sums(&self.moments) }
+    /// What least squares needs. Outcomes are rare or not among those of the other part as well.
+    pub(crate) fn arm_sums(&self, others: &Self) -> ArmSums {
+        ArmSums { rarer_outcomes: self.outcomes.rarer_among(&others.outcomes), ..arm_sums(&self.moments) }
     }
 }
 
@@ -145,11 +150,34 @@ impl Stretches {
     }
 
     fn most(&self) -> usize {
-        let numbers = self.all.first().map_or(1, |first| {
-            let width = |part: &PartSums| part.moments.dimension() + part.moments.squares().len();
-            first.proposing.iter().map(width).map(|width| 2 * width * width).sum()
-        });
+        self.all.first().map_or(MOST, |first| Self::most_of(first.proposing.iter().map(|part| &part.moments)))
+    }
+
+    /// The most stretches that there may be, for sums like these of every option.
+    pub(crate) fn most_of<'a>(options: impl IntoIterator<Item = &'a Moments>) -> usize {
+        let width = |moments: &Moments| moments.dimension() + moments.squares().len();
+        let numbers: usize = options.into_iter().map(width).map(|width| 2 * width * width).sum();
         (MOST_NUMBERS / numbers.max(1)).clamp(FEWEST, MOST)
+    }
+
+    /// Adds one option's sums of one part, of rows between two moments. `empty` are those of no row.
+    pub(crate) fn add_part(
+        &mut self,
+        (first, last): (i64, i64),
+        proposing: bool,
+        option: usize,
+        part: PartSums,
+        empty: Vec<PartSums>,
+    ) {
+        let mut stretch = Stretch { rows: part.moments.rows(), proposing: empty.clone(), confirming: empty };
+        let parts = if proposing { &mut stretch.proposing } else { &mut stretch.confirming };
+        parts[option] = part;
+        let mut one = Self { all: vec![stretch], full_at: FIRST_LENGTH, first: 0, current: None };
+        while one.bucket(first) != one.bucket(last) {
+            one.full_at *= 2;
+        }
+        one.first = one.bucket(first);
+        self.join(one);
     }
 
     /// Puts neighbours together.
@@ -267,8 +295,7 @@ impl PartialEq for Stretches {
 impl Stretch {
     /// An empty one of the same options.
     fn like(other: &Self) -> Self {
-        let empty = |part: &PartSums| PartSums { moments: part.moments.emptied(), outcomes: OutcomeEnds::default() };
-        let parts = |parts: &[PartSums]| parts.iter().map(empty).collect();
+        let parts = |parts: &[PartSums]| parts.iter().map(|part| PartSums::like(&part.moments)).collect();
         Self { rows: 0, proposing: parts(&other.proposing), confirming: parts(&other.confirming) }
     }
 

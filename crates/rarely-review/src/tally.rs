@@ -1,9 +1,10 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
+mod from_sums;
 mod saved;
 mod sharing;
 
-use rarely_core::{Arm, ArmSums, Digest, LookPlan, OutcomeEnds, Parameters, Statistics};
+use rarely_core::{Arm, ArmSums, Digest, LookPlan, Parameters, Statistics};
 use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -170,10 +171,7 @@ impl Tally {
             return;
         }
         let like = &self.options;
-        let empty = || {
-            let one = |like: &Moments| PartSums { moments: like.emptied(), outcomes: OutcomeEnds::default() };
-            like.iter().map(one).collect()
-        };
+        let empty = || like.iter().map(PartSums::like).collect();
         let position = row.place.and_then(|place| i64::try_from(place.position).ok());
         let moment = if self.is_timed { row.seconds.or(Some(0)) } else { position };
         let part = &mut self.stretches.of_row(moment, row.proposes(), empty)[at];
@@ -360,11 +358,11 @@ impl Tally {
     /// What least squares needs of the rows that confirm; `None` if rows are not divided.
     pub(crate) fn confirming(&self) -> Option<Vec<ArmSums>> {
         let scale = self.weight_scale();
-        let scaled = |mut part: PartSums| {
+        let scaled = |(mut part, proposing): (PartSums, PartSums)| {
             part.moments.scale(scale);
-            part.arm_sums()
+            part.arm_sums(&proposing)
         };
-        Some(self.stretches.confirming()?.into_iter().map(scaled).collect())
+        Some(self.stretches.confirming()?.into_iter().zip(self.stretches.proposing()?).map(scaled).collect())
     }
 
     /// The sums of all rows in stretches of time.
@@ -475,7 +473,7 @@ fn jumps(running: &RunningVariable, document: &PolicyDocument) -> Option<Jumps> 
 }
 
 /// The grid of each option's rewards: that of the outcome's range, less the option's cost.
-fn reward_grids(document: &PolicyDocument) -> Vec<RewardGrid> {
+pub(crate) fn reward_grids(document: &PolicyDocument) -> Vec<RewardGrid> {
     let Some((low, high)) = document.outcome().range else {
         return vec![RewardGrid::open(); document.shape().arms()];
     };

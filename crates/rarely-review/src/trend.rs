@@ -48,12 +48,8 @@ impl TrendFit {
     /// `None` if rows are in no order of time, or there are too few.
     pub(crate) fn new(base: &EvidenceBase<'_>, tally: &Tally) -> Option<Self> {
         let document = base.document;
-        let stretches: Vec<&Stretch> =
-            tally.stretches().all().iter().filter(|stretch| stretch.rows() > 0).collect();
-        if !document.rows_are_in_time()
-            || !document.has_intercept()
-            || tally.rows() < LEAST_ROWS
-            || stretches.len() < 2
+        let stretches: Vec<&Stretch> = tally.stretches().all().iter().filter(|stretch| stretch.rows() > 0).collect();
+        if !document.rows_are_in_time() || !document.has_intercept() || tally.rows() < LEAST_ROWS || stretches.len() < 2
         {
             return None;
         }

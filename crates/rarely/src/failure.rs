@@ -120,6 +120,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
+        Action::PrintStatement => "print the statement with `rarely sums sql`",
         Action::UseEmbeddedRealisations => "leave out --data and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out --environment",
         Action::RunShard => "run the command with --shard NUMBER/COUNT --out DIR",

@@ -22,6 +22,7 @@ mod shard;
 mod simulate;
 mod state;
 mod store;
+mod sums;
 mod sweep;
 mod token;
 
@@ -54,6 +55,8 @@ enum Command {
     Policy(policy::Arguments),
     /// Merge saved statistics of several logs
     State(state::Arguments),
+    /// Print the SQL by which the engine that has a log computes what a review needs of it
+    Sums(sums::Arguments),
     /// Serve live policies: decisions, outcomes, proposals and signatures over HTTP, and a dashboard
     Serve(serve::Arguments),
     /// Create, list and revoke access tokens of a service
@@ -121,6 +124,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Store(arguments) => store::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::State(arguments) => state::run(arguments),
+        Command::Sums(arguments) => sums::run(arguments),
         Command::Experiments(command) => command.run(Work::Given),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Algorithms => output::print(&algorithms::table()),

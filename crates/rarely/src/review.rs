@@ -14,7 +14,7 @@ use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally,
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
-use crate::state;
+use crate::{state, sums};
 
 /// What to review.
 #[derive(Debug, Args)]
@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// document says order = "any"
     #[arg(long, value_name = "COLUMN", help_heading = "The log")]
     time_column: Option<String>,
+    /// Result of the statement that `rarely sums sql` prints, in place of a log: CSV, TSV, Parquet, NDJSON or JSON
+    #[arg(long, value_name = "RESULT", help_heading = "The log", conflicts_with = "data")]
+    sums: Option<PathBuf>,
+    /// Result of the second statement, which `rarely sums sql --after` prints, for robust errors of gains
+    #[arg(long, value_name = "RESULT", help_heading = "The log", requires = "sums", conflicts_with = "state")]
+    confirmed: Option<PathBuf>,
     /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
@@ -53,33 +59,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
-    let mut tally = Tally::keeping_rows(&document);
-    for path in &arguments.state {
-        let saved = state::read(path, &document)?;
-        tally.merge(&saved).map_err(|error| state::at(path, error))?;
-    }
-    if arguments.log.data.is_empty() && arguments.state.is_empty() {
-        let failure = Failure::new("there is nothing to review");
-        return Err(failure.help("give a log with --data, or saved statistics with --state"));
-    }
-    let columns = LogOptions::columns(&document);
-    if !arguments.log.data.is_empty() {
-        let time = arguments.time_column.clone().or(columns.time.clone());
-        tally.absorb(gather(&arguments.log, &document, &Columns { time, ..columns.clone() })?)?;
-    }
+    let mut tally = first_reading(arguments, &document)?;
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
-    let mut base = EvidenceBase::of(&document, &tally, people)?;
-    if arguments.state.is_empty()
-        && arguments.log.can_be_read_again()
-        && let Some(mut second) = base.second_reading()
-    {
-        // Robust errors need the residuals of every row.
-        arguments.log.walk_again(&document, &columns, |case| {
-            second.add_row(&row(case));
-        })?;
-        base = base.with_second_reading(second);
-    }
+    let base = second_reading(arguments, EvidenceBase::of(&document, &tally, people)?)?;
     let found = review(&base, &tally)?;
     if let Some(directory) = &directory {
         write(directory, &base, &found, &sources(arguments))?;
@@ -95,6 +78,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         state::write(path, &tally)?;
     }
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The statistics of everything that was given.
+fn first_reading(arguments: &Arguments, document: &PolicyDocument) -> Result<Tally, Failure> {
+    let mut tally = Tally::keeping_rows(document);
+    for path in &arguments.state {
+        let saved = state::read(path, document)?;
+        tally.merge(&saved).map_err(|error| state::at(path, error))?;
+    }
+    if let Some(path) = &arguments.sums {
+        let log = sums::read(path, document, arguments.log.reject_limit)?;
+        tally.absorb(log.tally).map_err(|error| state::at(path, error))?;
+    } else if !arguments.log.data.is_empty() {
+        let columns = LogOptions::columns(document);
+        let time = arguments.time_column.clone().or(columns.time.clone());
+        tally.absorb(gather(&arguments.log, document, &Columns { time, ..columns })?)?;
+    } else if arguments.state.is_empty() {
+        let failure = Failure::new("there is nothing to review");
+        return Err(failure.help("give a log with --data, its sums with --sums, or saved statistics with --state"));
+    }
+    Ok(tally)
+}
+
+/// Robust errors need the residuals of every row: they are read again, where they can be.
+fn second_reading<'a>(arguments: &Arguments, base: EvidenceBase<'a>) -> Result<EvidenceBase<'a>, Failure> {
+    if let Some(path) = &arguments.confirmed {
+        return base.with_second_scan(sums::rows(path)?).map_err(|error| sums::at(path, error));
+    }
+    if arguments.sums.is_some() || !arguments.state.is_empty() || !arguments.log.can_be_read_again() {
+        return Ok(base);
+    }
+    let Some(mut second) = base.second_reading() else { return Ok(base) };
+    let columns = LogOptions::columns(base.document);
+    arguments.log.walk_again(base.document, &columns, |case| second.add_row(&row(case)))?;
+    Ok(base.with_second_reading(second))
 }
 
 /// The statistics of the log, read by as many threads as there are processors.
@@ -165,7 +183,7 @@ fn sources(arguments: &Arguments) -> ReviewSources {
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
     ReviewSources {
         command: command(),
-        data: files(&[data.as_slice(), &arguments.state].concat()),
+        data: files(&[data.as_slice(), arguments.sums.as_slice(), &arguments.state].concat()),
         population: (!population.is_empty()).then(|| population.join(", ")),
     }
 }

@@ -81,10 +81,7 @@ fn about_the_log(document: &PolicyDocument) -> Vec<AssumptionFinding> {
             "The effect of an option does not change with time. A change must also gain within stretches of time.",
         )
     } else {
-        (
-            "not checked",
-            "Neither outcomes nor effects change with time. The document says that the rows have no order.",
-        )
+        ("not checked", "Neither outcomes nor effects change with time. The document says that the rows have no order.")
     };
     let design = match evidence.design {
         Design::Fixed => "Who got which option did not depend on earlier outcomes.",

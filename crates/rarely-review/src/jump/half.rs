@@ -14,7 +14,9 @@ const WITH_SQUARE: usize = 5;
 /// All sums of a bin.
 const ALL: usize = ALONE + WITH_OUTCOME + WITH_SQUARE;
 /// How far below the edge of a bin, in bins, a distance still counts as on it.
-const EDGE: f64 = 1e-9;
+pub(crate) const EDGE: f64 = 1e-9;
+/// The sums of a bin: of powers of w alone from the first on, of powers with y and with y² from 0 on.
+pub(crate) type PowerSums = [i128; ALL];
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
 
@@ -25,7 +27,7 @@ pub(super) struct Half {
     /// The option that the rule gives on this side: its outcomes are summed.
     given: usize,
     outcomes: RewardGrid,
-    sums: Vec<[i128; ALL]>,
+    sums: Vec<PowerSums>,
     /// Rows in every bin, one option's bins after the other's.
     rows: Vec<u64>,
 }
@@ -61,6 +63,20 @@ impl Half {
             *sum += i128::from(power);
         }
         self.add_outcome(bin, &powers, outcome, 1);
+    }
+
+    /// Sets the rows of an option in a bin, with the sums of the option that the rule gives. False if they do not fit.
+    pub(super) fn set(&mut self, bin: usize, option: usize, rows: u64, powers: Option<PowerSums>) -> bool {
+        let bins = self.sums.len();
+        let Some(sums) = self.sums.get_mut(bin) else { return false };
+        if powers.is_some() != (option == self.given) {
+            return false;
+        }
+        if let Some(powers) = powers {
+            *sums = powers;
+        }
+        self.rows[option * bins + bin] = rows;
+        powers.is_none_or(|powers| is_sound(&powers))
     }
 
     /// Corrects the outcome of a row that was added.
@@ -128,15 +144,11 @@ impl Half {
     }
 
     pub(super) fn is_sound(&self, given: usize, bins: usize, options: usize) -> bool {
-        let sound = |sums: &[i128; ALL]| {
-            let (_, with_square) = sums.split_at(ALONE + WITH_OUTCOME);
-            have_room(sums) && sums[..ALONE].iter().chain(with_square).all(|sum| *sum >= 0)
-        };
         self.given == given
             && self.outcomes.is_sound()
             && self.sums.len() == bins
             && bins.checked_mul(options) == Some(self.rows.len())
-            && self.sums.iter().all(sound)
+            && self.sums.iter().all(is_sound)
             && self.rows.iter().try_fold(0_u64, |all, rows| all.checked_add(*rows)).is_some_and(|all| all <= MAX_ROWS)
     }
 
@@ -202,6 +214,11 @@ impl Half {
         }
         within
     }
+}
+
+fn is_sound(sums: &PowerSums) -> bool {
+    let (_, with_square) = sums.split_at(ALONE + WITH_OUTCOME);
+    have_room(sums) && sums[..ALONE].iter().chain(with_square).all(|sum| *sum >= 0)
 }
 
 /// Adds to sums of powers of `(at + w)/width` those of a bin, from the sums of powers of w: `(at + w)ʲ = Σ_m C(j,m)·at^(j−m)·wᵐ`.

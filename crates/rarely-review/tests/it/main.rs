@@ -17,4 +17,5 @@ mod propensities;
 #[path = "../python/run.rs"]
 mod python;
 mod review;
+mod sums;
 mod tally;

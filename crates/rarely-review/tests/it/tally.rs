@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use rarely_core::{Arm, Rng};
 use rarely_policy::{PolicyDocument, UnitHash};
-use rarely_review::{Bandwidth, EvidenceBase, Findings, Judgement, Jumps, Kernel, ReviewJson, RowPlace, Tally, TallyRow};
+use rarely_review::{
+    Bandwidth, EvidenceBase, Findings, Judgement, Jumps, Kernel, ReviewJson, RowPlace, Tally, TallyRow,
+};
 
 use crate::logs::{
     Row, THREE, age_and_smoker, by_lot, drawn, judged, live_sums, log, reviewed, three_features, threshold,

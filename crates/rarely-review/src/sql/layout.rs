@@ -1,0 +1,174 @@
+//! Which sums a row of kind `sums` holds, and in which order: for the statement that computes them and for the reader.
+//!
+//! A row of a log is `v = (z, 1, y)` in whole numbers ([`crate::Moments`]). Of `Σvvᵀ` an engine computes only what differs: products with
+//! a 1 are sums, and products with the indicator of a level are sums over its rows.
+
+use rarely_policy::{FeatureKind, PolicyDocument};
+
+use crate::bands::Bands;
+use crate::fixed_point::ONE;
+
+/// A number of `v`, by the feature that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Factor {
+    One,
+    Level(LevelOf),
+    Whole(Variable),
+}
+
+/// A level of a feature, both as indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LevelOf {
+    pub(super) feature: usize,
+    pub(super) level: usize,
+}
+
+/// A whole number that differs from row to row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variable {
+    /// A numeric feature, by its index.
+    Feature(usize),
+    /// Its square about the middle of its range.
+    Square(usize),
+    /// The outcome.
+    Outcome,
+}
+
+/// A sum that an engine computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Term {
+    Rows,
+    Sum(Variable),
+    Product(Variable, Variable),
+    Count(LevelOf),
+    SumWithin(Variable, LevelOf),
+    CountBoth(LevelOf, LevelOf),
+    /// Rows in a band of a numeric feature, counted from the feature's first.
+    InBand {
+        feature: usize,
+        band: usize,
+    },
+}
+
+/// The sums of one option, part and period.
+#[derive(Debug, Clone)]
+pub(super) struct SumsLayout {
+    /// In the order in which they are written.
+    pub(super) terms: Vec<Term>,
+    /// For each number of the lower triangle of `Σvvᵀ`, by rows: the term that it is, and what the term is multiplied by.
+    triangle: Vec<Option<(usize, i128)>>,
+    /// How each band's rows follow from the terms.
+    bands: Vec<BandRows>,
+}
+
+/// The rows of a band.
+#[derive(Debug, Clone)]
+enum BandRows {
+    Counted(usize),
+    /// All rows but those of these terms.
+    Others(Vec<usize>),
+}
+
+impl SumsLayout {
+    pub(super) fn new(document: &PolicyDocument, bands: &Bands) -> Self {
+        let mut layout = Self { terms: vec![Term::Rows], triangle: Vec::new(), bands: Vec::new() };
+        let factors = factors(document);
+        for (at, &one) in factors.iter().enumerate() {
+            for &other in &factors[..=at] {
+                let entry = layout.entry(other, one);
+                layout.triangle.push(entry);
+            }
+        }
+        for (feature, described) in document.features().iter().enumerate() {
+            layout.add_bands(feature, &described.kind, bands);
+        }
+        layout
+    }
+
+    /// The term of a product, and what it is multiplied by.
+    fn entry(&mut self, first: Factor, second: Factor) -> Option<(usize, i128)> {
+        let one = i128::from(ONE);
+        let (term, scale) = match (first, second) {
+            (Factor::One, Factor::One) => (Term::Rows, one * one),
+            (Factor::One, Factor::Whole(variable)) | (Factor::Whole(variable), Factor::One) => {
+                (Term::Sum(variable), one)
+            }
+            (Factor::One, Factor::Level(level)) | (Factor::Level(level), Factor::One) => {
+                (Term::Count(level), one * one)
+            }
+            (Factor::Whole(first), Factor::Whole(second)) => (Term::Product(first, second), 1),
+            (Factor::Whole(variable), Factor::Level(level)) | (Factor::Level(level), Factor::Whole(variable)) => {
+                (Term::SumWithin(variable, level), one)
+            }
+            (Factor::Level(first), Factor::Level(second)) if first == second => (Term::Count(first), one * one),
+            // Nobody is in two levels of a feature.
+            (Factor::Level(first), Factor::Level(second)) if first.feature == second.feature => return None,
+            (Factor::Level(first), Factor::Level(second)) => (Term::CountBoth(first, second), one * one),
+        };
+        Some((self.place(term), scale))
+    }
+
+    fn add_bands(&mut self, feature: usize, kind: &FeatureKind, bands: &Bands) {
+        let count = bands.all().iter().filter(|band| band.feature == feature).count();
+        match kind {
+            FeatureKind::Numeric { .. } => {
+                let counted: Vec<usize> =
+                    (0..count - 1).map(|band| self.place(Term::InBand { feature, band })).collect();
+                self.bands.extend(counted.iter().map(|&term| BandRows::Counted(term)));
+                self.bands.push(BandRows::Others(counted));
+            }
+            FeatureKind::Levels(_) => {
+                let counted: Vec<usize> =
+                    (1..count).map(|level| self.place(Term::Count(LevelOf { feature, level }))).collect();
+                self.bands.push(BandRows::Others(counted.clone()));
+                self.bands.extend(counted.into_iter().map(BandRows::Counted));
+            }
+        }
+    }
+
+    /// The place of a term, which is added if it is new.
+    fn place(&mut self, term: Term) -> usize {
+        self.terms.iter().position(|known| *known == term).unwrap_or_else(|| {
+            self.terms.push(term);
+            self.terms.len() - 1
+        })
+    }
+
+    /// The lower triangle of `Σvvᵀ`, by rows, from the terms' sums.
+    pub(super) fn triangle(&self, sums: &[i128]) -> Option<Vec<i128>> {
+        let number = |entry: &Option<(usize, i128)>| match entry {
+            Some((term, scale)) => sums[*term].checked_mul(*scale),
+            None => Some(0),
+        };
+        self.triangle.iter().map(number).collect()
+    }
+
+    /// The rows of every band from the terms' sums; `None` if they do not fit.
+    pub(super) fn bands(&self, sums: &[i128]) -> Option<Vec<u64>> {
+        let rows = |band: &BandRows| match band {
+            BandRows::Counted(term) => sums[*term],
+            BandRows::Others(terms) => terms.iter().fold(sums[0], |left, &term| left.saturating_sub(sums[term])),
+        };
+        self.bands.iter().map(|band| u64::try_from(rows(band)).ok()).collect()
+    }
+}
+
+/// The numbers of `v`, in order.
+fn factors(document: &PolicyDocument) -> Vec<Factor> {
+    let mut factors: Vec<Factor> = document.has_intercept().then_some(Factor::One).into_iter().collect();
+    let mut squares = Vec::new();
+    for (feature, described) in document.features().iter().enumerate() {
+        match &described.kind {
+            FeatureKind::Numeric { .. } => {
+                factors.push(Factor::Whole(Variable::Feature(feature)));
+                squares.push(Factor::Whole(Variable::Square(feature)));
+            }
+            FeatureKind::Levels(levels) => {
+                factors.extend((1..levels.len()).map(|level| Factor::Level(LevelOf { feature, level })));
+            }
+        }
+    }
+    factors.extend(squares);
+    factors.extend([Factor::One, Factor::Whole(Variable::Outcome)]);
+    factors
+}
