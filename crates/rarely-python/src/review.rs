@@ -22,7 +22,7 @@ use crate::frame::PyFrame;
 
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
-pub(crate) use state::PyState;
+pub(crate) use state::{PyState, first_scan};
 
 /// Blocks of cases between two checks for Ctrl-C.
 const STRIDE: u64 = 100;

@@ -464,10 +464,47 @@ class State:
         """The state as bytes, which `from_bytes` and `review(state=…)` read."""
     @staticmethod
     def from_bytes(document: str | os.PathLike[str] | Document, data: bytes, /) -> State: ...
+    @staticmethod
+    def from_sums(
+        document: str | os.PathLike[str] | Document,
+        rows: Sequence[tuple[str, int, int, int, str]],
+        /,
+        *,
+        reject_limit: int = 0,
+    ) -> State:
+        """The state in the result of `first_scan`."""
+    def second_scan(
+        self,
+        dialect: str,
+        table: str,
+        /,
+        *,
+        where: str | None = None,
+        latest_by: str | None = None,
+        population: Any = None,
+    ) -> str | None:
+        """The statement by which an engine computes what `review(confirmed_sums=…)` takes; None if there is nothing to read again."""
     def confirm(self, frame: Any, /, *, reject_limit: int = 0) -> tuple[int, list[int | None]]:
         """What a part's rows add to the errors of the gains that this state, of the whole log, proposes."""
-    def review(self, *, population: Any = None, confirmed: Sequence[tuple[int, list[int | None]]] | None = None) -> Review:
-        """Reviews the document against the state; with the sums of `confirm` over all parts, errors are robust."""
+    def review(
+        self,
+        *,
+        population: Any = None,
+        confirmed: Sequence[tuple[int, list[int | None]]] | None = None,
+        confirmed_sums: Sequence[tuple[str, int, int, int, str]] | None = None,
+    ) -> Review:
+        """Reviews the document against the state. Errors are robust with the sums of `confirm` over all parts, or the result of `second_scan`."""
+
+def first_scan(
+    document: str | os.PathLike[str] | Document,
+    dialect: str,
+    table: str,
+    /,
+    *,
+    where: str | None = None,
+    latest_by: str | None = None,
+) -> str:
+    """The statement by which an engine computes the sums of a log, for `State.from_sums`."""
 
 def review(
     document: str | os.PathLike[str] | Document,
