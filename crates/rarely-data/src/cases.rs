@@ -1,5 +1,6 @@
 //! Past cases: the rows of one or several logs, as a policy document describes them.
 
+mod block;
 mod error;
 mod order;
 mod people;

@@ -10,6 +10,9 @@ use crate::fixed_point::floor;
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
 
+/// Features whose bands are found together.
+const TOGETHER: usize = 16;
+
 /// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bands {
@@ -42,14 +45,15 @@ pub enum Members {
     Level(String),
 }
 
-/// How to find the band of a numeric feature: the whole part of `offset + scale·x`.
-#[derive(Debug, Clone, PartialEq)]
+/// How to find the bands of numeric features whose coordinates follow each other: for each the whole part of `offset + scale·x`. Every
+/// number has a list of its own, so that several features are computed at once.
+#[derive(Debug, Clone, PartialEq, Default)]
 struct NumericCells {
-    first: usize,
-    last: usize,
-    coordinate: usize,
-    offset: f64,
-    scale: f64,
+    coordinates: Range<usize>,
+    offsets: Vec<f64>,
+    scales: Vec<f64>,
+    /// The first and the last band of each feature.
+    ends: Vec<(usize, usize)>,
 }
 
 /// How to find the band of a feature with levels.
@@ -63,7 +67,7 @@ struct LevelCells {
 impl Bands {
     /// The bands of a document's features: numbers in round steps, levels one by one.
     pub fn of(document: &PolicyDocument) -> Self {
-        let (mut numeric, mut levelled, mut bands) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut numeric, mut levelled, mut bands): (Vec<NumericCells>, _, _) = (Vec::new(), Vec::new(), Vec::new());
         for (feature, described) in document.features().iter().enumerate() {
             let (first, coordinate) = (bands.len(), document.offset(feature));
             match &described.kind {
@@ -78,7 +82,15 @@ impl Bands {
                     );
                     // The small summand puts a value on an edge into the upper band, whatever the rounding.
                     let (offset, scale) = (low / step - start + 1e-9, (high - low) / step);
-                    numeric.push(NumericCells { first, last: bands.len() - 1, coordinate, offset, scale });
+                    if numeric.last().is_none_or(|cells| cells.coordinates.end != coordinate) {
+                        numeric.push(NumericCells { coordinates: coordinate..coordinate, ..NumericCells::default() });
+                    }
+                    if let Some(cells) = numeric.last_mut() {
+                        cells.coordinates.end += 1;
+                        cells.offsets.push(offset);
+                        cells.scales.push(scale);
+                        cells.ends.push((first, bands.len() - 1));
+                    }
                 }
                 FeatureKind::Levels(levels) => {
                     let members = levels.iter().cloned().map(Members::Level);
@@ -96,18 +108,45 @@ impl Bands {
     }
 
     /// The bands that a person is in, one for each feature.
+    pub fn of_person(&self, context: &[f64]) -> impl Iterator<Item = usize> {
+        let mut bands = Vec::new();
+        self.each(context, |band| bands.push(band));
+        bands.into_iter()
+    }
+
+    /// Counts a person in every band that they are in.
+    #[inline]
+    pub(crate) fn count(&self, context: &[f64], people: &mut [u64]) {
+        self.each(context, |band| people[band] += 1);
+    }
+
+    #[inline]
+    fn each(&self, context: &[f64], mut take: impl FnMut(usize)) {
+        for cells in &self.numeric {
+            cells.each(&context[cells.coordinates.clone()], &mut take);
+        }
+        for cells in &self.levels {
+            let levels = &context[cells.coordinates.clone()];
+            take(cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1));
+        }
+    }
+}
+
+impl NumericCells {
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
-        let numeric = self.numeric.iter().map(|cells| {
-            let at = floor(cells.offset + cells.scale * context[cells.coordinate]);
-            (cells.first + at as usize).min(cells.last)
-        });
-        let levels = self.levels.iter().map(|cells| {
-            let levels = &context[cells.coordinates.clone()];
-            cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
-        });
-        numeric.chain(levels)
+    fn each(&self, values: &[f64], take: &mut impl FnMut(usize)) {
+        let (offsets, scales) = (self.offsets.chunks(TOGETHER), self.scales.chunks(TOGETHER));
+        let values = values.chunks(TOGETHER).zip(self.ends.chunks(TOGETHER));
+        for ((offsets, scales), (values, ends)) in offsets.zip(scales).zip(values) {
+            let mut found = [0; TOGETHER];
+            for (((found, offset), scale), value) in found.iter_mut().zip(offsets).zip(scales).zip(values) {
+                *found = floor(offset + scale * value);
+            }
+            for (&found, &(first, last)) in found.iter().zip(ends) {
+                take((first + found as usize).min(last));
+            }
+        }
     }
 }
 

@@ -19,8 +19,9 @@ struct Last {
     file: usize,
 }
 
+/// A time, as far as its order needs it.
 #[derive(PartialEq, Clone, Copy)]
-enum Time {
+pub(super) enum Time {
     Number(f64),
     /// Compared as it is written.
     Text,
@@ -46,8 +47,18 @@ impl Order {
         text: &mut String,
     ) -> Result<(), OutOfOrder> {
         let time = read(record, wanted, text).map_err(OutOfOrder::Row)?;
+        self.check((time, text), (file, record.line()), || record.location(wanted))
+    }
+
+    /// Checks that a time is not before the last, given its file and line.
+    pub(super) fn check(
+        &mut self,
+        (time, text): (Time, &String),
+        (file, line): (usize, u64),
+        location: impl Fn() -> Location,
+    ) -> Result<(), OutOfOrder> {
         let Some(last) = &mut self.last else {
-            self.last = Some(Last { time, text: text.clone(), location: record.location(wanted), file });
+            self.last = Some(Last { time, text: text.clone(), location: location(), file });
             return Ok(());
         };
         let backwards = match (last.time, time) {
@@ -62,22 +73,23 @@ impl Order {
             return Err(OutOfOrder::Rows(CasesError::Backwards {
                 earlier: Box::new(last.location.clone()),
                 earlier_time: last.text.clone(),
-                later: Box::new(record.location(wanted)),
+                later: Box::new(location()),
                 later_time: text.clone(),
             }));
         }
         last.time = time;
         last.text.clone_from(text);
         if last.file == file {
-            last.location.set_line(record.line());
+            last.location.set_line(line);
         } else {
-            (last.location, last.file) = (record.location(wanted), file);
+            (last.location, last.file) = (location(), file);
         }
         Ok(())
     }
 }
 
-fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<Time, RowProblem> {
+/// Reads a row's time into `text`.
+pub(super) fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<Time, RowProblem> {
     text.clear();
     match record.value(wanted) {
         FieldValue::Missing => return Err(RowProblem::NotTime { found: "nothing".to_owned() }),
