@@ -128,7 +128,7 @@ fn read_pieces<F: FnMut(&[LoggedCase]), E>(
             }
             ordered.error.is_none()
         });
-        if settled != Some(true) {
+        if !settled {
             return Ok(());
         }
         work(block.cases());
@@ -157,18 +157,16 @@ impl<T> Queue<T> {
         Self { turn: Mutex::new(Turn { number: 0, has_ended: false, guarded }), moved: Condvar::new() }
     }
 
-    /// Calls a function when all with a smaller number have had their turn; `None` if the queue has ended.
-    fn at_turn<R>(&self, number: u64, call: impl FnOnce(&mut T) -> R) -> Option<R> {
+    /// Calls a function when all with a smaller number have had their turn. The queue ends if it returns false. False if the queue has ended.
+    fn at_turn(&self, number: u64, call: impl FnOnce(&mut T) -> bool) -> bool {
         let waits = |turn: &mut Turn<T>| turn.number != number && !turn.has_ended;
         let mut turn = self.moved.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
-        if turn.has_ended {
-            return None;
+        if !turn.has_ended {
+            turn.has_ended = !call(&mut turn.guarded);
+            turn.number += 1;
+            self.moved.notify_all();
         }
-        let result = call(&mut turn.guarded);
-        turn.number += 1;
-        drop(turn);
-        self.moved.notify_all();
-        Some(result)
+        !turn.has_ended
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn<T>> {

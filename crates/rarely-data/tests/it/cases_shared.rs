@@ -138,7 +138,7 @@ fn pieces_end_between_rows() {
         }
         // With one mistake more than is allowed, the message names the first ones.
         let error = cases(&columns(false, false), &[path], 41).expect_err("too many");
-        assert!(error.to_string().contains("line 6, column 8"), "{error}");
+        assert!(error.to_string().contains("line 7, column 8"), "{error}");
     }
 }
 
