@@ -40,7 +40,7 @@ pub(crate) fn centred_square(whole: u64) -> u64 {
     const LOW: u64 = 0xffff_ffff;
     /// `½²`, and half a step.
     const MIDDLE: u64 = (HALF * HALF + HALF).cast_unsigned();
-    let square = (whole & LOW) * (whole & LOW);
+    let square = (whole & LOW).wrapping_mul(whole & LOW);
     square.wrapping_add(MIDDLE).wrapping_sub(whole << BITS) >> BITS
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn floor(t: f64) -> i64 {
     const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
     let nearest = t + WHOLE;
     let above = nearest - WHOLE > t;
-    (nearest.to_bits() as i64).wrapping_sub(WHOLE.to_bits() as i64) - i64::from(above)
+    (nearest.to_bits() as i64).wrapping_sub(WHOLE.to_bits() as i64).wrapping_sub(i64::from(above))
 }
 
 /// The whole numbers of rewards: a reward is `start + step·Y`.

@@ -2,10 +2,10 @@
 
 use crate::fixed_point::{ONE, RewardGrid, centred_square, whole};
 
-/// Rows of a block.
-const ROWS: usize = 64;
+/// Rows of a block: one column of them fits into the registers of the oldest processors, and is multiplied by all others from there.
+const ROWS: usize = 16;
 /// Blocks whose sums fit into machine words: 512 rows of products below 2⁵⁴.
-const BLOCKS: u32 = 8;
+const BLOCKS: u32 = 32;
 /// Numbers of a row are below this.
 const LIMIT: u64 = 1 << 27;
 /// Says that numbers have 32 bits, so that several are multiplied at once.
@@ -17,6 +17,8 @@ pub(crate) struct RowBlock {
     /// One row after the other: the context, then the reward.
     waiting: Vec<f64>,
     rows: usize,
+    /// The same in whole numbers, by columns, for the time of a multiplication.
+    columns: Vec<Column>,
     /// The lower triangle of the products' sums, by rows.
     sums: Vec<u64>,
     blocks: u32,
@@ -53,12 +55,12 @@ impl RowBlock {
         if self.rows == 0 {
             return None;
         }
-        let Some(columns) = columns(&self.waiting, self.rows, shape) else {
+        if !fill(&mut self.columns, &self.waiting, self.rows, shape) {
             self.rows = 0;
             return Some(std::mem::take(&mut self.waiting));
-        };
+        }
         self.sums.resize(wide.len(), 0);
-        add_products(&columns, &mut self.sums);
+        add_products(&self.columns, &mut self.sums);
         self.waiting.clear();
         self.rows = 0;
         self.blocks += 1;
@@ -82,36 +84,40 @@ impl RowBlock {
     }
 }
 
-/// The rows by columns, in whole numbers; `None` if one is too large. Rows that are missing are 0.
-fn columns(waiting: &[f64], rows: usize, shape: RowShape<'_>) -> Option<Vec<Column>> {
+/// Fills columns with the rows in whole numbers, and with 0 where rows are missing. False if a number is too large.
+fn fill(columns: &mut Vec<Column>, waiting: &[f64], rows: usize, shape: RowShape<'_>) -> bool {
     let width = waiting.len() / rows;
-    let mut columns: Vec<Column> = Vec::with_capacity(width + shape.squares.len() + 1);
-    let mut all = 0;
-    let mut push = |columns: &mut Vec<Column>, mut column: Column| {
-        column[rows..].fill(0);
-        all |= column.iter().fold(0, |all, value| all | value);
-        columns.push(column);
-    };
-    for at in 0..width - 1 {
-        push(&mut columns, column(waiting, width, at, |value| whole(value).cast_unsigned()));
+    columns.resize(width + shape.squares.len() + 1, [0; ROWS]);
+    let (contexts, others) = columns.split_at_mut(width - 1);
+    for (at, column) in contexts.iter_mut().enumerate() {
+        *column = numbers(waiting, width, at).map(|value| whole(value).cast_unsigned());
     }
-    for &coordinate in shape.squares {
-        let square = columns[coordinate].map(centred_square);
-        push(&mut columns, square);
+    let (squares, last) = others.split_at_mut(shape.squares.len());
+    for (column, &coordinate) in squares.iter_mut().zip(shape.squares) {
+        *column = contexts[coordinate].map(centred_square);
     }
-    push(&mut columns, [ONE.cast_unsigned(); ROWS]);
-    push(&mut columns, column(waiting, width, width - 1, |reward| shape.rewards.whole(reward).cast_unsigned()));
-    (all < LIMIT).then_some(columns)
+    if let [one, reward] = last {
+        *one = [ONE.cast_unsigned(); ROWS];
+        *reward = numbers(waiting, width, width - 1).map(|value| shape.rewards.whole(value).cast_unsigned());
+    }
+    if rows < ROWS {
+        columns.iter_mut().for_each(|column| column[rows..].fill(0));
+    }
+    let all = columns.iter().fold([0; ROWS], |mut all, column| {
+        all.iter_mut().zip(column).for_each(|(all, value)| *all |= value);
+        all
+    });
+    all.iter().all(|all| *all < LIMIT)
 }
 
 /// One number of all rows.
 #[inline]
-fn column(waiting: &[f64], width: usize, at: usize, whole: impl Fn(f64) -> u64) -> Column {
+fn numbers(waiting: &[f64], width: usize, at: usize) -> [f64; ROWS] {
     let mut numbers = [0.0; ROWS];
     for (number, row) in numbers.iter_mut().zip(waiting.chunks_exact(width)) {
         *number = row[at];
     }
-    numbers.map(whole)
+    numbers
 }
 
 /// Adds to the lower triangle, by rows, the products of every two columns.
@@ -128,11 +134,12 @@ fn add_products(columns: &[Column], sums: &mut [u64]) {
     }
 }
 
+/// The sum of the products, which is below 2⁶⁴: a check for each would keep the compiler from multiplying several rows at once.
 #[inline]
 fn dot(one: &Column, other: &Column) -> u64 {
-    let mut sum = 0;
+    let mut sum = 0_u64;
     for row in 0..ROWS {
-        sum += (one[row] & LOW) * (other[row] & LOW);
+        sum = sum.wrapping_add((one[row] & LOW).wrapping_mul(other[row] & LOW));
     }
     sum
 }
