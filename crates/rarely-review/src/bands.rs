@@ -11,7 +11,7 @@ use crate::fixed_point::floor;
 const BANDS: f64 = 7.0;
 
 /// Features whose bands are found together.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 4;
 
 /// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,16 +136,22 @@ impl NumericCells {
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn each(&self, values: &[f64], take: &mut impl FnMut(usize)) {
-        let (offsets, scales) = (self.offsets.chunks(TOGETHER), self.scales.chunks(TOGETHER));
-        let values = values.chunks(TOGETHER).zip(self.ends.chunks(TOGETHER));
-        for ((offsets, scales), (values, ends)) in offsets.zip(scales).zip(values) {
+        let mut band = |found: i64, (first, last): (usize, usize)| take((first.wrapping_add(found as usize)).min(last));
+        let (offsets, last_offsets) = self.offsets.as_chunks::<TOGETHER>();
+        let (scales, last_scales) = self.scales.as_chunks::<TOGETHER>();
+        let (values, last_values) = values.as_chunks::<TOGETHER>();
+        let (ends, last_ends) = self.ends.as_chunks::<TOGETHER>();
+        for (((offsets, scales), values), ends) in offsets.iter().zip(scales).zip(values).zip(ends) {
             let mut found = [0; TOGETHER];
-            for (((found, offset), scale), value) in found.iter_mut().zip(offsets).zip(scales).zip(values) {
-                *found = floor(offset + scale * value);
+            for at in 0..TOGETHER {
+                found[at] = floor(offsets[at] + scales[at] * values[at]);
             }
-            for (&found, &(first, last)) in found.iter().zip(ends) {
-                take((first + found as usize).min(last));
+            for at in 0..TOGETHER {
+                band(found[at], ends[at]);
             }
+        }
+        for (((offset, scale), value), ends) in last_offsets.iter().zip(last_scales).zip(last_values).zip(last_ends) {
+            band(floor(offset + scale * value), *ends);
         }
     }
 }

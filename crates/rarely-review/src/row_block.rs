@@ -101,7 +101,9 @@ fn fill(columns: &mut Vec<Column>, waiting: &[f64], rows: usize, shape: RowShape
         *reward = numbers(waiting, width, width - 1).map(|value| shape.rewards.whole(value).cast_unsigned());
     }
     if rows < ROWS {
-        columns.iter_mut().for_each(|column| column[rows..].fill(0));
+        for column in columns.iter_mut() {
+            column[rows..].fill(0);
+        }
     }
     let all = columns.iter().fold([0; ROWS], |mut all, column| {
         all.iter_mut().zip(column).for_each(|(all, value)| *all |= value);

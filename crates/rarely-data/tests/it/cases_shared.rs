@@ -1,6 +1,7 @@
 //! Cases that are read and worked on at the same time.
 
 use std::fmt::Write as _;
+use std::slice;
 
 use parquet::basic::Compression;
 use rarely_data::{Cases, DataError, LoggedCase};
@@ -99,7 +100,7 @@ fn the_watcher_may_stop_it() {
 #[should_panic(expected = "panicked")]
 fn a_worker_that_panics_is_reported() {
     let (_folders, mut cases) = opened(&[50_000], None);
-    let work = |_: &mut (), case: &LoggedCase| assert!(case.position != 20_000, "a worker panicked");
+    let work = |(): &mut (), case: &LoggedCase| assert!(case.position != 20_000, "a worker panicked");
     _ = cases.share::<_, DataError>(&mut [(); 3], work, |_| Ok(()));
 }
 
@@ -133,7 +134,7 @@ fn pieces_end_between_rows() {
     for line_end in ["\n", "\r\n", "\r"] {
         let (_folder, path) = file("log.csv", irregular(line_end, 25_000));
         for time in [false, true] {
-            let (found, rejected) = cases(&columns(false, time), &[path.clone()], 100).expect("cases");
+            let (found, rejected) = cases(&columns(false, time), slice::from_ref(&path), 100).expect("cases");
             assert_eq!((found.len(), rejected.len()), (24_958, 42), "{line_end:?}");
         }
         // With one mistake more than is allowed, the message names the first ones.
@@ -149,7 +150,7 @@ fn a_time_that_goes_back_is_found_between_pieces() {
         let late = text.replace(&format!(",{row}\n"), ",-5\n");
         assert_ne!(late, text);
         let (_folder, path) = file("log.csv", late);
-        let error = cases(&columns(false, true), &[path.clone()], 100).expect_err("backwards");
+        let error = cases(&columns(false, true), &[path], 100).expect_err("backwards");
         assert!(error.to_string().contains("found -5"), "{error}");
         // A time of another kind is a row that cannot be used.
         let other = text.replace(&format!(",{row}\n"), ",2026-11-16\n");

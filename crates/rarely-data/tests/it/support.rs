@@ -139,7 +139,7 @@ pub(crate) fn cases_of(
         while cases.next(&mut case)? {
             all.push(case.clone());
         }
-        finished(&cases, all)
+        Ok(finished(&cases, all))
     });
     let said = |result: &Result<_, DataError>| result.as_ref().map_err(explained).cloned();
     // A pipe is gone after the first reading.
@@ -150,25 +150,25 @@ pub(crate) fn cases_of(
                 cases.share::<_, DataError>(&mut found, |mine, case| mine.push(case.clone()), |_| Ok(()))?;
                 let mut all = found.concat();
                 all.sort_by_key(|case| case.position);
-                finished(&cases, all)
+                Ok(finished(&cases, all))
             });
             assert!(said(&shared) == said(&one_by_one), "by {workers}");
         }
         let ahead = open().and_then(|mut cases| {
             let mut all = Vec::new();
             cases.read_ahead::<DataError>(|case| all.push(case.clone()), |_| Ok(()))?;
-            finished(&cases, all)
+            Ok(finished(&cases, all))
         });
         assert!(said(&ahead) == said(&one_by_one), "read ahead");
     }
     one_by_one
 }
 
-fn finished(cases: &Cases, all: Vec<LoggedCase>) -> Result<(Vec<LoggedCase>, Vec<String>), DataError> {
+fn finished(cases: &Cases, all: Vec<LoggedCase>) -> (Vec<LoggedCase>, Vec<String>) {
     let (read, in_all) = cases.progress();
     assert_eq!(read, in_all, "all bytes are read at the end");
     assert_eq!(cases.rejected().len() as u64, cases.rejected_count());
-    Ok((all, cases.rejected().iter().map(ToString::to_string).collect()))
+    (all, cases.rejected().iter().map(ToString::to_string).collect())
 }
 
 /// A column of a Parquet file.

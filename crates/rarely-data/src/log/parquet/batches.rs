@@ -29,7 +29,7 @@ struct Next {
     group: usize,
     left_in_group: u64,
     /// The row group that comes after it.
-    next_group: usize,
+    following_group: usize,
     /// Rows before it.
     rows: u64,
 }
@@ -63,7 +63,7 @@ impl Batches {
     /// Rows that were unpacked, and whether there are no more.
     pub(super) fn progress(&self) -> (u64, bool) {
         let next = lock(&self.next);
-        (next.rows, next.left_in_group == 0 && next.next_group == self.source.metadata().num_row_groups())
+        (next.rows, next.left_in_group == 0 && next.following_group == self.source.metadata().num_row_groups())
     }
 
     /// Unpacks the next batch into the columns of a reader, which have these names. An error comes with the number of its batch.
@@ -106,12 +106,12 @@ impl Batches {
     /// The number, the row group and the rows that are left in it of the next batch; it counts as unpacked.
     fn next_rows(&self, next: &mut Next) -> Result<(u64, usize, u64), String> {
         let metadata = self.source.metadata();
-        while next.left_in_group == 0 && next.next_group < metadata.num_row_groups() {
-            let rows = metadata.row_group(next.next_group).num_rows();
+        while next.left_in_group == 0 && next.following_group < metadata.num_row_groups() {
+            let rows = metadata.row_group(next.following_group).num_rows();
             next.left_in_group =
-                u64::try_from(rows).map_err(|_| format!("row group {} has {rows} rows", next.next_group))?;
-            next.group = next.next_group;
-            next.next_group += 1;
+                u64::try_from(rows).map_err(|_| format!("row group {} has {rows} rows", next.following_group))?;
+            next.group = next.following_group;
+            next.following_group += 1;
         }
         let (number, left) = (next.number, next.left_in_group);
         let rows = left.min(BATCH as u64);
