@@ -126,11 +126,11 @@ impl Tally {
         self.add_to_sums(row);
         self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
-            let tried = &mut self.tried[arm.index()];
-            bands.of_person(context).for_each(|band| tried[band] += 1);
+            bands.count(context, &mut self.tried[arm.index()]);
         }
-        if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
-            jumps.add(running.at(context), arm.index(), reward);
+        let z = self.running.as_ref().map(|running| running.at(context));
+        if let (Some(jumps), Some(z)) = (&mut self.jumps, z) {
+            jumps.add(z, arm.index(), reward);
         }
         if let Some(sums) = &mut self.propensities {
             sums.add(row);
@@ -141,8 +141,8 @@ impl Tally {
         } else {
             self.sample.offer(priority, context);
         }
-        if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
-            rows.offer(priority, running.at(context), arm.index(), reward);
+        if let (Some(rows), Some(z)) = (&mut self.rows, z) {
+            rows.offer(priority, z, arm.index(), reward);
         }
         let file = row.place.map_or_else(|| self.file_of(number), |place| place.file);
         if self.sources.len() <= file {

@@ -103,7 +103,11 @@ impl PyState {
         let rejected = log.tally.rejected();
         if rejected > reject_limit {
             let what = format!("{rejected} rows of the log cannot be used ({})", reasons.join("; "));
-            return Err(error::REVIEW.with_help(py, what, "correct them, leave them out with where, or give reject_limit"));
+            return Err(error::REVIEW.with_help(
+                py,
+                what,
+                "correct them, leave them out with where, or give reject_limit",
+            ));
         }
         Ok(Self { document, tally: log.tally, rejected: reasons })
     }
@@ -187,7 +191,8 @@ impl PyState {
 
 impl PyState {
     fn base(&self, py: Python<'_>, people: Option<Vec<f64>>) -> PyResult<EvidenceBase<'_>> {
-        py.detach(|| EvidenceBase::of(&self.document.checked, &self.tally, people)).map_err(|error| reviewing(py, &error))
+        py.detach(|| EvidenceBase::of(&self.document.checked, &self.tally, people))
+            .map_err(|error| reviewing(py, &error))
     }
 
     fn second_reading(py: Python<'_>, base: &EvidenceBase<'_>) -> PyResult<SecondReading> {
