@@ -207,7 +207,7 @@ fn mixture(cases: u64, share: f64) -> Result<Mixture, ConfirmError> {
 /// By sets that hold for every change at once.
 fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
     let (before, after) = base.decisions(at);
-    let (gain, _) = base.confidence().sharp(&base.statistics).gain(base.contexts(), before, after)?;
+    let (gain, _) = base.sharp().gain(base.contexts(), before, after)?;
     Ok(Confirmed {
         interval: gain.interval,
         standard: if base.document.noise().is_some() { Standard::Certain } else { Standard::Approximate },
@@ -276,5 +276,5 @@ pub(crate) fn part_gain(
             return Ok(Interval::around(estimate, half_width));
         }
     }
-    Ok(base.confidence().sharp(&base.statistics).gain(contexts, before, after)?.0.interval)
+    Ok(base.sharp().gain(contexts, before, after)?.0.interval)
 }

@@ -210,7 +210,7 @@ fn jumps(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
         let found = by_rows.map_or_else(|| jumps.jump(at, Kernel::Triangular, Bandwidth::Rule), |(jump, _)| Ok(jump));
         let bandwidth = found.as_ref().map_or(10.0 * jumps.bin_width(), |jump| jump.bandwidth);
         let person = at_the_cut(base, &running, cut.at, bandwidth);
-        let Interval { estimate, lower, upper } = base.set().difference_interval(&person, cut.upper, cut.lower);
+        let Interval { estimate, lower, upper } = base.region().difference_interval(&person, cut.upper, cut.lower);
         let options = [cut.lower, cut.upper].map(|option| document.options()[option].clone());
         let warning = match &found {
             Ok(jump) => {

@@ -38,6 +38,7 @@
 //! |---|---|
 //! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
+//! | `time_marks` | sums at a few rounds of a log in time order, where sharp sets start afresh |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
 //! | `propensities`, `second_reading`, `propensity_reading`, `model_free` | checks of logged propensities; robust errors, values of rules and model-free gains from a second reading |
 //! | `candidates` | the rules that are tried as a change, within the document's limits, with the fewest digits |
@@ -97,6 +98,7 @@ mod support;
 mod tally;
 mod tally_error;
 mod tally_row;
+mod time_marks;
 mod trend;
 mod verdict;
 

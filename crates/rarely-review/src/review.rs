@@ -1,6 +1,6 @@
 //! A review: the judgement of a rule, what the data cannot say, and checks of the model.
 
-use rarely_core::{Population, Stuck};
+use rarely_core::Stuck;
 
 use crate::checks::{Check, checks};
 use crate::error::ReviewError;
@@ -65,8 +65,7 @@ pub fn review(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Review, ReviewEr
 /// # Errors
 /// [`ReviewError`] if the people do not fit.
 pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) -> Result<Review, ReviewError> {
-    let population = Population::supplied(base.contexts())?;
-    let stuck = base.set().stuck(&population);
+    let stuck = base.stuck();
     // Where more cases of the same kind would decide, no experiment is needed.
     let waits = judgement.reasons.iter().any(|reason| {
         matches!(reason, VerdictReason::NotShown { further_cases: Some(_), .. } | VerdictReason::NotCertain { .. })

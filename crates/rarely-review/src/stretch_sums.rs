@@ -226,6 +226,10 @@ impl PartialEq for Stretches {
 }
 
 impl Stretch {
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         for (mine, theirs) in [(&mut self.proposing, &other.proposing), (&mut self.confirming, &other.confirming)] {

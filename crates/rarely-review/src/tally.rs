@@ -20,6 +20,7 @@ use crate::running_variable::RunningVariable;
 use crate::stretch_sums::{PartSums, Stretch, Stretches};
 use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
+use crate::time_marks::TimeMarks;
 
 pub use saved::TALLY_FORMAT;
 
@@ -33,6 +34,9 @@ pub struct Tally {
     sources: Vec<Source>,
     /// The sums of rows that are not divided: those of a live policy, and of states from before rows were divided.
     options: Vec<Moments>,
+    /// The same at planned rounds.
+    #[serde(default, skip_serializing_if = "TimeMarks::is_empty")]
+    time_marks: TimeMarks,
     /// The sums of the other rows.
     #[serde(default, skip_serializing_if = "Stretches::is_empty")]
     stretches: Stretches,
@@ -82,6 +86,7 @@ impl Tally {
             rejected: 0,
             sources: Vec::new(),
             options: reward_grids(document).into_iter().map(empty).collect(),
+            time_marks: TimeMarks::default(),
             stretches: Stretches::default(),
             row_set: RowSet::default(),
             looks: Vec::new(),
@@ -155,6 +160,7 @@ impl Tally {
     fn add_to_sums(&mut self, row: &TallyRow<'_>) {
         let at = row.arm.index();
         if !self.divides {
+            self.time_marks.follow(row.place.map(|place| place.position), &self.options);
             self.options[at].add_weighted(row.context, row.reward, row.weight);
             return;
         }
@@ -172,12 +178,12 @@ impl Tally {
         }
     }
 
-    /// Corrects the reward of a row that was added: up to rounding, the sums are those with the new reward from the start. The sample
-    /// of people and the identity of the log do not change.
+    /// Corrects the reward of a row that was added when so many [marks](Tally::marks) had been taken: up to rounding, the sums are those
+    /// with the new reward from the start. The sample of people and the identity of the log do not change.
     ///
     /// A row from before the tally last [followed](Tally::follow) another rule is for [`Tally::correct_earlier`].
-    pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
-        self.correct_earlier(context, arm, old_reward, new_reward);
+    pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
+        self.correct_earlier(context, arm, old_reward, new_reward, marks);
         if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
             jumps.correct(running.at(context), arm.index(), old_reward, new_reward);
         }
@@ -185,7 +191,8 @@ impl Tally {
 
     /// As [`Tally::correct`], for a row from before the tally last [followed](Tally::follow) another rule: it is not in the sums at the
     /// cuts, so that these do not change.
-    pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
+    pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
+        self.time_marks.correct(marks, arm, context, (old_reward, new_reward));
         self.options[arm.index()].correct(context, old_reward, new_reward);
         self.rows = None;
     }
@@ -238,6 +245,7 @@ impl Tally {
         }
         self.sources.extend(&other.sources);
         self.stretches.append(&other.stretches);
+        self.time_marks.append(&other.time_marks);
         self.row_set.merge(other.row_set);
         if self.looks.is_empty() {
             self.looks.clone_from(&other.looks);
@@ -331,6 +339,15 @@ impl Tally {
             part.arm_sums()
         };
         Some(self.stretches.confirming()?.into_iter().map(scaled).collect())
+    }
+
+    /// How often the sums of rows that are not divided were remembered for sharp sets.
+    pub fn marks(&self) -> usize {
+        self.time_marks.count()
+    }
+
+    pub(crate) fn time_marks(&self) -> &TimeMarks {
+        &self.time_marks
     }
 
     /// The sums of all rows in stretches of time.
