@@ -272,7 +272,9 @@ pub(crate) fn part_gain(
         if let (Ok(estimate), Ok(error), Ok(degrees)) =
             (part.fit.estimate(&functional), part.fit.sums_error(&functional), part.fit.degrees(&functional))
         {
-            let half_width = multiplier(base, degrees, part.fit.cases())? * error;
+            let effect = base.known_design_effect();
+            let error = effect.factor.sqrt() * error;
+            let half_width = multiplier(base, effect.degrees(degrees), part.fit.cases())? * error;
             return Ok(Interval::around(estimate, half_width));
         }
     }

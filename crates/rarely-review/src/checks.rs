@@ -121,7 +121,7 @@ pub enum JumpWarning {
 /// All checks.
 pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let totals = tally.totals();
-    let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(Moments::curvature).collect();
+    let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(|sums| base.curvature(sums)).collect();
     // The first of all: other numbers may rest on them.
     let propensities = tally.propensities().map(|sums| sums.checks(base.document)).unwrap_or_default();
     let mut checks: Vec<Check> = propensities.into_iter().map(Check::Propensity).collect();

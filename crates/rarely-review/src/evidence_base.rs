@@ -10,6 +10,8 @@ use rarely_core::{
 use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
 use crate::candidates::{Candidate, candidates, rows_needed};
+use crate::curvature::{Curvature, NoCurvature};
+use crate::design_effect::DesignEffect;
 use crate::error::ReviewError;
 use crate::log_rate::LogRate;
 use crate::model_free::ModelFreeGain;
@@ -38,6 +40,8 @@ pub struct EvidenceBase<'a> {
     sharp: SharpSet,
     /// The radius of planned looks, where the design allows them.
     radius: Option<f64>,
+    /// `None` where rows are in clusters or have weights, and were not read again.
+    design_effect: Option<DesignEffect>,
     candidates: Vec<Candidate>,
     /// What the rule in force decides for the people, …
     before: Vec<Arm>,
@@ -90,7 +94,7 @@ impl<'a> EvidenceBase<'a> {
         let estimates = regression(document, &proposing)?.estimates();
         let mut base =
             Self::with_candidates(document, statistics, people, &estimates, &rows, estimated_noise(&totals))?;
-        if let Some(looks) = document.standard().looks().filter(|_| document.log_columns().rows_are_alike()) {
+        if let Some(looks) = document.standard().looks() {
             base.radius = planned_radius(document, &totals, looks);
         }
         let fit = LeastSquares::from_sums(document.shape(), &confirming)?;
@@ -144,6 +148,7 @@ impl<'a> EvidenceBase<'a> {
             statistics,
             confidence,
             radius: None,
+            design_effect: document.log_columns().rows_are_alike().then_some(DesignEffect::NONE),
             candidates,
             before,
             after,
@@ -166,6 +171,7 @@ impl<'a> EvidenceBase<'a> {
     pub fn with_second_reading(mut self, reading: SecondReading) -> Self {
         let minimum = self.document.change().minimum_gain;
         let anytime = self.is_anytime();
+        self.widen(reading.design_effect());
         if let Some(part) = &mut self.confirming {
             let (errors, propensities) = reading.finish(&part.fit, &part.functionals);
             part.errors = Some(errors);
@@ -175,6 +181,32 @@ impl<'a> EvidenceBase<'a> {
             }
         }
         self
+    }
+
+    /// Takes a design effect into the sets: rows vary as if the noise were larger.
+    fn widen(&mut self, effect: DesignEffect) {
+        let root = effect.factor.sqrt();
+        if let Ok(noise) = Noise::new(root * self.confidence.noise.get()) {
+            self.confidence.noise = noise;
+            self.sharp = self.confidence.sharp(&self.statistics);
+        }
+        self.radius = self.radius.map(|radius| root * radius);
+        self.design_effect = Some(effect);
+    }
+
+    /// What clusters and weights do to variances; `None` if that is not known, because the rows were not read again.
+    pub fn design_effect(&self) -> Option<DesignEffect> {
+        self.design_effect
+    }
+
+    /// The same, where what is not known has to be left out.
+    pub(crate) fn known_design_effect(&self) -> DesignEffect {
+        self.design_effect.unwrap_or(DesignEffect::NONE)
+    }
+
+    /// The test of an option's straight line, which allows for clusters and weights.
+    pub(crate) fn curvature(&self, sums: &Moments) -> Result<Curvature, NoCurvature> {
+        sums.curvature().map(|found| self.known_design_effect().of_curvature(found))
     }
 
     /// Says how fast the log grows, so that further cases can be told in time as well.

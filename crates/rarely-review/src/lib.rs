@@ -45,6 +45,7 @@
 //! | `log_rate` | how fast a log grows |
 //! | `evidence_base` | assumptions, statistics, candidates and people |
 //! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
+//! | `design_effect` | how much less rows of clusters, or with weights, say than independent ones |
 //! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
 //! | `impact`, `support` | who gets another option; where options were not tried |
 //! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
@@ -66,6 +67,7 @@ mod candidates;
 mod checks;
 mod curvature;
 mod demotion;
+mod design_effect;
 mod error;
 mod evidence_base;
 mod exploration_forecast;
@@ -108,6 +110,7 @@ pub use candidates::{Candidate, CandidateKind};
 pub use checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 pub use curvature::{Curvature, NoCurvature, Term};
 pub use demotion::Demotion;
+pub use design_effect::DesignEffect;
 pub use error::ReviewError;
 pub use evidence_base::EvidenceBase;
 pub use exploration_forecast::ExplorationForecast;

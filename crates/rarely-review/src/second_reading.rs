@@ -4,6 +4,7 @@
 use rarely_core::{Arm, CaseLog, ClusterError, ConfirmError, Contexts, LeastSquares, Parameters, StreamedErrors};
 use rarely_policy::PolicyDocument;
 
+use crate::design_effect::{DesignEffect, DesignReading};
 use crate::evidence_base::ConfirmingPart;
 use crate::propensity_reading::PropensityReading;
 use crate::tally_row::TallyRow;
@@ -16,6 +17,8 @@ pub struct SecondReading {
     /// A row times the root of its weight.
     scaled: Vec<f64>,
     propensities: Option<PropensityReading>,
+    /// Where rows are in clusters or have weights.
+    design: Option<DesignReading>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,13 +49,15 @@ pub(crate) enum GainErrors {
 
 impl SecondReading {
     pub(crate) fn new(document: &PolicyDocument, part: &ConfirmingPart) -> Self {
-        let errors = if document.log_columns().cluster.is_some() {
+        let clustered = document.log_columns().cluster.is_some();
+        let design = (!document.log_columns().rows_are_alike()).then(|| DesignReading::new(&part.fit, clustered));
+        let errors = if clustered {
             ReadRows::Clustered(ClusterRows::default())
         } else {
             ReadRows::Independent(StreamedErrors::new(&part.fit, &part.functionals))
         };
         let propensities = part.propensities.clone();
-        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities }
+        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities, design }
     }
 
     /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
@@ -62,6 +67,9 @@ impl SecondReading {
 
     /// Adds one row, as in the first reading.
     pub fn add_row(&mut self, row: &TallyRow<'_>) {
+        if let Some(design) = &mut self.design {
+            design.add(row, row.weight * self.weight_scale);
+        }
         if row.proposes() {
             return;
         }
@@ -81,6 +89,11 @@ impl SecondReading {
         if let Some(propensities) = &mut self.propensities {
             propensities.add(row);
         }
+    }
+
+    /// What clusters and weights do to variances.
+    pub(crate) fn design_effect(&self) -> DesignEffect {
+        self.design.as_ref().map_or(DesignEffect::NONE, DesignReading::finish)
     }
 
     /// The errors of the candidates' gains, and what was read of propensities.

@@ -5,6 +5,7 @@ mod candidates;
 mod contradictions;
 mod curvature;
 mod cut_rows;
+mod design_effect;
 mod findings;
 mod impact;
 mod judgement;
