@@ -76,7 +76,7 @@ impl TimeMarks {
     }
 
     /// Adds the marks of other rows of the same reading; `sums` and `more` are all rows of either.
-    pub(crate) fn join(&mut self, other: Self, sums: &[Moments], more: &[Moments]) {
+    pub(crate) fn join(&mut self, other: &Self, sums: &[Moments], more: &[Moments]) {
         let count = self.count().max(other.count());
         self.taken.resize(count, sums.to_vec());
         let theirs = other.taken.iter().map(Vec::as_slice).chain(std::iter::repeat(more));
@@ -135,7 +135,9 @@ fn marks(document: &PolicyDocument, tally: &Tally) -> Result<Vec<(u32, Statistic
     let scale = tally.weight_scale();
     let mut found: Vec<(u32, Statistics)> = Vec::new();
     for (number, mut sums) in sums {
-        sums.iter_mut().for_each(|sums| sums.scale(scale));
+        for sums in &mut sums {
+            sums.scale(scale);
+        }
         let statistics = regression(document, &sums)?;
         // Marks that became due together are one.
         if found.last().map_or(0, |(_, last)| last.rounds()) < statistics.rounds() {

@@ -52,7 +52,7 @@ impl Tally {
     fn join(&mut self, mut other: Self) -> Result<(), TallyError> {
         let (sources, stretches) = (std::mem::take(&mut other.sources), std::mem::take(&mut other.stretches));
         let mut marks = std::mem::take(&mut self.time_marks);
-        marks.join(std::mem::take(&mut other.time_marks), &self.options, &other.options);
+        marks.join(&std::mem::take(&mut other.time_marks), &self.options, &other.options);
         self.merge(&other)?;
         self.time_marks = marks;
         self.stretches.join(stretches);

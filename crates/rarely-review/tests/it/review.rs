@@ -252,7 +252,7 @@ impl Printed {
     fn from_rows(world: &World, rows: u64, seed: u64, norm_bound: f64) -> Vec<Self> {
         const PENALTY: Matrix = [[0.01, 0.0], [0.0, 0.01]];
         // Stretches have 64 rows, doubled until there are at most 64 of them. Planned are 16·4^i: a stretch ends there if it is no longer.
-        let stretch = (0..).map(|twice| 64 << twice).find(|stretch| rows <= 64 * stretch).unwrap();
+        let stretch = (0..20).map(|twice| 64 << twice).find(|stretch| rows <= 64 * stretch).unwrap();
         let planned = (1_i32..10).map(|number| (number, 16_u64 << (2 * (number - 1))));
         let ends: Vec<(i32, u64)> = planned.filter(|(_, round)| *round >= stretch && 2 * round <= rows).collect();
         let mut marks = vec![(0, [Sums::default(); 2])];
