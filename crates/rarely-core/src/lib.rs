@@ -126,6 +126,7 @@ pub use gain::{BoundaryMove, Certificate, Gain, GainPart};
 pub use gradient::{Solver, cosine, cosine_gradient};
 pub use interaction::{Round, StepError, World, meet, step};
 pub use least_squares::{ArmFit, ArmSums, CaseLog, LeastSquares};
+pub use marks::planned_mark;
 pub use number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
 pub use outcome_ends::OutcomeEnds;
 pub use outcome_queue::{Delay, OutcomeQueue, WaitingOutcomes};

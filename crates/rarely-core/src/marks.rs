@@ -119,6 +119,23 @@ impl Marks {
         Self { taken, number: 1, due: planned(shape, 1), prequential: None, arm_errors: Vec::new() }
     }
 
+    /// The start, and the marks of a log that is kept as sums: the statistics at each, in time order, with its number.
+    pub(crate) fn at<'a>(
+        shape: Shape,
+        nothing: &[Ridge],
+        earlier: impl Iterator<Item = (u32, u64, &'a [Ridge])>,
+        rounds: u64,
+    ) -> Self {
+        let mut marks = Self::new(shape, nothing);
+        for (number, round, ridges) in earlier {
+            marks.taken.push(MarkedSums::of(number, round, ridges, None));
+            marks.number = number + 1;
+        }
+        marks.due = planned(shape, marks.number);
+        marks.skip_to(shape, rounds);
+        marks
+    }
+
     /// Keeps errors of prediction from now on.
     pub(crate) fn predict(&mut self, shape: Shape) {
         self.prequential = Some(Prequential::default());
@@ -259,7 +276,11 @@ fn sound_errors(prequential: Option<Prequential>, round: u64) -> bool {
     prequential.is_none_or(|errors| (0.0..=1e60).contains(&errors.squares) && errors.count <= round)
 }
 
-/// The planned round of mark `j ≥ 1`: `4kd·4^(j−1)`.
+/// The planned round of mark `j ≥ 1` of [sharp sets](crate::SharpSet): `4kd·4^(j−1)`.
+pub fn planned_mark(shape: Shape, number: u32) -> u64 {
+    planned(shape, number)
+}
+
 fn planned(shape: Shape, number: u32) -> u64 {
     planned_count(shape.parameters(), number)
 }

@@ -8,6 +8,7 @@ pub(crate) mod thompson;
 
 pub use conservative::Baseline;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::algorithm::Algorithm;
@@ -179,7 +180,7 @@ impl Learner {
     /// The parameters that the data have not ruled out, by the sets that are in use.
     pub fn region(&self) -> Region<'_> {
         match self.confidence.sets {
-            Sets::Sharp => Region::Pairs(Box::new(self.sharp())),
+            Sets::Sharp => Region::Pairs(Cow::Owned(self.sharp())),
             Sets::Joint | Sets::PerArm => Region::Ellipsoid(self.set()),
         }
     }

@@ -12,9 +12,11 @@
 //! No bound on the parameters' norm is needed. A pair's set pays for two arms and not for all, and a late mark hardly for what was
 //! known before it: hence "sharp".
 
+mod cuts;
 mod gain;
 mod pairs;
 
+pub(crate) use cuts::first_on_the_way;
 pub(crate) use gain::{PairTally, certain_gain_bound};
 
 use crate::arm::{Parameters, Shape, is_sound};
@@ -190,7 +192,7 @@ impl ArmView {
         Some(Solved { factor, centre: moved, penalty })
     }
 
-    /// MarkedSums 0 with `V̄` for `W` and `θ̂` for `θ_W`.
+    /// Mark 0 with `V̄` for `W` and `θ̂` for `θ_W`.
     fn norm_bounded(ridge: &Ridge, mark: &ArmMark) -> Self {
         let d = ridge.dimension();
         let mut factor: Vec<f64> = ridge.information().collect();

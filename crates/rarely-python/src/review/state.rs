@@ -227,7 +227,7 @@ fn sums_row((kind, option, part, position, numbers): Cells) -> SumsRow {
 fn only_sums(py: Python<'_>) -> PyErr {
     error::REVIEW.with_help(
         py,
-        "the errors of this document's gains are not sums: it declares clusters, propensities or an adaptive design",
+        "the errors of this document's gains are not sums: it declares clusters, weights, propensities or an adaptive design",
         "review the log as a whole, with rarely.review",
     )
 }

@@ -4,7 +4,7 @@ use crate::arm::Parameters;
 use crate::backlog::Backlog;
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
-use crate::cone::{Workspace, normalise};
+use crate::cone::Workspace;
 use crate::confidence::{Interval, SLACK, Sets};
 use crate::context::Contexts;
 use crate::decision::Decision;
@@ -12,13 +12,10 @@ use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
 use crate::policy::switching::Switching;
-use crate::sharp::{PairTally, SharpSet, certain_gain_bound};
+use crate::sharp::{PairTally, SharpSet, certain_gain_bound, first_on_the_way};
 use crate::symmetric::quadratic;
 use crate::trigger::{Schedule, Trigger};
 use crate::update::Update;
-
-/// Halvings of the way from the rule to the estimate.
-const HALVINGS: usize = 40;
 
 /// Outcomes per parameter from which looks compute what they need afresh from the sums. Looks are then `8kd` outcomes apart, which
 /// cost about thirty times as much; and blocks of outcomes need not be learned row by row up to each look.
@@ -267,43 +264,15 @@ impl Switching {
     /// or angle; the first point on the way to the estimate stands in for both. (For one ellipsoid that is the nearest point.)
     fn propose_sharply(&mut self, update: Update, sharp: &SharpSet) {
         self.propose_estimate();
-        let d = self.shape().dimension();
-        let (mut from, mut to) = (self.rule.parameters().clone(), self.learner.statistics().estimates());
+        let from = self.rule.parameters();
         let point = &mut self.workspace.point;
         match update {
             Update::Estimate => {}
             Update::Nearest => {
                 let inside = |point: &[f64]| sharp.excess_of(point) <= SLACK;
-                first_on_the_way(from.values(), to.values(), point, inside);
+                first_on_the_way(from.values(), self.learner.statistics().estimates().values(), point, inside);
             }
-            Update::Conservative(_) => {
-                for parameters in [&mut from, &mut to] {
-                    *parameters = parameters.centred();
-                    normalise(parameters.values_mut());
-                }
-                let mut tests = sharp.boundary_tests();
-                let plausible = |point: &[f64]| tests.implausible(point, d).is_none();
-                first_on_the_way(from.values(), to.values(), point, plausible);
-            }
+            Update::Conservative(_) => point.copy_from_slice(sharp.conservative(from).parameters.values()),
         }
     }
-}
-
-/// Puts the first point between two others that will do into `point`, or the last.
-fn first_on_the_way(from: &[f64], to: &[f64], point: &mut [f64], mut will_do: impl FnMut(&[f64]) -> bool) {
-    let mut place = |share: f64| {
-        for ((point, from), to) in point.iter_mut().zip(from).zip(to) {
-            *point = from + share * (to - from);
-        }
-        will_do(point)
-    };
-    let (mut too_near, mut far_enough) = (0.0, 1.0);
-    if place(0.0) {
-        return;
-    }
-    for _ in 0..HALVINGS {
-        let share = 0.5 * (too_near + far_enough);
-        *(if place(share) { &mut far_enough } else { &mut too_near }) = share;
-    }
-    place(far_enough);
 }
