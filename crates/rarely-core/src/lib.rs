@@ -77,6 +77,7 @@ mod gradient;
 mod interaction;
 mod least_squares;
 mod marks;
+mod noise_bound;
 mod number;
 mod outcome_ends;
 mod outcome_queue;

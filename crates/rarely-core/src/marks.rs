@@ -4,6 +4,7 @@
 //! rounds in all, each a copy of the sums.
 
 use crate::arm::{Shape, is_sound};
+use crate::confidence::UnknownNoise;
 use crate::quantile::chi_squared_quantile;
 use crate::ridge::Ridge;
 use crate::symmetric;
@@ -104,10 +105,28 @@ impl Prequential {
         Self { squares: self.squares + other.squares, count: self.count + other.count }
     }
 
+    /// What was added since, at least by as much as sums of squares round.
+    fn since(self, first: Self) -> Self {
+        let squares = (self.squares - (1.0 - 1e-12) * first.squares).max(0.0);
+        Self { squares, count: self.count - first.count }
+    }
+
     /// `E/χ²⁻¹_n(β_j)`, `β_j = β/(j(j+1))`.
     fn variance_bound(self, number: u32, probability: f64) -> f64 {
         let j = f64::from(number);
         self.squares / chi_squared_quantile(self.count as f64, probability / (j * (j + 1.0)))
+    }
+
+    /// The smallest of the bounds from errors at marks, each with its number. From the second mark on, the errors up to the first are left
+    /// out: they are those of having learned nothing yet. Which errors a mark counts is fixed beforehand, so that all bounds hold.
+    fn least_bound(marks: impl Iterator<Item = (u32, Self)>, probability: f64) -> Option<f64> {
+        let mut first = None;
+        let bound = |(number, errors): (u32, Self)| {
+            let counted = first.map_or(errors, |first| errors.since(first));
+            first.get_or_insert(errors);
+            (counted.count > 0).then(|| counted.variance_bound(number, probability))
+        };
+        marks.filter_map(bound).reduce(f64::min)
     }
 }
 
@@ -198,26 +217,28 @@ impl Marks {
         self.arm_errors.clear();
     }
 
-    /// The same for each arm at its own counts, with `β/k` each, so that variances may differ; infinite for an arm with fewer than
-    /// `4d` outcomes.
-    pub(crate) fn arm_variance_bounds(&self, probability: f64) -> Option<Vec<f64>> {
-        let share = probability / self.arm_errors.len() as f64;
-        let bound = |errors: &ArmErrors| {
-            let marks = (1_u32..).zip(&errors.marked).map(|(number, mark)| mark.variance_bound(number, share));
-            marks.fold(f64::INFINITY, f64::min)
-        };
-        self.prequential.map(|_| self.arm_errors.iter().map(bound).collect())
-    }
-
-    /// `σ²_up = min_{j≥1} E_j/χ²⁻¹_{n_j}(β_j)`, `β_j = β/(j(j+1))`: exceeded by `σ²` with probability at most `β`, if the noise is
+    /// `σ²_up = min_{j≥1} E_j/χ²⁻¹_{n_j}(β_j)`, `β_j = β/(j(j+1))`, `E_j` of the outcomes since the first mark for `j ≥ 2`: exceeded by `σ²` with probability at most `β`, if the noise is
     /// Gaussian with one variance. Errors of prediction stochastically dominate the noise, whatever chose the arms. `None` before
     /// the first mark, or where errors are not kept.
     pub(crate) fn variance_bound(&self, probability: f64) -> Option<f64> {
-        let bound = |mark: &MarkedSums| {
-            let errors = mark.prequential.filter(|errors| errors.count > 0)?;
-            Some(errors.variance_bound(mark.number, probability))
-        };
-        self.taken.iter().skip(1).filter_map(bound).reduce(f64::min)
+        let errors = |mark: &MarkedSums| mark.prequential.map(|errors| (mark.number, errors));
+        Prequential::least_bound(self.taken.iter().skip(1).filter_map(errors), probability)
+    }
+
+    /// The same for each arm at its own counts, with `β/k` each, so that variances may differ; `None` for an arm with fewer than `4d`
+    /// outcomes, or where errors are not kept.
+    pub(crate) fn arm_variance_bounds(&self, arms: usize, probability: f64) -> Vec<Option<f64>> {
+        let share = probability / arms as f64;
+        let bound = |errors: &ArmErrors| Prequential::least_bound((1..).zip(errors.marked.iter().copied()), share);
+        (0..arms).map(|arm| self.arm_errors.get(arm).and_then(bound)).collect()
+    }
+
+    /// How many marks have errors of prediction: while there is no further one, bounds on the noise stay.
+    pub(crate) fn error_marks(&self, unknown: UnknownNoise) -> usize {
+        match unknown {
+            UnknownNoise::OfAllArms => self.taken.iter().filter(|mark| mark.prequential.is_some()).count(),
+            UnknownNoise::OfEachArm => self.arm_errors.iter().map(|errors| errors.marked.len()).sum(),
+        }
     }
 
     /// Whether outcomes came in time order.

@@ -99,6 +99,12 @@ impl ErrorProbability {
         Ok(Self { value, log_inverse: -libm::log(value) })
     }
 
+    /// A share of it, for one of several things that may fail.
+    pub(crate) fn scaled(self, share: f64) -> Self {
+        let value = share * self.value;
+        Self { value, log_inverse: -libm::log(value) }
+    }
+
     /// The number.
     pub const fn get(self) -> f64 {
         self.value

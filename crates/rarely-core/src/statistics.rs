@@ -99,12 +99,12 @@ impl Statistics {
     }
 
     /// [`Statistics::marked`], with the errors of predicting each outcome from those before it: from them follows a bound on noise that
-    /// is not declared. Blocks are then learned row by row.
+    /// is not declared. Blocks are then learned row by row. What is kept already stays.
     #[must_use]
     pub fn marked_and_predicting(self) -> Self {
-        let mut statistics = self.marked();
+        let mut statistics = if self.marks.is_some() { self } else { self.marked() };
         let shape = statistics.shape;
-        if let Some(marks) = &mut statistics.marks {
+        if let Some(marks) = statistics.marks.as_mut().filter(|marks| !marks.predicts()) {
             marks.predict(shape);
         }
         statistics
