@@ -87,6 +87,7 @@ mod plausible;
 mod policy;
 mod population;
 mod population_bounds;
+mod prediction_errors;
 mod quantile;
 mod randomisation;
 mod region;

@@ -1,12 +1,14 @@
 //! The noise that confidence sets are made for: declared, or a bound on it from the outcomes (mathematics §12, "Unknown noise").
 //!
 //! Errors of predicting each outcome from those before it stochastically dominate the noise, whatever chose the arms. So a bound on `σ²`
-//! follows from their squares at each mark. It takes a tenth of the error probability; the sets get the rest.
+//! follows from their squares. It takes a tenth of the error probability; the sets get the rest.
 
 use std::borrow::Cow;
 
 use crate::confidence::{Confidence, UnknownNoise};
+use crate::marks::Marks;
 use crate::number::Noise;
+use crate::prediction_errors::PredictionErrors;
 use crate::statistics::Statistics;
 
 /// The share of the error probability that a bound on unknown noise takes.
@@ -52,7 +54,7 @@ impl Variance<'_> {
     }
 }
 
-/// Noise that is not declared. The bound on it is computed anew only after a mark.
+/// Noise that is not declared. The bound on it is computed anew only when there are twice as many errors.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "UnknownNoise", into = "UnknownNoise"))]
@@ -85,7 +87,7 @@ impl From<NoiseBound> for UnknownNoise {
 impl NoiseBound {
     /// Bounds on `σ²` of each arm.
     pub(crate) fn variances(&self, confidence: &Confidence, statistics: &Statistics) -> Cow<'_, [Option<f64>]> {
-        if !self.variances.is_empty() && self.marks == self.marks_of(statistics) {
+        if !self.variances.is_empty() && self.marks == Self::marks_of(statistics) {
             return Cow::Borrowed(&self.variances);
         }
         Cow::Owned(self.unknown.variance_bounds(confidence, statistics))
@@ -94,12 +96,12 @@ impl NoiseBound {
     /// Computes the bounds anew if there is a new mark.
     pub(crate) fn follow(&mut self, confidence: &Confidence, statistics: &Statistics) {
         if let Cow::Owned(variances) = self.variances(confidence, statistics) {
-            (self.marks, self.variances) = (self.marks_of(statistics), variances);
+            (self.marks, self.variances) = (Self::marks_of(statistics), variances);
         }
     }
 
-    fn marks_of(&self, statistics: &Statistics) -> usize {
-        statistics.marks().map_or(0, |marks| marks.error_marks(self.unknown))
+    fn marks_of(statistics: &Statistics) -> usize {
+        errors(statistics).map_or(0, PredictionErrors::marks)
     }
 
     /// The same assumptions with the largest bound as declared noise, for tests that need one number; infinite if an arm has none.
@@ -115,12 +117,15 @@ impl UnknownNoise {
     /// A bound on `σ²` of each arm.
     pub(crate) fn variance_bounds(self, confidence: &Confidence, statistics: &Statistics) -> Vec<Option<f64>> {
         let (arms, probability) = (statistics.shape().arms(), SHARE * confidence.error_probability.get());
-        let marks = statistics.marks();
+        let Some(errors) = errors(statistics) else { return vec![None; arms] };
         match self {
-            Self::OfAllArms => vec![marks.and_then(|marks| marks.variance_bound(probability)); arms],
-            Self::OfEachArm => {
-                marks.map_or_else(|| vec![None; arms], |marks| marks.arm_variance_bounds(arms, probability))
-            }
+            Self::OfAllArms => vec![errors.variance_bound(probability); arms],
+            Self::OfEachArm => errors.arm_variance_bounds(probability),
         }
     }
+}
+
+/// The errors of prediction of some statistics, if they keep them.
+fn errors(statistics: &Statistics) -> Option<&PredictionErrors> {
+    statistics.marks().and_then(Marks::errors)
 }

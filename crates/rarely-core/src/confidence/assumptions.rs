@@ -58,7 +58,7 @@ impl FromStr for Sets {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UnknownNoise {
-    /// One variance for all arms. Nothing is known of it before the first mark, at `4kd` outcomes.
+    /// One variance for all arms. Nothing is known of it before there are `4kd` outcomes.
     OfAllArms,
     /// A variance for each arm. An arm says nothing before it has `4d` outcomes.
     OfEachArm,
