@@ -171,6 +171,9 @@ impl Switching {
     /// Of the conservative update and the estimate, the one with the larger certain gain. If no policy's gain can be
     /// large enough, stores a witness of that.
     fn propose_certain(&mut self, minimum: f64) -> Proposal {
+        if !self.population.stands_for_others(self.shape()) {
+            return Proposal::Nothing;
+        }
         let greedy = self.proposed_gain(Update::Estimate).map(|gain| gain.interval);
         let Some(greedy) = greedy.filter(|interval| interval.estimate > minimum) else {
             self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);

@@ -79,6 +79,10 @@ impl Switching {
         schedule.in_question |= renewal.is_some() || asked;
         self.watch.reschedule(schedule);
         let change = match self.plan.trigger {
+            // The rule stays in question.
+            Trigger::Question { .. } | Trigger::Gain { .. } if !self.population.stands_for_others(self.shape()) => {
+                Change::Kept
+            }
             Trigger::Question { deviations, minimum } if schedule.in_question => {
                 self.answer_question(deviations, minimum, schedule)
             }

@@ -1,8 +1,8 @@
 //! Policies that are not told the noise: what they claim still holds, and it costs little.
 
 use rarely_core::{
-    Algorithm, Arm, Change, Context, Contexts, Decision, MergeError, Parameters, Policy, Reason, Rng, Rule, Sets,
-    Settings, SettingsError, Shape, Statistics, UnknownNoise,
+    Algorithm, Arm, Certificates, Change, Context, Contexts, Decision, MergeError, Parameters, Policy, Reason, Rng,
+    Rule, Sets, Settings, SettingsError, Shape, Statistics, UnknownNoise,
 };
 
 use crate::coverage::{AT_MOST, DELTA, miss_rate};
@@ -15,6 +15,8 @@ struct Run {
     missed: bool,
     /// A certified change did not gain as much as certified, on its own list.
     false_gain: bool,
+    /// The bound on an arm's noise was below it.
+    false_noise: bool,
     changes: u32,
     regret: f64,
 }
@@ -33,12 +35,13 @@ fn play(settings: Settings, truth: &Parameters, noise: &[f64], rounds: u64, rng:
         if round >= due {
             due = round + (round / 50).max(1);
             run.missed |= !policy.learner().unwrap().sharp_contains(truth);
+            let bounds = policy.learner().unwrap().noise();
+            run.false_noise |= bounds.iter().zip(noise).any(|(bound, &noise)| bound.is_some_and(|bound| bound < noise));
         }
         if let Change::Switched(evidence) = change {
             run.changes += 1;
             let gain = true_gain(truth, &evidence.from, &evidence.to, &*policy);
-            let certified = evidence.certificate.unwrap().gain.interval;
-            run.false_gain |= !certified.contains(gain);
+            run.false_gain |= evidence.certificate.is_some_and(|certificate| !certificate.gain.interval.contains(gain));
         }
     }
     run
@@ -52,6 +55,21 @@ fn true_gain(truth: &Parameters, from: &Parameters, to: &Parameters, policy: &dy
     let mean = |(context, arm): (Context<'_>, &Arm)| sample::dot(context.values(), truth.arm(arm.index()));
     let value = |rule: &Parameters| contexts.iter().zip(&arms(rule)).map(mean).sum::<f64>();
     (value(to) - value(from)) / people.len() as f64
+}
+
+/// The bound on the noise takes a tenth of δ: at δ = 90 % it may fail in 9 % of 2,000 runs and three standard errors, 1.9 %.
+#[test]
+fn bounds_on_the_noise_hold() {
+    let shape = Shape::new(2, 2).unwrap();
+    for (unknown, noise) in [(UnknownNoise::OfAllArms, [0.5, 0.5]), (UnknownNoise::OfEachArm, [0.2, 0.8])] {
+        let rate = miss_rate(&format!("the bound on noise {unknown}, at δ = 90 %"), 89, |rng| {
+            let truth = sample::parameters(shape, rng);
+            let settings = settings(2, 2, unknown).error_probability(0.9).unwrap();
+            play(settings.certificates(Certificates::Brief), &truth, &noise, 400, rng).false_noise
+        });
+        assert!(rate <= 0.09 + 0.019, "{unknown}: {rate}");
+        assert!(rate > 0.001, "{unknown}: the bound is absurd");
+    }
 }
 
 fn settings(arms: usize, dimension: usize, unknown: UnknownNoise) -> Settings {
@@ -97,9 +115,16 @@ fn nothing_depends_on_the_declared_noise() {
     }
 }
 
-/// Regret with unknown noise beside regret with the true one declared: the price of not knowing is measured, and bounded.
+/// Regret with unknown noise beside regret with the true one declared. Where there is little noise, not knowing it costs the rounds until
+/// it is bounded, 4kd to 16kd of them; where there is much, these matter less.
 #[test]
-fn not_knowing_the_noise_costs_little() {
+fn not_knowing_the_noise_costs_the_first_rounds() {
+    for (noise, most) in [(0.1, 8.0), (1.0, 2.5)] {
+        costs_at_most(noise, most);
+    }
+}
+
+fn costs_at_most(noise: f64, most: f64) {
     const RUNS: u64 = 40;
     let shape = Shape::new(2, 2).unwrap();
     let mean = |told: &dyn Fn(Settings) -> Settings| {
@@ -107,15 +132,15 @@ fn not_knowing_the_noise_costs_little() {
             let mut rng = Rng::new(85, run);
             let truth = sample::parameters(shape, &mut rng);
             let settings = Settings::new(2, 2).unwrap().error_probability(0.001).unwrap();
-            play(told(settings), &truth, &[0.1, 0.1], 3000, &mut rng).regret
+            play(told(settings), &truth, &[noise; 2], 3000, &mut rng).regret
         });
         regrets.sum::<f64>() / RUNS as f64
     };
-    let declared = mean(&|settings| settings.noise(0.1).unwrap());
+    let declared = mean(&|settings| settings.noise(noise).unwrap());
     let unknown = mean(&|settings| settings.unknown_noise(UnknownNoise::OfAllArms));
     let per_arm = mean(&|settings| settings.unknown_noise(UnknownNoise::OfEachArm));
-    println!("regret of 3,000 rounds: {declared:.1} declared, {unknown:.1} unknown, {per_arm:.1} unknown per arm");
-    assert!(unknown < 4.0 * declared && per_arm < 4.0 * declared, "{declared}, {unknown}, {per_arm}");
+    println!("σ {noise}, 3,000 rounds: {declared:.1} declared, {unknown:.1} unknown, {per_arm:.1} unknown per arm");
+    assert!(unknown < most * declared && per_arm < most * declared, "{declared}, {unknown}, {per_arm}");
 }
 
 /// Without a bound on the noise every arm is as likely to be best as any other; with one, clear cases are not randomised.
