@@ -12,12 +12,13 @@ use crate::context::Contexts;
 use crate::error::SettingsError;
 use crate::explore::Exploration;
 use crate::gradient::Solver;
-use crate::number::{ErrorProbability, Noise, NormBound, Penalty, Share};
+use crate::number::{Deviations, ErrorProbability, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
     thompson::Thompson,
 };
 use crate::population::Population;
+use crate::quantile::chi_squared_quantile;
 use crate::statistics::Statistics;
 use crate::trigger::Trigger;
 use crate::update::Update;
@@ -53,7 +54,7 @@ pub enum Certificates {
 /// | growth C | 0.3 | 1e-12 – 1e6 | of rs-linucb |
 /// | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
 /// | minimum gain | 0 | 0 – 1e12 | of `rarely` and `certified` |
-/// | deviations z | 3 | 0 – 1e3 | of rarely-quick |
+/// | deviations z | `√χ²⁻¹_d(0.95)` | 0 – 1e3 | of rarely-quick |
 /// | renewal c | 0.25 | 1e-12 – 1e6 | of posterior-weighted equipoise |
 /// | safety α | 0.1 | 0 – 1 | of clucb |
 /// | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
@@ -351,7 +352,8 @@ impl Settings {
             Algorithm::RsConservative => (angle, conservative),
             Algorithm::Rarely => (Trigger::Question { deviations: None, minimum }, Update::Estimate),
             Algorithm::RarelyQuick => {
-                let deviations = Some(self.tuning.deviations.get());
+                let own = || scheffe_deviations(self.shape().dimension());
+                let deviations = Some(self.tuning.deviations.map_or_else(own, Deviations::get));
                 (Trigger::Question { deviations, minimum }, Update::Estimate)
             }
             Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
@@ -390,6 +392,12 @@ impl Settings {
     pub(crate) fn nothing_learned(&self) -> Statistics {
         Statistics::new(self.confidence.penalty.get(), &self.prior_mean)
     }
+}
+
+/// `√χ²⁻¹_d(0.95)`: the estimate's rule is the one that looks best among all, and the difference of two arms has d directions to look good
+/// in. If two arms do not differ, the square of its gain, in posterior deviations, is at most `χ²_d` [scheffe-1953].
+fn scheffe_deviations(dimension: usize) -> f64 {
+    chi_squared_quantile(dimension as f64, 0.95).sqrt()
 }
 
 /// Settings with every default filled in.

@@ -46,8 +46,8 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 /// sets : ``"joint"``, ``"per-arm"`` or ``"sharp"``, optional
 ///     The confidence sets; sharp for our algorithms and joint for the others if left out.
 /// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale : float
-///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick, clucb and thompson (σ if left
-///     out).
+///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick (√χ²⁻¹(0.95) with as many degrees
+///     of freedom as context variables if left out), clucb and thompson (σ if left out).
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -146,7 +146,7 @@ impl PyPolicy {
     #[pyo3(signature = (
         arms, dimension, algorithm = "rarely", *, noise = NoiseParam::Declared(1.0), norm_bound = None, error_probability = 0.001,
         penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
-        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = 3.0, safety = 0.1, posterior_scale = None, baseline = None,
+        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, baseline = None,
         baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -168,7 +168,7 @@ impl PyPolicy {
         growth: f64,
         excluded_share: f64,
         minimum_gain: f64,
-        deviations: f64,
+        deviations: Option<f64>,
         safety: f64,
         posterior_scale: Option<f64>,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,

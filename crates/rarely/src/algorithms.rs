@@ -35,7 +35,7 @@ const SETTINGS: [[&str; 5]; 14] = [
     ["growth C", "0.3", "1e-12 – 1e6", "rs-linucb", "sweep --vary growth"],
     ["excluded share τ", "0.01", "0 – 1", "population-*", "sweep --vary excluded-share"],
     ["minimum gain", "0", "0 – 1e12", "rarely, certified", ""],
-    ["deviations z", "3", "0 – 1e3", "rarely-quick", ""],
+    ["deviations z", "√χ²⁻¹_d(0.95)", "0 – 1e3", "rarely-quick", ""],
     ["renewal c", "0.25", "1e-12 – 1e6", "posterior-weighted equipoise", ""],
     ["safety α", "0.1", "0 – 1", "clucb", ""],
     ["posterior scale v", "σ", "1e-12 – 1e12", "thompson", ""],

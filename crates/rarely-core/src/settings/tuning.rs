@@ -16,9 +16,10 @@ pub struct Tuning {
     pub excluded_share: Share,
     /// Of `rarely` and `certified`.
     pub minimum_gain: MinimumGain,
-    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain.
-    #[cfg_attr(feature = "serde", serde(default = "default_deviations"))]
-    pub deviations: Deviations,
+    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain; `None` is Scheffé's for
+    /// as many context variables, `√χ²⁻¹_d(0.95)`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub deviations: Option<Deviations>,
     /// `c`: growth of `Σ ln det V` per parameter after which the randomisation is renewed.
     #[cfg_attr(feature = "serde", serde(default = "default_renewal"))]
     pub renewal: Growth,
@@ -33,10 +34,6 @@ pub struct Tuning {
     pub solver: Solver,
 }
 
-const fn default_deviations() -> Deviations {
-    Deviations::constant(3.0)
-}
-
 const fn default_renewal() -> Growth {
     Growth::constant(0.25)
 }
@@ -48,7 +45,7 @@ impl Default for Tuning {
             growth: Growth::constant(0.3),
             excluded_share: Share::constant(0.01),
             minimum_gain: MinimumGain::constant(0.0),
-            deviations: default_deviations(),
+            deviations: None,
             renewal: default_renewal(),
             safety: Share::constant(0.1),
             posterior_scale: None,

@@ -63,7 +63,7 @@ class Policy:
         growth: float = 0.3,
         excluded_share: float = 0.01,
         minimum_gain: float = 0.0,
-        deviations: float = 3.0,
+        deviations: float | None = None,
         safety: float = 0.1,
         posterior_scale: float | None = None,
         baseline: int | None = None,

@@ -69,14 +69,15 @@ pub(super) struct TuningParams {
     pub(super) excluded_share: f64,
     pub(super) minimum_gain: f64,
     #[serde(default = "three")]
-    pub(super) deviations: f64,
+    pub(super) deviations: Option<f64>,
     pub(super) safety: f64,
     pub(super) posterior_scale: Option<f64>,
 }
 
 /// What was always meant before it could be set.
-fn three() -> f64 {
-    3.0
+#[allow(clippy::unnecessary_wraps, reason = "the type of the field")]
+fn three() -> Option<f64> {
+    Some(3.0)
 }
 
 /// Numbers given for a parameter array.
@@ -205,7 +206,7 @@ impl TuningParams {
             growth: Growth::new(self.growth)?,
             excluded_share: Share::named("excluded share", self.excluded_share)?,
             minimum_gain: MinimumGain::new(self.minimum_gain)?,
-            deviations: Deviations::new(self.deviations)?,
+            deviations: self.deviations.map(Deviations::new).transpose()?,
             safety: Share::named("safety", self.safety)?,
             posterior_scale: self.posterior_scale.map(Noise::new).transpose()?,
             ..rarely_core::Tuning::default()
