@@ -119,12 +119,12 @@ impl Statistics {
     }
 
     /// [`Statistics::marked`], with the errors of predicting each outcome from those before it: from them follows a bound on noise that
-    /// is not declared. Blocks are then learned row by row.
+    /// is not declared. Blocks are then learned row by row. What is kept already stays.
     #[must_use]
     pub fn marked_and_predicting(self) -> Self {
-        let mut statistics = self.marked();
+        let mut statistics = if self.marks.is_some() { self } else { self.marked() };
         let shape = statistics.shape;
-        if let Some(marks) = &mut statistics.marks {
+        if let Some(marks) = statistics.marks.as_mut().filter(|marks| marks.errors().is_none()) {
             marks.predict(shape);
         }
         statistics
@@ -208,7 +208,7 @@ impl Statistics {
         self.rounds += 1;
         if let Some(marks) = &mut self.marks {
             if let Some((arm, residual)) = predicted {
-                marks.predicted(self.shape.dimension(), arm, residual);
+                marks.predicted(self.shape, arm, residual);
             }
             if self.rounds >= marks.due() {
                 marks.remember(self.shape, self.rounds, &self.ridges);
@@ -217,7 +217,7 @@ impl Statistics {
     }
 
     fn predicts(&self) -> bool {
-        self.marks().is_some_and(Marks::predicts)
+        self.marks().is_some_and(|marks| marks.errors().is_some())
     }
 
     /// Adds another log's statistics. Nothing is known about the order of the two in time: marks are forgotten, so that a sharp set is
@@ -250,7 +250,7 @@ impl Statistics {
                         let scratch = &mut edge.direction.0;
                         ridge.add_sums(sums.count, squares, &sums.information, &sums.moment, scratch);
                     }
-                    marks.remember_at(self.shape, self.rounds + mark.round, &edge.ridges, mark.prequential);
+                    marks.remember(self.shape, self.rounds + mark.round, &edge.ridges);
                 }
             }
             self.add(later);

@@ -50,7 +50,7 @@ class Policy:
         dimension: int,
         algorithm: str = "rarely",
         *,
-        noise: float = 1.0,
+        noise: float | str | None = 1.0,
         norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
@@ -63,7 +63,7 @@ class Policy:
         growth: float = 0.3,
         excluded_share: float = 0.01,
         minimum_gain: float = 0.0,
-        deviations: float = 3.0,
+        deviations: float | None = None,
         safety: float = 0.1,
         posterior_scale: float | None = None,
         baseline: int | None = None,
@@ -131,6 +131,9 @@ class Policy:
     @property
     def radius_(self) -> float:
         """The radius of the joint confidence set."""
+    @property
+    def noise_(self) -> _Numbers:
+        """The noise of each arm as the confidence sets take it: declared, or a bound on it; NaN while nothing is known."""
     @property
     def rule_(self) -> _Numbers | None:
         """The parameters of the rule in force, a row for each arm; None if the policy holds no rule."""

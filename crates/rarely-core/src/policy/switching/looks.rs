@@ -69,13 +69,17 @@ impl Switching {
     }
 
     fn look_at_statistics(&mut self, schedule: Schedule, asked: bool) -> Change {
-        let statistics = self.learner.statistics();
-        let renewal = self.explorer.renew(statistics, self.plan.renewal);
+        self.learner.follow_noise();
+        let renewal = self.explorer.renew(&self.learner, self.plan.renewal);
         let mut schedule = schedule;
-        schedule.looked(statistics.rounds());
+        schedule.looked(self.rounds());
         schedule.in_question |= renewal.is_some() || asked;
         self.watch.reschedule(schedule);
         let change = match self.plan.trigger {
+            // The rule stays in question.
+            Trigger::Question { .. } | Trigger::Gain { .. } if !self.population.stands_for_others(self.shape()) => {
+                Change::Kept
+            }
             Trigger::Question { deviations, minimum } if schedule.in_question => {
                 self.answer_question(deviations, minimum, schedule)
             }
@@ -117,7 +121,8 @@ impl Switching {
         if tally.changed_share() == 0.0 {
             return self.keep_out_of_question(schedule);
         }
-        if !(certain_gain_bound(&self.learner.confidence(), self.learner.statistics(), &tally) > minimum) {
+        let (learner, variance) = (&self.learner, self.learner.variance());
+        if !(certain_gain_bound(&learner.confidence(), learner.statistics(), &variance, &tally) > minimum) {
             return Change::Kept;
         }
         let lower = self.learner.sharp().gain_of(&tally).0.interval.lower;
@@ -130,12 +135,17 @@ impl Switching {
         Change::Kept
     }
 
-    /// `σ√(Σ g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds.
+    /// `√(Σ σ_a²·g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds; infinite if nothing is known of the noise of an arm in it.
     fn posterior_deviation(&self) -> f64 {
-        let statistics = self.learner.statistics();
+        let (statistics, variance) = (self.learner.statistics(), self.learner.variance());
         let parts = self.workspace.functional.chunks_exact(statistics.shape().dimension());
-        let squared: f64 = statistics.arms().iter().zip(parts).map(|(ridge, g)| quadratic(ridge.inverse(), g)).sum();
-        self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
+        let squares =
+            statistics.arms().iter().zip(parts).enumerate().map(|(arm, (ridge, g))| match variance.weight(arm) {
+                Some(weight) => weight * quadratic(ridge.inverse(), g),
+                None if g.iter().all(|&entry| entry == 0.0) => 0.0,
+                None => f64::INFINITY,
+            });
+        self.learner.noise_scale() * squares.sum::<f64>().max(0.0).sqrt()
     }
 
     /// Puts the estimate into the workspace. Returns its gain.
