@@ -95,6 +95,12 @@ pub enum SettingsError {
         /// The name given.
         name: String,
     },
+    /// Text that is neither a standard deviation nor a name of unknown noise.
+    #[error("`{found}` is no noise")]
+    Noise {
+        /// What was given.
+        found: String,
+    },
     /// A declaration about delays that does not exist.
     #[error("unknown delay \"{name}\"")]
     UnknownDelay {
@@ -287,6 +293,9 @@ pub enum MergeError {
         /// What differs.
         what: &'static str,
     },
+    /// Policies that estimate the noise from the order of their outcomes.
+    #[error("a policy that estimates the noise cannot be merged: it needs the order of all outcomes in time")]
+    UnknownNoise,
     /// Sums that are of another shape, not finite, or too many.
     #[error("the sums for arm {arm} have the wrong length, or one of them is not finite")]
     Sums {
@@ -331,6 +340,7 @@ impl Explain for SettingsError {
             Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
             Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
             Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp")),
+            Self::Noise { .. } => Some(Remedy::new("give a standard deviation, unknown or unknown-per-arm")),
             Self::UnknownDelay { .. } => Some(Remedy::new("choose any or independent")),
             Self::Exploration { .. } => {
                 Some(Remedy::new("write none, posterior:0.5, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
@@ -376,6 +386,9 @@ impl Explain for MergeError {
         match self {
             Self::Algorithm { .. } => Some(Remedy::new("merge policies of one algorithm")),
             Self::Settings { .. } | Self::Prior => Some(Remedy::new("build both with the same settings")),
+            Self::UnknownNoise => Some(Remedy::new(
+                "declare the noise, or let one policy learn all outcomes in the order of their decisions",
+            )),
             Self::IllConditioned { .. } => Some(Remedy::new(SCALE)),
             Self::Shape { .. } | Self::Sums { .. } => None,
         }

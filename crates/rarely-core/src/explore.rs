@@ -13,6 +13,7 @@ use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
 use crate::error::SettingsError;
 use crate::number::Share;
+use crate::policy::Learner;
 use crate::population::Population;
 use crate::randomisation::{Randomisation, Renewal};
 use crate::ridge::MAX_ROUNDS;
@@ -81,10 +82,10 @@ pub(crate) struct Question<'a> {
 }
 
 impl Explorer {
-    pub(crate) fn new(exploration: Exploration, statistics: &Statistics) -> Self {
+    pub(crate) fn new(exploration: Exploration, learner: &Learner) -> Self {
         let Exploration { pilot, equipoise, posterior } = exploration;
-        let randomisation = (posterior != Share::ZERO).then(|| Randomisation::new(statistics));
-        Self { pilot, equipoise, posterior, decided: statistics.rounds(), randomisation }
+        let randomisation = (posterior != Share::ZERO).then(|| Randomisation::new(learner));
+        Self { pilot, equipoise, posterior, decided: learner.statistics().rounds(), randomisation }
     }
 
     /// What was agreed.
@@ -116,8 +117,8 @@ impl Explorer {
     }
 
     /// Renews the randomisation if the information has grown enough.
-    pub(crate) fn renew(&mut self, statistics: &Statistics, limit: f64) -> Option<Renewal> {
-        self.randomisation.as_mut()?.renew(statistics, limit)
+    pub(crate) fn renew(&mut self, learner: &Learner, limit: f64) -> Option<Renewal> {
+        self.randomisation.as_mut()?.renew(learner, limit)
     }
 
     /// Whether decisions consult the confidence set.

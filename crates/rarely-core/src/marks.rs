@@ -4,7 +4,7 @@
 //! rounds in all, each a copy of the sums.
 
 use crate::arm::{Shape, is_sound};
-use crate::quantile::chi_squared_quantile;
+use crate::prediction_errors::PredictionErrors;
 use crate::ridge::Ridge;
 use crate::symmetric;
 
@@ -18,39 +18,9 @@ pub(crate) struct Marks {
     number: u32,
     /// … and its planned round. It falls on the first round at or after it that is seen.
     due: u64,
-    /// The squared errors of predicting each outcome from those before it, if they are kept …
-    prequential: Option<Prequential>,
-    /// … and those of each arm; empty if they are not kept.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    arm_errors: Vec<ArmErrors>,
-}
-
-/// The errors of predicting one arm's outcomes: now, and when it had `4d·4^i` of them.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct ArmErrors {
-    now: Prequential,
-    marked: Vec<Prequential>,
-}
-
-impl ArmErrors {
-    /// Adds errors, and remembers them where a mark is due.
-    #[inline]
-    fn add(&mut self, more: Prequential, dimension: usize) {
-        self.now = self.now.plus(more);
-        let number = u32::try_from(self.marked.len() + 1).unwrap_or(u32::MAX);
-        if self.now.count >= planned_count(dimension, number) {
-            self.marked.push(self.now);
-        }
-    }
-}
-
-/// `Σ(y_t − s_tᵀθ̂_{t−1})²`, and of how many outcomes.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Prequential {
-    pub(crate) squares: f64,
-    pub(crate) count: u64,
+    /// The squared errors of predicting each outcome from those before it, if they are kept.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    errors: Option<PredictionErrors>,
 }
 
 /// What was known at one mark.
@@ -62,7 +32,6 @@ pub(crate) struct MarkedSums {
     /// Outcomes of all arms by then.
     pub(crate) round: u64,
     pub(crate) arms: Vec<ArmMark>,
-    pub(crate) prequential: Option<Prequential>,
 }
 
 /// One arm at a mark: its sums, and the estimate and log-determinant that follow from them.
@@ -87,7 +56,7 @@ impl MarkedSums {
         if self.number == 0 { 0.5 } else { 0.5 / (j * (j + 1.0)) }
     }
 
-    fn of(number: u32, round: u64, ridges: &[Ridge], prequential: Option<Prequential>) -> Self {
+    fn of(number: u32, round: u64, ridges: &[Ridge]) -> Self {
         let arm = |ridge: &Ridge| ArmMark {
             count: ridge.count(),
             information: ridge.information().collect(),
@@ -95,19 +64,7 @@ impl MarkedSums {
             mean: ridge.estimate().to_vec(),
             log_growth: ridge.log_growth(),
         };
-        Self { number, round, arms: ridges.iter().map(arm).collect(), prequential }
-    }
-}
-
-impl Prequential {
-    fn plus(self, other: Self) -> Self {
-        Self { squares: self.squares + other.squares, count: self.count + other.count }
-    }
-
-    /// `E/χ²⁻¹_n(β_j)`, `β_j = β/(j(j+1))`.
-    fn variance_bound(self, number: u32, probability: f64) -> f64 {
-        let j = f64::from(number);
-        self.squares / chi_squared_quantile(self.count as f64, probability / (j * (j + 1.0)))
+        Self { number, round, arms: ridges.iter().map(arm).collect() }
     }
 }
 
@@ -115,18 +72,34 @@ impl Marks {
     /// The mark at the start, from regressions that have observed nothing.
     pub(crate) fn new(shape: Shape, ridges: &[Ridge]) -> Self {
         debug_assert!(ridges.iter().all(|ridge| ridge.count() == 0), "mark 0 is the start");
-        let taken = vec![MarkedSums::of(0, 0, ridges, None)];
-        Self { taken, number: 1, due: planned(shape, 1), prequential: None, arm_errors: Vec::new() }
+        Self { taken: vec![MarkedSums::of(0, 0, ridges)], number: 1, due: planned(shape, 1), errors: None }
+    }
+
+    /// The start, and the marks of a log that is kept as sums: the statistics at each, in time order, with its number.
+    pub(crate) fn at<'a>(
+        shape: Shape,
+        nothing: &[Ridge],
+        earlier: impl Iterator<Item = (u32, u64, &'a [Ridge])>,
+        rounds: u64,
+    ) -> Self {
+        let mut marks = Self::new(shape, nothing);
+        for (number, round, ridges) in earlier {
+            marks.taken.push(MarkedSums::of(number, round, ridges));
+            marks.number = number + 1;
+        }
+        marks.due = planned(shape, marks.number);
+        marks.skip_to(shape, rounds);
+        marks
     }
 
     /// Keeps errors of prediction from now on.
     pub(crate) fn predict(&mut self, shape: Shape) {
-        self.prequential = Some(Prequential::default());
-        self.arm_errors = vec![ArmErrors::default(); shape.arms()];
+        self.errors = Some(PredictionErrors::new(shape));
     }
 
-    pub(crate) fn predicts(&self) -> bool {
-        self.prequential.is_some()
+    /// The errors of prediction, if they are kept.
+    pub(crate) fn errors(&self) -> Option<&PredictionErrors> {
+        self.errors.as_ref()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &MarkedSums> {
@@ -141,11 +114,9 @@ impl Marks {
 
     /// Adds the error of one prediction, if errors are kept.
     #[inline]
-    pub(crate) fn predicted(&mut self, dimension: usize, arm: usize, residual: f64) {
-        if let (Some(prequential), Some(own)) = (&mut self.prequential, self.arm_errors.get_mut(arm)) {
-            let error = Prequential { squares: residual * residual, count: 1 };
-            *prequential = prequential.plus(error);
-            own.add(error, dimension);
+    pub(crate) fn predicted(&mut self, shape: Shape, arm: usize, residual: f64) {
+        if let Some(errors) = &mut self.errors {
+            errors.add(shape, arm, residual);
         }
     }
 
@@ -160,29 +131,16 @@ impl Marks {
     /// Remembers the sums at a round at which a mark is due. Marks that became due together are one.
     #[cold]
     pub(crate) fn remember(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge]) {
-        self.taken.push(MarkedSums::of(self.number, rounds, ridges, self.prequential));
-        self.skip_to(shape, rounds);
-    }
-
-    /// The same for the sums at a mark of a later log; `more` are that log's errors of prediction by then.
-    pub(crate) fn remember_at(&mut self, shape: Shape, rounds: u64, ridges: &[Ridge], more: Option<Prequential>) {
-        let prequential = self.prequential.zip(more).map(|(mine, more)| mine.plus(more));
-        self.taken.push(MarkedSums::of(self.number, rounds, ridges, prequential));
+        self.taken.push(MarkedSums::of(self.number, rounds, ridges));
         self.skip_to(shape, rounds);
     }
 
     /// Ends the appending of a later log, whose end is an end of a block too.
     pub(crate) fn follow(&mut self, shape: Shape, later: Option<&Self>, rounds: u64, ridges: &[Ridge]) {
-        let more = later.and_then(|later| later.prequential);
-        self.prequential = self.prequential.zip(more).map(|(mine, more)| mine.plus(more));
-        match later.filter(|later| later.arm_errors.len() == self.arm_errors.len()) {
-            Some(later) => {
-                for (mine, more) in self.arm_errors.iter_mut().zip(&later.arm_errors) {
-                    mine.add(more.now, shape.dimension());
-                }
-            }
-            None => self.arm_errors.clear(),
-        }
+        self.errors = match (self.errors.take(), later.and_then(Self::errors)) {
+            (Some(mine), Some(more)) => Some(mine.followed_by(shape, more)),
+            _ => None,
+        };
         if later.is_some_and(|later| !later.is_ordered()) {
             self.due = u64::MAX;
         } else if self.due <= rounds {
@@ -194,30 +152,7 @@ impl Marks {
     pub(crate) fn forget(&mut self) {
         self.taken.truncate(1);
         self.due = u64::MAX;
-        self.prequential = None;
-        self.arm_errors.clear();
-    }
-
-    /// The same for each arm at its own counts, with `β/k` each, so that variances may differ; infinite for an arm with fewer than
-    /// `4d` outcomes.
-    pub(crate) fn arm_variance_bounds(&self, probability: f64) -> Option<Vec<f64>> {
-        let share = probability / self.arm_errors.len() as f64;
-        let bound = |errors: &ArmErrors| {
-            let marks = (1_u32..).zip(&errors.marked).map(|(number, mark)| mark.variance_bound(number, share));
-            marks.fold(f64::INFINITY, f64::min)
-        };
-        self.prequential.map(|_| self.arm_errors.iter().map(bound).collect())
-    }
-
-    /// `σ²_up = min_{j≥1} E_j/χ²⁻¹_{n_j}(β_j)`, `β_j = β/(j(j+1))`: exceeded by `σ²` with probability at most `β`, if the noise is
-    /// Gaussian with one variance. Errors of prediction stochastically dominate the noise, whatever chose the arms. `None` before
-    /// the first mark, or where errors are not kept.
-    pub(crate) fn variance_bound(&self, probability: f64) -> Option<f64> {
-        let bound = |mark: &MarkedSums| {
-            let errors = mark.prequential.filter(|errors| errors.count > 0)?;
-            Some(errors.variance_bound(mark.number, probability))
-        };
-        self.taken.iter().skip(1).filter_map(bound).reduce(f64::min)
+        self.errors = None;
     }
 
     /// Whether outcomes came in time order.
@@ -240,31 +175,21 @@ impl Marks {
                 && mark.arms.iter().all(|arm| arm.count <= rounds)
                 && mark.arms.len() == shape.arms()
                 && mark.arms.iter().map(|arm| arm.count).sum::<u64>() == mark.round
-                && sound_errors(mark.prequential, mark.round)
                 && mark.arms.iter().all(sound_arm)
         };
         let rising = self.taken.windows(2).all(|pair| pair[0].round < pair[1].round && pair[0].number < pair[1].number);
         self.taken.first().is_some_and(|start| start.number == 0 && start.round == 0)
             && rising
             && self.taken.iter().all(sound)
-            && sound_errors(self.prequential, rounds)
-            && (self.arm_errors.is_empty() || self.arm_errors.len() == shape.arms())
-            && self.arm_errors.iter().all(|errors| {
-                errors.marked.iter().chain([&errors.now]).all(|errors| sound_errors(Some(*errors), rounds))
-            })
+            && self.errors.as_ref().is_none_or(|errors| errors.is_sound(shape, rounds))
     }
 }
 
-fn sound_errors(prequential: Option<Prequential>, round: u64) -> bool {
-    prequential.is_none_or(|errors| (0.0..=1e60).contains(&errors.squares) && errors.count <= round)
+/// The planned round of mark `j ≥ 1` of [sharp sets](crate::SharpSet): `4kd·4^(j−1)`.
+pub fn planned_mark(shape: Shape, number: u32) -> u64 {
+    planned(shape, number)
 }
 
-/// The planned round of mark `j ≥ 1`: `4kd·4^(j−1)`.
 fn planned(shape: Shape, number: u32) -> u64 {
-    planned_count(shape.parameters(), number)
-}
-
-/// `4n·4^(j−1)`.
-fn planned_count(parameters: usize, number: u32) -> u64 {
-    (parameters as u64).saturating_mul(4_u64.saturating_pow(number))
+    (shape.parameters() as u64).saturating_mul(4_u64.saturating_pow(number))
 }

@@ -99,6 +99,12 @@ impl ErrorProbability {
         Ok(Self { value, log_inverse: -libm::log(value) })
     }
 
+    /// A share of it, for one of several things that may fail.
+    pub(crate) fn scaled(self, share: f64) -> Self {
+        let value = share * self.value;
+        Self { value, log_inverse: -libm::log(value) }
+    }
+
     /// The number.
     pub const fn get(self) -> f64 {
         self.value
@@ -126,7 +132,7 @@ checked_number!(
 );
 checked_number!(
     /// A number of standard deviations, at least 0.
-    Deviations, "deviations", 0.0..=1e3, Some("3 is usual; fewer change sooner and err more often")
+    Deviations, "deviations", 0.0..=1e3, Some("2.4 to 8 are usual, for 2 to 50 context variables; fewer change sooner and err more often")
 );
 
 /// 0.

@@ -82,6 +82,32 @@ impl Thresholds {
     }
 }
 
+impl Thresholds {
+    /// The lowest and the highest, infinite where open; `None` if there is none. Two half-lines reach from end to end.
+    fn ends(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Between { low, high } => Some((low, high)),
+            Self::AtMost { high } => Some((f64::NEG_INFINITY, high)),
+            Self::AtLeast { low } => Some((low, f64::INFINITY)),
+            Self::Outside { .. } | Self::Everything => Some((f64::NEG_INFINITY, f64::INFINITY)),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Those that two intervals have in common.
+    pub(crate) fn intersected(self, other: Self) -> Self {
+        let (Some(one), Some(two)) = (self.ends(), other.ends()) else { return Self::Nothing };
+        let (low, high) = (one.0.max(two.0), one.1.min(two.1));
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) if low > high => Self::Nothing,
+            (true, true) => Self::Between { low, high },
+            (true, false) => Self::AtLeast { low },
+            (false, true) => Self::AtMost { high },
+            (false, false) => Self::Everything,
+        }
+    }
+}
+
 /// Which arm is played above a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Above {
@@ -162,28 +188,7 @@ impl ConfidenceSet<'_> {
     }
 
     fn oriented(&self, cuts: Thresholds, i: usize, j: usize, direction: &[f64], above: Above) -> Thresholds {
-        let sign = if above == Above::First { 1.0 } else { -1.0 };
-        let mut difference: Vec<f64> = direction.iter().map(|value| sign * value).collect();
-        let mut plausible = |x: f64| {
-            difference[0] = -x * sign;
-            self.direction_is_plausible(i, j, &difference)
-        };
-        let mut if_plausible = |x: f64| if plausible(x) { cuts } else { Thresholds::Nothing };
-        match cuts {
-            Thresholds::Everything | Thresholds::Nothing => cuts,
-            Thresholds::Between { low, high } => if_plausible(0.5 * (low + high)),
-            Thresholds::AtMost { high } => if_plausible(high - 1.0),
-            Thresholds::AtLeast { low } => if_plausible(low + 1.0),
-            Thresholds::Outside { low, high } => {
-                let step = (high - low).abs().max(1.0);
-                match (plausible(low - step), plausible(high + step)) {
-                    (true, true) => cuts,
-                    (true, false) => Thresholds::AtMost { high: low },
-                    (false, true) => Thresholds::AtLeast { low: high },
-                    (false, false) => Thresholds::Nothing,
-                }
-            }
-        }
+        oriented(cuts, direction, above, |difference| self.direction_is_plausible(i, j, difference))
     }
 
     fn direction_is_plausible(&self, i: usize, j: usize, difference: &[f64]) -> bool {
@@ -219,33 +224,75 @@ impl ConfidenceSet<'_> {
     /// The same for the plane of the intercept and a direction; `None` where it misses the set.
     fn section(&self, i: usize, j: usize, direction: &[f64]) -> Option<[f64; 3]> {
         let (first, second) = (self.statistics().arm(i), self.statistics().arm(j));
-        let d = first.dimension();
-        assert!(direction.len() == d && direction[0] == 0.0, "a number for each context variable, 0 for the intercept");
         let mut spread: Vec<f64> = first.inverse().iter().zip(second.inverse()).map(|(a, b)| a + b).collect();
-        symmetric::factor(&mut spread, d, 0.0);
+        symmetric::factor(&mut spread, first.dimension(), 0.0);
         let estimate: Vec<f64> = first.estimate().iter().zip(second.estimate()).map(|(a, b)| a - b).collect();
         let under = |vector: &[f64]| {
             let mut solved = vector.to_vec();
             symmetric::solve(&spread, &mut solved);
             solved
         };
-        let (along, seen) = (under(direction), under(&estimate));
-        let mut intercept = vec![0.0; d];
-        intercept[0] = 1.0;
-        let constant = under(&intercept);
-        // G = BᵀMB and h = BᵀMc for B = (e₀, w).
-        let [g00, g01, g11] = [constant[0], symmetric::dot(&constant, direction), symmetric::dot(&along, direction)];
-        let determinant = g00 * g11 - g01 * g01;
-        if !(determinant > 0.0) {
-            return None;
-        }
-        let [s00, s01, s11] = [g11 / determinant, -g01 / determinant, g00 / determinant];
-        let (h0, h1) = (seen[0], symmetric::dot(&seen, direction));
-        let (c0, c1) = (s00 * h0 + s01 * h1, s01 * h0 + s11 * h1);
-        let beside = (symmetric::dot(&estimate, &seen) - (h0 * c0 + h1 * c1)).max(0.0);
-        let r2 = self.radius() * self.radius() - beside;
-        (r2 >= 0.0).then_some([c1 * c1 - r2 * s11, c0 * c1 - r2 * s01, c0 * c0 - r2 * s00])
+        section(under, &estimate, self.radius() * self.radius(), direction)
     }
+}
+
+/// The cuts `x` of one orientation among plausible ones, given whether a difference `ψ` is plausible.
+pub(crate) fn oriented(
+    cuts: Thresholds,
+    direction: &[f64],
+    above: Above,
+    mut is_plausible: impl FnMut(&[f64]) -> bool,
+) -> Thresholds {
+    let sign = if above == Above::First { 1.0 } else { -1.0 };
+    let mut difference: Vec<f64> = direction.iter().map(|value| sign * value).collect();
+    let mut plausible = |x: f64| {
+        difference[0] = -x * sign;
+        is_plausible(&difference)
+    };
+    let mut if_plausible = |x: f64| if plausible(x) { cuts } else { Thresholds::Nothing };
+    match cuts {
+        Thresholds::Everything | Thresholds::Nothing => cuts,
+        Thresholds::Between { low, high } => if_plausible(0.5 * (low + high)),
+        Thresholds::AtMost { high } => if_plausible(high - 1.0),
+        Thresholds::AtLeast { low } => if_plausible(low + 1.0),
+        Thresholds::Outside { low, high } => {
+            let step = (high - low).abs().max(1.0);
+            match (plausible(low - step), plausible(high + step)) {
+                (true, true) => cuts,
+                (true, false) => Thresholds::AtMost { high: low },
+                (false, true) => Thresholds::AtLeast { low: high },
+                (false, false) => Thresholds::Nothing,
+            }
+        }
+    }
+}
+
+/// The quadratic inequality of the plausible cuts of a score: the section of `(ψ−c)ᵀM(ψ−c) ≤ r²` by the plane of the intercept and a
+/// direction, from `x ↦ Mx`; `None` where the plane misses the set.
+pub(crate) fn section(
+    mut under: impl FnMut(&[f64]) -> Vec<f64>,
+    centre: &[f64],
+    radius_squared: f64,
+    direction: &[f64],
+) -> Option<[f64; 3]> {
+    let d = centre.len();
+    assert!(direction.len() == d && direction[0] == 0.0, "a number for each context variable, 0 for the intercept");
+    let (along, seen) = (under(direction), under(centre));
+    let mut intercept = vec![0.0; d];
+    intercept[0] = 1.0;
+    let constant = under(&intercept);
+    // G = BᵀMB and h = BᵀMc for B = (e₀, w).
+    let [g00, g01, g11] = [constant[0], symmetric::dot(&constant, direction), symmetric::dot(&along, direction)];
+    let determinant = g00 * g11 - g01 * g01;
+    if !(determinant > 0.0) {
+        return None;
+    }
+    let [s00, s01, s11] = [g11 / determinant, -g01 / determinant, g00 / determinant];
+    let (h0, h1) = (seen[0], symmetric::dot(&seen, direction));
+    let (c0, c1) = (s00 * h0 + s01 * h1, s01 * h0 + s11 * h1);
+    let beside = (symmetric::dot(centre, &seen) - (h0 * c0 + h1 * c1)).max(0.0);
+    let r2 = radius_squared - beside;
+    (r2 >= 0.0).then_some([c1 * c1 - r2 * s11, c0 * c1 - r2 * s01, c0 * c0 - r2 * s00])
 }
 
 /// The numbers with `a·x² + 2b·x + c ≤ 0`, for coefficients such that there are some.

@@ -8,16 +8,18 @@ pub(crate) mod thompson;
 
 pub use conservative::Baseline;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
 use crate::change::{Change, Evidence};
-use crate::confidence::{Confidence, ConfidenceSet, Sets};
+use crate::confidence::{Confidence, ConfidenceSet, Sets, UnknownNoise};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{DecideError, MergeError, ObserveError};
 use crate::explore::Stuck;
+use crate::noise_bound::{NoiseBound, Variance};
 use crate::population::Population;
 use crate::region::Region;
 use crate::rng::Rng;
@@ -153,16 +155,55 @@ pub trait Policy: Send + Sync + fmt::Debug {
 pub struct Learner {
     confidence: Confidence,
     statistics: Statistics,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    unknown_noise: Option<NoiseBound>,
 }
 
 impl Learner {
     pub(crate) fn new(confidence: Confidence, statistics: Statistics) -> Self {
-        Self { confidence, statistics }
+        Self { confidence, statistics, unknown_noise: None }
     }
 
-    /// The assumptions.
+    /// The same without the declared noise.
+    pub(crate) fn with_unknown_noise(self, unknown: Option<UnknownNoise>) -> Self {
+        Self { unknown_noise: unknown.map(NoiseBound::from), ..self }
+    }
+
+    /// The assumptions. Where the [noise is unknown](Learner::unknown_noise) the declared one is not used.
     pub fn confidence(&self) -> Confidence {
         self.confidence
+    }
+
+    /// What is not known of the noise; `None` if it is declared.
+    pub fn unknown_noise(&self) -> Option<UnknownNoise> {
+        self.unknown_noise.clone().map(UnknownNoise::from)
+    }
+
+    /// `σ` of each arm, or a bound on it where it is not declared; `None` while nothing is known.
+    pub fn noise(&self) -> Vec<Option<f64>> {
+        let variance = self.variance();
+        (0..self.statistics.shape().arms()).map(|arm| variance.of_arm(arm).map(f64::sqrt)).collect()
+    }
+
+    /// `σ²`, as sets and the randomisation take it.
+    pub(crate) fn variance(&self) -> Variance<'_> {
+        match &self.unknown_noise {
+            None => Variance::Declared(self.confidence.variance()),
+            Some(bound) => Variance::Bounded(bound.variances(&self.confidence, &self.statistics)),
+        }
+    }
+
+    /// The declared `σ`; 1 where it is unknown and each arm has a [weight](Variance::weight) instead.
+    #[inline]
+    pub(crate) fn noise_scale(&self) -> f64 {
+        if self.unknown_noise.is_some() { 1.0 } else { self.confidence.noise.get() }
+    }
+
+    /// Computes a bound on unknown noise anew if that is needed, so that it is at hand.
+    pub(crate) fn follow_noise(&mut self) {
+        if let Some(bound) = &mut self.unknown_noise {
+            bound.follow(&self.confidence, &self.statistics);
+        }
     }
 
     /// The sums.
@@ -173,20 +214,23 @@ impl Learner {
     /// The parameters that the data have not ruled out.
     #[inline]
     pub fn set(&self) -> ConfidenceSet<'_> {
-        self.confidence.set(&self.statistics)
+        match &self.unknown_noise {
+            None => self.confidence.set(&self.statistics),
+            Some(bound) => bound.stated(&self.confidence, &self.statistics).set(&self.statistics),
+        }
     }
 
     /// The parameters that the data have not ruled out, by the sets that are in use.
     pub fn region(&self) -> Region<'_> {
         match self.confidence.sets {
-            Sets::Sharp => Region::Pairs(Box::new(self.sharp())),
+            Sets::Sharp => Region::Pairs(Cow::Owned(self.sharp())),
             Sets::Joint | Sets::PerArm => Region::Ellipsoid(self.set()),
         }
     }
 
     /// The parameters that the data have not ruled out, pair by pair and mark by mark. O(marks·k·d³).
     pub fn sharp(&self) -> SharpSet {
-        self.confidence.sharp(&self.statistics)
+        SharpSet::new(&self.confidence, &self.statistics, self.variance())
     }
 
     /// Whether parameters are in the [sharp](Learner::sharp) set, which is not built for it. O(marks·k·d²).
@@ -194,11 +238,14 @@ impl Learner {
     /// # Panics
     /// If the shapes differ.
     pub fn sharp_contains(&self, parameters: &Parameters) -> bool {
-        SharpSet::would_contain(&self.confidence, &self.statistics, parameters)
+        SharpSet::would_contain(&self.confidence, &self.statistics, self.variance(), parameters)
     }
 
     /// Adds another log's statistics.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.unknown_noise.is_some() || other.unknown_noise.is_some() {
+            return Err(MergeError::UnknownNoise);
+        }
         if self.confidence != other.confidence {
             return Err(MergeError::Settings {
                 what: "noise, norm bounds, error probabilities, penalties or confidence sets",

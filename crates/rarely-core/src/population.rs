@@ -1,5 +1,6 @@
 //! A sample of contexts that represents the population a policy decides about.
 
+use crate::arm::Shape;
 use crate::context::Contexts;
 use crate::error::{ContextError, MAX_CONTEXT_ENTRY};
 
@@ -46,6 +47,13 @@ impl Population {
     /// Whether the owner supplied it.
     pub fn is_supplied(&self) -> bool {
         self.source == Source::Supplied
+    }
+
+    /// Whether a gain on it may change a rule: the owner chose it, or it has as many recent contexts as there are variables and arms
+    /// together. Fewer do not show every direction, nor give every arm a turn: what is certain for them says nothing about anybody else.
+    pub(crate) fn stands_for_others(&self, shape: Shape) -> bool {
+        let least = (shape.dimension() + shape.arms()).min(RECENT_CONTEXTS);
+        self.is_supplied() || self.len() >= least
     }
 
     /// Contexts in the sample.

@@ -9,8 +9,8 @@ use crate::arm::{Arm, FEW_ARMS, Shape, is_sound};
 use crate::best_arm::{Normal, best_probabilities, clear_leader};
 use crate::decision::{Decision, Reason};
 use crate::error::MAX_ARMS;
+use crate::policy::Learner;
 use crate::rng::Rng;
-use crate::statistics::Statistics;
 use crate::symmetric::{self, ANY, NOTHING, by_dimension, dot, known};
 
 /// A renewal of the randomisation: from now on it rests on what was known at this round.
@@ -50,7 +50,8 @@ pub(crate) struct Randomisation {
     log_growth: f64,
     /// `m_a`, arm by arm.
     means: Vec<f64>,
-    /// `V̄_a⁻¹`, packed, arm by arm.
+    /// `V̄_a⁻¹`, packed, arm by arm. Where the noise is not declared they are multiplied with the bound on `σ_a²`, and there are none
+    /// while an arm has no bound: every arm is then as likely to be best as any other.
     inverses: Vec<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
     layout: Layout,
@@ -68,10 +69,10 @@ impl PartialEq for Layout {
 }
 
 impl Randomisation {
-    pub(crate) fn new(statistics: &Statistics) -> Self {
+    pub(crate) fn new(learner: &Learner) -> Self {
         let (means, inverses, layout) = (Vec::new(), Vec::new(), Layout::default());
         let mut randomisation = Self { renewals: 0, log_growth: 0.0, means, inverses, layout };
-        randomisation.copy(statistics);
+        randomisation.copy(learner);
         randomisation
     }
 
@@ -87,13 +88,17 @@ impl Randomisation {
         }
     }
 
-    fn copy(&mut self, statistics: &Statistics) {
+    fn copy(&mut self, learner: &Learner) {
+        let (statistics, variance) = (learner.statistics(), learner.variance());
+        let is_known = (0..statistics.shape().arms()).all(|arm| variance.weight(arm).is_some());
         self.log_growth = statistics.log_growth();
         self.means.clear();
         self.inverses.clear();
-        for ridge in statistics.arms() {
+        for (arm, ridge) in statistics.arms().iter().enumerate() {
             self.means.extend_from_slice(ridge.estimate());
-            self.inverses.extend_from_slice(ridge.inverse());
+            if let Some(weight) = variance.weight(arm).filter(|_| is_known) {
+                self.inverses.extend(ridge.inverse().iter().map(|entry| weight * entry));
+            }
         }
         self.lay_out(statistics.shape());
     }
@@ -104,12 +109,13 @@ impl Randomisation {
     }
 
     /// Copies the estimates if the information has grown by `limit` per parameter. Does not allocate.
-    pub(crate) fn renew(&mut self, statistics: &Statistics, limit: f64) -> Option<Renewal> {
+    pub(crate) fn renew(&mut self, learner: &Learner, limit: f64) -> Option<Renewal> {
+        let statistics = learner.statistics();
         let growth = (statistics.log_growth() - self.log_growth) / statistics.shape().parameters() as f64;
         if !(growth >= limit) {
             return None;
         }
-        self.copy(statistics);
+        self.copy(learner);
         self.renewals += 1;
         Some(Renewal { number: self.renewals, round: statistics.rounds(), growth, limit })
     }
@@ -136,6 +142,10 @@ impl Randomisation {
     ) -> Decision {
         let d = context.len();
         let arms = self.means.len() / d;
+        if self.inverses.is_empty() {
+            let chances = [1.0 / arms as f64; MOST];
+            return draw(&chances[..arms], cap, rule_arm, rng);
+        }
         let mut normals = [Normal::POINT; MOST];
         for (normal, mean) in normals.iter_mut().zip(self.means.chunks_exact(d)) {
             normal.mean = dot(mean, context);
@@ -159,7 +169,7 @@ impl Randomisation {
     pub(crate) fn is_sound(&self, shape: Shape, rounds: u64) -> bool {
         self.renewals <= rounds
             && self.means.len() == shape.parameters()
-            && self.inverses.len() == shape.arms() * symmetric::packed_length(shape.dimension())
+            && [0, shape.arms() * symmetric::packed_length(shape.dimension())].contains(&self.inverses.len())
             && self.means.iter().chain(&self.inverses).all(|value| is_sound(*value))
             && (0.0..=1e9).contains(&self.log_growth)
     }

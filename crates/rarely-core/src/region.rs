@@ -1,13 +1,19 @@
 //! What the data have not ruled out, whichever sets a policy uses: one ellipsoid, or the sets of every pair.
 
+use std::borrow::Cow;
+
 use crate::arm::{Arm, Parameters};
-use crate::cone::Boundary;
+use crate::cone::{Boundary, Conservative};
 use crate::confidence::{ConfidenceSet, Interval};
 use crate::context::{Context, Contexts};
 use crate::error::ContextError;
-use crate::gain::Gain;
+use crate::explore::{Stuck, stuck_arms};
+use crate::gain::{Certificate, Gain};
+use crate::planar::{Above, Thresholds};
+use crate::population::Population;
 use crate::rule::Rule;
 use crate::sharp::SharpSet;
+use crate::statistics::Statistics;
 
 /// The parameters that the data have not ruled out, by the sets that a policy uses.
 #[derive(Debug, Clone)]
@@ -15,7 +21,7 @@ pub enum Region<'a> {
     /// Joint or per-arm sets.
     Ellipsoid(ConfidenceSet<'a>),
     /// Sharp sets.
-    Pairs(Box<SharpSet>),
+    Pairs(Cow<'a, SharpSet>),
 }
 
 impl Region<'_> {
@@ -27,6 +33,17 @@ impl Region<'_> {
         match self {
             Self::Ellipsoid(set) => set.plausible_arms(context),
             Self::Pairs(set) => set.plausible_arms(context),
+        }
+    }
+
+    /// Interval of an arm's mean reward, `sᵀθ_a`.
+    ///
+    /// # Panics
+    /// If the context or the arm does not fit.
+    pub fn arm_interval(&self, context: &[f64], arm: usize) -> Interval {
+        match self {
+            Self::Ellipsoid(set) => set.arm_interval(context, arm),
+            Self::Pairs(set) => set.arm_interval(context, arm),
         }
     }
 
@@ -55,6 +72,39 @@ impl Region<'_> {
         }
     }
 
+    /// The boundary between two arms of a policy.
+    ///
+    /// # Panics
+    /// If the shapes differ or an arm does not exist.
+    pub fn boundary(&self, policy: &Parameters, i: usize, j: usize) -> Boundary {
+        match self {
+            Self::Ellipsoid(set) => set.boundary(policy, i, j),
+            Self::Pairs(set) => set.boundary(policy, i, j),
+        }
+    }
+
+    /// Whether all boundaries of a policy are plausible at once: for sets of pairs, whether each is.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn is_jointly_plausible(&self, policy: &Parameters) -> bool {
+        match self {
+            Self::Ellipsoid(set) => set.is_jointly_plausible(policy),
+            Self::Pairs(set) => set.boundaries(policy).iter().all(|boundary| boundary.plausible),
+        }
+    }
+
+    /// The plausible policy that differs least in angle; for sets of pairs, the first one on the way to the estimate.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    pub fn conservative(&self, policy: &Parameters) -> Conservative {
+        match self {
+            Self::Ellipsoid(set) => set.conservative(policy),
+            Self::Pairs(set) => set.conservative(policy),
+        }
+    }
+
     /// Every pair's boundary.
     ///
     /// # Panics
@@ -63,6 +113,18 @@ impl Region<'_> {
         match self {
             Self::Ellipsoid(set) => set.boundaries(policy),
             Self::Pairs(set) => set.boundaries(policy),
+        }
+    }
+
+    /// The plausible cuts of a score with the named arm above, when contexts begin with an intercept: see
+    /// [`ConfidenceSet::oriented_cuts`].
+    ///
+    /// # Panics
+    /// If an arm does not exist or `direction` does not have d numbers, of which the first is 0.
+    pub fn oriented_cuts(&self, i: usize, j: usize, direction: &[f64], above: Above) -> Thresholds {
+        match self {
+            Self::Ellipsoid(set) => set.oriented_cuts(i, j, direction, above),
+            Self::Pairs(set) => set.oriented_cuts(i, j, direction, above),
         }
     }
 
@@ -99,5 +161,36 @@ impl Region<'_> {
             Self::Ellipsoid(set) => set.gain(contexts, before, after),
             Self::Pairs(set) => set.gain(contexts, before, after).map(|(gain, _)| gain),
         }
+    }
+
+    /// The certificate of changing from one linear policy to another, judged on a sample.
+    ///
+    /// # Errors
+    /// [`ContextError`] if there are no contexts or they do not fit.
+    ///
+    /// # Panics
+    /// If the policies or the statistics, which are those of the region, do not have its shape.
+    pub fn certify(
+        &self,
+        from: &Rule,
+        to: &Rule,
+        contexts: Contexts<'_>,
+        statistics: &Statistics,
+    ) -> Result<Certificate, ContextError> {
+        match self {
+            Self::Ellipsoid(set) => set.certify(from, to, contexts),
+            Self::Pairs(set) => set.certify(from, to, contexts, statistics.digest()),
+        }
+    }
+
+    /// The arms that are plausible for many of a population yet were hardly ever played: see [`ConfidenceSet::stuck`].
+    ///
+    /// # Panics
+    /// If the population or the statistics, which are those of the region, do not fit.
+    pub fn stuck(&self, population: &Population, statistics: &Statistics) -> Vec<Stuck> {
+        stuck_arms(statistics, population, |row, visit| match self {
+            Self::Ellipsoid(set) => set.for_each_plausible(row, visit),
+            Self::Pairs(set) => set.for_each_plausible(row, visit),
+        })
     }
 }

@@ -1,74 +1,30 @@
 //! What a policy is built from: a few checked numbers, each with a default.
 
+mod checks;
+mod tuning;
+
+pub use tuning::Tuning;
+
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape};
-use crate::confidence::{Confidence, Profile, Sets};
+use crate::confidence::{Confidence, Profile, Sets, UnknownNoise};
 use crate::context::Contexts;
 use crate::error::SettingsError;
 use crate::explore::Exploration;
 use crate::gradient::Solver;
-use crate::number::{Deviations, ErrorProbability, Growth, MinimumGain, Noise, NormBound, Penalty, Share};
+use crate::number::{Deviations, ErrorProbability, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
     thompson::Thompson,
 };
 use crate::population::Population;
+use crate::quantile::chi_squared_quantile;
 use crate::statistics::Statistics;
 use crate::trigger::Trigger;
 use crate::update::Update;
 
 /// `L` where it is needed and not declared.
 const DEFAULT_NORM_BOUND: NormBound = NormBound::constant(10.0);
-
-/// Numbers that only some algorithms use.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Tuning {
-    /// `Δ` of the rs algorithms.
-    pub tolerance: Share,
-    /// `C` of rs-linucb.
-    pub growth: Growth,
-    /// `τ` of the population algorithms.
-    pub excluded_share: Share,
-    /// Of `rarely` and `certified`.
-    pub minimum_gain: MinimumGain,
-    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain.
-    #[cfg_attr(feature = "serde", serde(default = "default_deviations"))]
-    pub deviations: Deviations,
-    /// `c`: growth of `Σ ln det V` per parameter after which the randomisation is renewed.
-    #[cfg_attr(feature = "serde", serde(default = "default_renewal"))]
-    pub renewal: Growth,
-    /// `α` of clucb.
-    pub safety: Share,
-    /// `v` of thompson; `None` is `σ`.
-    pub posterior_scale: Option<Noise>,
-    /// Of conservative updates.
-    pub solver: Solver,
-}
-
-const fn default_deviations() -> Deviations {
-    Deviations::constant(3.0)
-}
-
-const fn default_renewal() -> Growth {
-    Growth::constant(0.25)
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            tolerance: Share::constant(0.01),
-            growth: Growth::constant(0.3),
-            excluded_share: Share::constant(0.01),
-            minimum_gain: MinimumGain::constant(0.0),
-            deviations: default_deviations(),
-            renewal: default_renewal(),
-            safety: Share::constant(0.1),
-            posterior_scale: None,
-            solver: Solver::Exact,
-        }
-    }
-}
 
 /// Whether changes carry a full certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,7 +42,7 @@ pub enum Certificates {
 /// | setting | default | range | meaning |
 /// |---|---|---|---|
 /// | algorithm | `rarely` | [`Algorithm::TABLE`] | choice, trigger and update |
-/// | noise σ | 1 | 1e-12 – 1e12 | the noise is conditionally σ-sub-gaussian |
+/// | noise σ | 1 | 1e-12 – 1e12, unknown | the noise is conditionally σ-sub-gaussian; if unknown, Gaussian |
 /// | norm bound L | none under sharp sets, else 10 | 0 – 1e12 | bound on `‖θ* − θ₀‖`, all arms stacked |
 /// | error probability δ | 0.001 | 1e-300 – below 1 | that the truth ever leaves the set |
 /// | penalty λ | 0.01 | 1e-9 – 1e9 | of the ridge regression |
@@ -98,7 +54,7 @@ pub enum Certificates {
 /// | growth C | 0.3 | 1e-12 – 1e6 | of rs-linucb |
 /// | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
 /// | minimum gain | 0 | 0 – 1e12 | of `rarely` and `certified` |
-/// | deviations z | 3 | 0 – 1e3 | of rarely-quick |
+/// | deviations z | `√χ²⁻¹_d(0.95)` | 0 – 1e3 | of rarely-quick |
 /// | renewal c | 0.25 | 1e-12 – 1e6 | of posterior-weighted equipoise |
 /// | safety α | 0.1 | 0 – 1 | of clucb |
 /// | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
@@ -187,7 +143,24 @@ impl Settings {
     /// [`SettingsError::OutOfRange`].
     pub fn noise(mut self, noise: f64) -> Result<Self, SettingsError> {
         self.confidence.noise = Noise::new(noise)?;
+        self.tuning.unknown_noise = None;
         Ok(self)
+    }
+
+    /// The noise is Gaussian with a standard deviation that is not known: a bound on it is estimated from the errors of predicting each
+    /// outcome from those before it. Sets, certificates and the randomisation all take this bound. Nothing is ruled out, and every arm is as
+    /// likely to be best as any other, until there is one. Outcomes that are merely bounded need half their range as declared noise.
+    ///
+    /// ```
+    /// use rarely_core::{Settings, UnknownNoise};
+    /// let policy = Settings::new(2, 3)?.unknown_noise(UnknownNoise::OfAllArms).build()?;
+    /// assert_eq!(policy.learner().unwrap().noise(), [None, None]);
+    /// # Ok::<(), rarely_core::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn unknown_noise(mut self, unknown: UnknownNoise) -> Self {
+        self.tuning.unknown_noise = Some(unknown);
+        self
     }
 
     /// `L`.
@@ -346,6 +319,7 @@ impl Settings {
             });
         }
         self.check_sets()?;
+        self.check_noise()?;
         self.check_learned()?;
         self.tuning.solver.check()?;
         Ok(match algorithm {
@@ -378,7 +352,8 @@ impl Settings {
             Algorithm::RsConservative => (angle, conservative),
             Algorithm::Rarely => (Trigger::Question { deviations: None, minimum }, Update::Estimate),
             Algorithm::RarelyQuick => {
-                let deviations = Some(self.tuning.deviations.get());
+                let own = || scheffe_deviations(self.shape().dimension());
+                let deviations = Some(self.tuning.deviations.map_or_else(own, Deviations::get));
                 (Trigger::Question { deviations, minimum }, Update::Estimate)
             }
             Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
@@ -390,71 +365,20 @@ impl Settings {
         }
     }
 
-    fn known_baseline(&self) -> Result<Baseline, SettingsError> {
-        if self.baseline.is_known() {
-            Ok(self.baseline.clone())
-        } else {
-            Err(SettingsError::Missing {
-                algorithm: Algorithm::Clucb.name(),
-                what: "a baseline",
-                remedy: "name the baseline arm and the parameters of its known mean reward",
-            })
-        }
-    }
-
-    fn check_sets(&self) -> Result<(), SettingsError> {
-        let sets = self.confidence().sets;
-        let setting = match sets {
-            Sets::Joint => return Ok(()),
-            Sets::PerArm => "per-arm confidence sets",
-            Sets::Sharp => "sharp confidence sets",
-        };
-        if self.confidence.profile == Profile::Published {
-            let remedy = "use joint sets, as the authors did";
-            return Err(SettingsError::Incompatible { setting, algorithm: "the published profile", remedy });
-        }
-        if self.algorithm == Algorithm::Clucb {
-            let remedy = "use joint sets: its bound sums contexts of all arms";
-            return Err(SettingsError::Incompatible { setting, algorithm: self.algorithm.name(), remedy });
-        }
-        if sets == Sets::Sharp && self.tuning.solver != Solver::Exact {
-            let remedy = "use joint sets: the projected gradient is defined on one ellipsoid";
-            return Err(SettingsError::Incompatible { setting, algorithm: "the projected gradient", remedy });
-        }
-        Ok(())
-    }
-
-    fn check_learned(&self) -> Result<(), SettingsError> {
-        let Some(learned) = &self.learned else {
-            return Ok(());
-        };
-        if !self.algorithm.is_switching() {
-            return Err(SettingsError::Incompatible {
-                setting: "statistics learned before",
-                algorithm: self.algorithm.name(),
-                remedy: "choose an algorithm that holds a policy: only those can start from learned statistics",
-            });
-        }
-        if learned.shape() != self.shape() || !learned.is_built_like(&self.nothing_learned()) {
-            return Err(SettingsError::Incompatible {
-                setting: "statistics learned before",
-                algorithm: "this shape, penalty and prior mean",
-                remedy: "give the shape, penalty and prior mean with which they were collected",
-            });
-        }
-        Ok(())
-    }
-
     pub(crate) fn parts(self) -> Parts {
         let confidence = self.confidence();
         let statistics = self.learned.clone().unwrap_or_else(|| self.nothing_learned());
-        // Only sharp sets need marks.
-        let wanted = confidence.sets == Sets::Sharp && statistics.marks().is_none();
-        let statistics = if wanted { statistics.marked() } else { statistics };
+        // Only sharp sets need marks, and only unknown noise the errors of prediction.
+        let statistics = match (confidence.sets, self.tuning.unknown_noise) {
+            (Sets::Sharp, Some(_)) => statistics.marked_and_predicting(),
+            (Sets::Sharp, None) if statistics.marks().is_none() => statistics.marked(),
+            _ => statistics,
+        };
         let exploration = self.exploration.unwrap_or(Exploration::of(self.algorithm));
         Parts {
             algorithm: self.algorithm,
             confidence,
+            unknown_noise: self.tuning.unknown_noise,
             renewal: self.tuning.renewal.get(),
             statistics,
             deployed: self.deployed,
@@ -470,10 +394,17 @@ impl Settings {
     }
 }
 
+/// `√χ²⁻¹_d(0.95)`: the estimate's rule is the one that looks best among all, and the difference of two arms has d directions to look good
+/// in. If two arms do not differ, the square of its gain, in posterior deviations, is at most `χ²_d` [scheffe-1953].
+fn scheffe_deviations(dimension: usize) -> f64 {
+    chi_squared_quantile(dimension as f64, 0.95).sqrt()
+}
+
 /// Settings with every default filled in.
 pub(crate) struct Parts {
     pub(crate) algorithm: Algorithm,
     pub(crate) confidence: Confidence,
+    pub(crate) unknown_noise: Option<UnknownNoise>,
     pub(crate) renewal: f64,
     pub(crate) statistics: Statistics,
     pub(crate) deployed: Parameters,

@@ -12,14 +12,17 @@
 //! No bound on the parameters' norm is needed. A pair's set pays for two arms and not for all, and a late mark hardly for what was
 //! known before it: hence "sharp".
 
+mod cuts;
 mod gain;
 mod pairs;
 
+pub(crate) use cuts::first_on_the_way;
 pub(crate) use gain::{PairTally, certain_gain_bound};
 
 use crate::arm::{Parameters, Shape, is_sound};
 use crate::confidence::{Confidence, SLACK};
 use crate::marks::{ArmMark, MarkedSums, Marks};
+use crate::noise_bound::Variance;
 use crate::ridge::Ridge;
 use crate::statistics::Statistics;
 use crate::symmetric::{self, add_scaled, dot};
@@ -46,11 +49,11 @@ const SINGULAR: f64 = 1e-9;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SharpSet {
     shape: Shape,
-    /// `σ²`.
+    /// `σ²`; 0 where it is not declared.
     variance: f64,
-    /// `σ²` of each arm, where they differ. A pair takes the larger.
+    /// Bounds on `σ²` of each arm, where it is not declared: `None` while nothing is known. A pair takes the larger.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    arm_variances: Option<Vec<f64>>,
+    arm_variances: Option<Vec<Option<f64>>>,
     /// `ln(P/δ)`.
     log_pairs: f64,
     estimates: Parameters,
@@ -190,7 +193,7 @@ impl ArmView {
         Some(Solved { factor, centre: moved, penalty })
     }
 
-    /// MarkedSums 0 with `V̄` for `W` and `θ̂` for `θ_W`.
+    /// Mark 0 with `V̄` for `W` and `θ̂` for `θ_W`.
     fn norm_bounded(ridge: &Ridge, mark: &ArmMark) -> Self {
         let d = ridge.dimension();
         let mut factor: Vec<f64> = ridge.information().collect();
@@ -224,42 +227,25 @@ fn log_ratio(ridge: &Ridge, mark: &ArmMark) -> f64 {
 }
 
 impl SharpSet {
-    /// The set of some statistics. Without marks, because the outcomes have no time order, it is mark 0's.
-    pub(crate) fn new(confidence: &Confidence, statistics: &Statistics) -> Self {
-        Self::with_variance(confidence, statistics, confidence.variance(), confidence.error_probability.log_inverse())
-    }
-
-    /// The same for a given `σ²` and `ln(1/δ)`.
-    pub(crate) fn with_variance(
-        confidence: &Confidence,
-        statistics: &Statistics,
-        variance: f64,
-        log_inverse: f64,
-    ) -> Self {
-        Self::with_views(statistics, (variance, log_inverse), confidence.declared_bias(), ArmView::new)
-    }
-
-    /// The same for the `σ²` of each arm.
-    pub(crate) fn with_variances(
-        confidence: &Confidence,
-        statistics: &Statistics,
-        variances: Vec<f64>,
-        log_inverse: f64,
-    ) -> Self {
-        let largest = variances.iter().copied().fold(0.0, f64::max);
-        let set = Self::with_variance(confidence, statistics, largest, log_inverse);
-        Self { arm_variances: Some(variances), ..set }
+    /// The set of some statistics, for this noise. Without marks, because the outcomes have no time order, it is mark 0's.
+    pub(crate) fn new(confidence: &Confidence, statistics: &Statistics, variance: Variance<'_>) -> Self {
+        Self::with_views(confidence, statistics, variance, confidence.declared_bias(), ArmView::new)
     }
 
     /// Whether parameters are in every pair's set at every mark, without building the sets: O(marks·k·d²).
-    pub(crate) fn would_contain(confidence: &Confidence, statistics: &Statistics, parameters: &Parameters) -> bool {
-        let budget = (confidence.variance(), confidence.error_probability.log_inverse());
-        Self::with_views(statistics, budget, None, ArmView::unsolved).contains(parameters)
+    pub(crate) fn would_contain(
+        confidence: &Confidence,
+        statistics: &Statistics,
+        variance: Variance<'_>,
+        parameters: &Parameters,
+    ) -> bool {
+        Self::with_views(confidence, statistics, variance, None, ArmView::unsolved).contains(parameters)
     }
 
     fn with_views(
+        confidence: &Confidence,
         statistics: &Statistics,
-        (variance, log_inverse): (f64, f64),
+        variance: Variance<'_>,
         bias: Option<f64>,
         arm: fn(&Ridge, &ArmMark) -> ArmView,
     ) -> Self {
@@ -282,10 +268,15 @@ impl SharpSet {
             // It follows from mark 0's event and the bound, so that it spends nothing.
             views.extend(marks.iter().take(1).map(|mark| view(mark, bias * bias, ArmView::norm_bounded)));
         }
+        let log_inverse = variance.log_inverse(confidence);
+        let (variance, arm_variances) = match variance {
+            Variance::Declared(variance) => (variance, None),
+            Variance::Bounded(bounds) => (0.0, Some(bounds.into_owned())),
+        };
         Self {
             shape,
             variance,
-            arm_variances: None,
+            arm_variances,
             log_pairs: log_inverse + log_pair_count(shape.arms()),
             estimates: statistics.estimates(),
             views,
@@ -312,6 +303,7 @@ impl SharpSet {
                 && finite(&[arm.constant, arm.log_ratio])
                 && arm.solved.as_ref().is_none_or(solved)
         };
+        let bound = |variance: &f64| *variance >= 0.0 && is_sound(*variance);
         let view = |view: &MarkView| {
             view.arms.len() == shape.arms()
                 && (0.0..=1.0).contains(&view.weight)
@@ -321,7 +313,10 @@ impl SharpSet {
         self.shape == shape
             && self.estimates.shape() == shape
             && finite(&[self.variance, self.log_pairs])
-            && self.arm_variances.as_ref().is_none_or(|own| vector(own, shape.arms()))
+            && self
+                .arm_variances
+                .as_ref()
+                .is_none_or(|own| own.len() == shape.arms() && own.iter().flatten().all(bound))
             && self.views.iter().all(view)
     }
 
@@ -330,19 +325,22 @@ impl SharpSet {
         &self.views
     }
 
-    /// `r²` of a pair at a mark; `None` if the mark does not determine both arms.
+    /// `r²` of a pair at a mark; `None` if the mark does not determine both arms, or nothing is known of their noise.
     ///
     /// # Panics
     /// If there is no such arm.
     pub fn radius_squared(&self, view: &MarkView, i: usize, j: usize) -> Option<f64> {
         let [first, second] = view.pair(i, j)?;
-        Some(self.budget(view, i, j) + view.bias_squared + first.penalty + second.penalty)
+        Some(self.budget(view, i, j)? + view.bias_squared + first.penalty + second.penalty)
     }
 
-    /// The part of `r²` that does not depend on the outcomes.
-    fn budget(&self, view: &MarkView, i: usize, j: usize) -> f64 {
-        let variance = self.arm_variances.as_ref().map_or(self.variance, |own| own[i].max(own[j]));
-        budget(variance, self.log_pairs, view.weight, view.log_ratio(i) + view.log_ratio(j))
+    /// The part of `r²` that does not depend on the outcomes since the mark; `None` if nothing is known of the arms' noise.
+    fn budget(&self, view: &MarkView, i: usize, j: usize) -> Option<f64> {
+        let variance = match &self.arm_variances {
+            None => self.variance,
+            Some(own) => own[i]?.max(own[j]?),
+        };
+        Some(budget(variance, self.log_pairs, view.weight, view.log_ratio(i) + view.log_ratio(j)))
     }
 
     /// Whether parameters are in every pair's set at every mark. O(marks·k·d² + marks·k²).
@@ -363,7 +361,8 @@ impl SharpSet {
             let parts = view.arms.iter().zip(parameters.chunks_exact(d));
             let excesses: Vec<f64> = parts.map(|(arm, point)| arm.excess(point)).collect();
             for (i, j) in self.shape.pairs().map(|(i, j)| (i.index(), j.index())) {
-                let (excess, budget) = (excesses[i] + excesses[j], self.budget(view, i, j));
+                let Some(budget) = self.budget(view, i, j) else { continue };
+                let excess = excesses[i] + excesses[j];
                 let scale = budget + excesses[i].abs() + excesses[j].abs();
                 farthest = farthest.max((excess - budget) / scale);
             }

@@ -98,13 +98,33 @@ impl Statistics {
         self
     }
 
+    /// Remembers what a log that is kept as sums was at some of its rounds: the statistics at each mark, in time order, with the mark's
+    /// number. Mark `j` belongs at a round from its [planned](crate::planned_mark) one on that does not depend on outcomes.
+    ///
+    /// # Errors
+    /// [`MergeError`] if a mark was not built alike.
+    ///
+    /// # Panics
+    /// If rounds or numbers do not rise, or a mark is not of an earlier round.
+    pub fn marked_at(mut self, earlier: &[(u32, Self)]) -> Result<Self, MergeError> {
+        let mut last = (0, 0);
+        for (number, mark) in earlier {
+            self.check_alike(mark)?;
+            assert!(last.0 < *number && last.1 < mark.rounds && mark.rounds <= self.rounds, "marks rise with time");
+            last = (*number, mark.rounds);
+        }
+        let taken = earlier.iter().map(|(number, mark)| (*number, mark.rounds, mark.ridges.as_slice()));
+        self.marks = Some(Box::new(Marks::at(self.shape, &self.nothing_observed(), taken, self.rounds)));
+        Ok(self)
+    }
+
     /// [`Statistics::marked`], with the errors of predicting each outcome from those before it: from them follows a bound on noise that
-    /// is not declared. Blocks are then learned row by row.
+    /// is not declared. Blocks are then learned row by row. What is kept already stays.
     #[must_use]
     pub fn marked_and_predicting(self) -> Self {
-        let mut statistics = self.marked();
+        let mut statistics = if self.marks.is_some() { self } else { self.marked() };
         let shape = statistics.shape;
-        if let Some(marks) = &mut statistics.marks {
+        if let Some(marks) = statistics.marks.as_mut().filter(|marks| marks.errors().is_none()) {
             marks.predict(shape);
         }
         statistics
@@ -188,7 +208,7 @@ impl Statistics {
         self.rounds += 1;
         if let Some(marks) = &mut self.marks {
             if let Some((arm, residual)) = predicted {
-                marks.predicted(self.shape.dimension(), arm, residual);
+                marks.predicted(self.shape, arm, residual);
             }
             if self.rounds >= marks.due() {
                 marks.remember(self.shape, self.rounds, &self.ridges);
@@ -197,7 +217,7 @@ impl Statistics {
     }
 
     fn predicts(&self) -> bool {
-        self.marks().is_some_and(Marks::predicts)
+        self.marks().is_some_and(|marks| marks.errors().is_some())
     }
 
     /// Adds another log's statistics. Nothing is known about the order of the two in time: marks are forgotten, so that a sharp set is
@@ -230,7 +250,7 @@ impl Statistics {
                         let scratch = &mut edge.direction.0;
                         ridge.add_sums(sums.count, squares, &sums.information, &sums.moment, scratch);
                     }
-                    marks.remember_at(self.shape, self.rounds + mark.round, &edge.ridges, mark.prequential);
+                    marks.remember(self.shape, self.rounds + mark.round, &edge.ridges);
                 }
             }
             self.add(later);
@@ -242,7 +262,7 @@ impl Statistics {
         Ok(())
     }
 
-    fn check_merge(&self, other: &Self) -> Result<(), MergeError> {
+    fn check_alike(&self, other: &Self) -> Result<(), MergeError> {
         if self.shape != other.shape {
             return Err(MergeError::Shape {
                 arms: self.shape.arms(),
@@ -251,9 +271,11 @@ impl Statistics {
                 other_dimension: other.shape.dimension(),
             });
         }
-        if !self.is_built_like(other) {
-            return Err(MergeError::Prior);
-        }
+        if self.is_built_like(other) { Ok(()) } else { Err(MergeError::Prior) }
+    }
+
+    fn check_merge(&self, other: &Self) -> Result<(), MergeError> {
+        self.check_alike(other)?;
         for (arm, (mine, theirs)) in self.ridges.iter().zip(&other.ridges).enumerate() {
             let ratio = mine.information_ratio() + theirs.information_ratio();
             if ratio > MAX_INFORMATION_RATIO {

@@ -1,5 +1,6 @@
 //! Past cases: the rows of one or several logs, as a policy document describes them.
 
+mod block;
 mod error;
 mod order;
 mod people;
@@ -168,7 +169,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns)))
+        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns.any_order)))
     }
 
     /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
@@ -182,7 +183,7 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns)))
+        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns.any_order)))
     }
 
     fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
@@ -215,7 +216,7 @@ impl Cases {
             }
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
-                match self.order.next(&record, wanted, self.sources.current, time) {
+                match self.order.next(&record, (wanted, self.encoding.time_in_seconds), self.sources.current, time) {
                     Ok(seconds) => case.seconds = seconds,
                     Err(OutOfOrder::Row(problem)) => {
                         self.sources.rejections.add(Rejection { location: record.location(wanted), problem })?;
@@ -256,6 +257,7 @@ struct Encoding {
     features: Vec<Short>,
     row_columns: RowColumns,
     time: Option<usize>,
+    time_in_seconds: bool,
 }
 
 /// A fast path for a feature.
@@ -278,6 +280,7 @@ impl Encoding {
             features: features.collect(),
             row_columns: RowColumns::default(),
             time: None,
+            time_in_seconds: false,
         }
     }
 
@@ -292,7 +295,7 @@ impl Encoding {
             wanted.push(column.clone());
             wanted.len() - 1
         });
-        (Self { row_columns, time, ..encoding }, wanted)
+        (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, ..encoding }, wanted)
     }
 
     /// Writes a record's features into a context.

@@ -76,6 +76,15 @@ impl Location {
             Self::Element { .. } => {}
         }
     }
+
+    /// Counts the rows and the lines before the piece of a file that it was found in. A row of a table is known already.
+    pub(crate) fn add_rows_before(&mut self, rows: u64, lines: u64) {
+        match self {
+            Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line += lines,
+            Self::Entry { row, .. } => *row += rows,
+            Self::Row { .. } | Self::Element { .. } => {}
+        }
+    }
 }
 
 impl fmt::Display for Location {

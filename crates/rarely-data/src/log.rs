@@ -14,6 +14,7 @@ mod error;
 mod input;
 mod ndjson;
 mod parquet;
+mod pieces;
 mod table;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use crate::{DataError, Location};
 
 pub(crate) use csv::CsvRows;
 pub use error::{FileError, LogError, Rejection, RowProblem};
+pub(crate) use pieces::{LogPieces, Piece};
 pub use table::MemoryTable;
 
 /// Reads a log: a file or a table of past cases.
@@ -140,6 +142,15 @@ impl LogReader {
     /// The number of rows so far, whether they could be read or not.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The lines before the next row; of a format without lines, the rows.
+    pub(crate) fn lines(&self) -> u64 {
+        match &self.reader {
+            FormatReader::Csv(reader) => reader.lines(),
+            FormatReader::Ndjson(reader) => reader.lines(),
+            FormatReader::Parquet(_) | FormatReader::Table(_) => self.rows,
+        }
     }
 
     /// Bytes read and bytes in total; for a table, rows.

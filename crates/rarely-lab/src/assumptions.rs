@@ -1,6 +1,6 @@
 //! What all contestants of an experiment assume, as plain data.
 
-use rarely_core::{Algorithm, Delay, Exploration, Profile, Sets};
+use rarely_core::{Algorithm, Delay, Exploration, Profile, Sets, UnknownNoise};
 use serde::{Serialize, Serializer};
 
 use crate::contestant::{Contestant, Declared, NormBound, Tuned};
@@ -44,6 +44,10 @@ pub struct Assumptions {
     pub sets: Option<Sets>,
     /// `Δ` of the rs algorithms. 0.01.
     pub tolerance: Option<f64>,
+    /// The noise is estimated by the algorithms that can: those that hold a rule and have sharp sets. Left out of files where it is not
+    /// set.
+    #[serde(serialize_with = "unknown_noise_text", skip_serializing_if = "Option::is_none")]
+    pub unknown_noise: Option<UnknownNoise>,
 }
 
 impl Assumptions {
@@ -58,6 +62,7 @@ impl Assumptions {
             prior_mean: self.prior_mean,
             sets: self.sets,
             delay: self.delay.unwrap_or_default(),
+            unknown_noise: self.unknown_noise,
         };
         let contestant = |&algorithm: &Algorithm| Contestant {
             explore: self.explore,
@@ -87,6 +92,11 @@ fn exploration_text<S: Serializer>(explore: &Option<Exploration>, serializer: S)
 #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn sets_text<S: Serializer>(sets: &Option<Sets>, serializer: S) -> Result<S::Ok, S::Error> {
     sets.map(Sets::name).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn unknown_noise_text<S: Serializer>(unknown: &Option<UnknownNoise>, serializer: S) -> Result<S::Ok, S::Error> {
+    unknown.map(UnknownNoise::name).serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "the form that serde asks for")]

@@ -2,7 +2,7 @@
 
 use rarely_core::{
     Algorithm, Arm, Certificates, Delay, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share,
-    Solver,
+    Solver, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub struct Declared {
     /// Whether outcomes that come late are learned in the order of their decisions or as they arrive.
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay: Delay,
+    /// The noise is estimated, instead of declared, where the algorithm can: if it holds a rule and has sharp sets.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unknown_noise: Option<UnknownNoise>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -129,6 +132,9 @@ impl Contestant {
         }
         if let Some(noise) = noise {
             settings = settings.noise(noise)?;
+        }
+        if let Some(unknown) = self.declared.unknown_noise.filter(|_| settings.can_estimate_noise()) {
+            settings = settings.unknown_noise(unknown);
         }
         if let Some(penalty) = penalty {
             settings = settings.penalty(penalty)?;

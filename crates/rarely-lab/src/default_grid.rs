@@ -179,6 +179,24 @@ impl Explain for DefaultGridError {
     }
 }
 
+/// What the cells of a grid are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridAxes {
+    /// `k`.
+    pub arms: Vec<usize>,
+    /// `d`.
+    pub dimensions: Vec<usize>,
+    /// `σ`.
+    pub noise: Vec<f64>,
+}
+
+/// The whole grid.
+impl Default for GridAxes {
+    fn default() -> Self {
+        Self { arms: GRID_ARMS.to_vec(), dimensions: GRID_DIMENSIONS.to_vec(), noise: GRID_NOISE.to_vec() }
+    }
+}
+
 /// The grid: every cell as an experiment.
 #[derive(Debug)]
 pub struct DefaultGrid {
@@ -189,12 +207,18 @@ impl DefaultGrid {
     /// `runs` runs in every cell of the grid, and one for each of the first `children` realisations of IHDP.
     ///
     /// # Errors
-    /// [`DefaultGridError`] if a realisation does not exist.
-    pub fn new(runs: u64, rounds: Option<u64>, seed: u64, children: u32) -> Result<Self, DefaultGridError> {
+    /// [`DefaultGridError`] if a realisation does not exist, or there is no such world.
+    pub fn new(
+        axes: &GridAxes,
+        runs: u64,
+        rounds: Option<u64>,
+        seed: u64,
+        children: u32,
+    ) -> Result<Self, DefaultGridError> {
         let mut cells = Vec::new();
-        for dimension in GRID_DIMENSIONS {
-            for arms in GRID_ARMS {
-                for noise in GRID_NOISE {
+        for &dimension in &axes.dimensions {
+            for &arms in &axes.arms {
+                for &noise in &axes.noise {
                     let synthetic = WorldSource::linear_with_noise(arms, dimension, noise);
                     let constant = ConstantStart::best(synthetic.environment()?);
                     let mut add = |start, source, contestants| {

@@ -41,7 +41,7 @@ pub use rarely_store::Durability;
 pub use reviewing::RecordedReview;
 
 /// The snapshot format of this version.
-pub const SNAPSHOT_FORMAT: &str = "rarely world 2";
+pub const SNAPSHOT_FORMAT: &str = "rarely world 3";
 /// The default number of events between two snapshots.
 pub const SNAPSHOT_EVERY: u64 = 100_000;
 

@@ -55,9 +55,9 @@ impl LateOutcomes {
         }
     }
 
-    /// The next outcome that may be learned.
-    pub(crate) fn learnable(&mut self, now_ms: u64) -> Option<HeldOutcome> {
-        self.queue.learnable(now_ms).map(|(_, outcome)| *outcome)
+    /// The next outcome that may be learned, with its decision.
+    pub(crate) fn learnable(&mut self, now_ms: u64) -> Option<(u64, HeldOutcome)> {
+        self.queue.learnable(now_ms).map(|(decision, outcome)| (decision, *outcome))
     }
 
     /// Takes in a correction.

@@ -13,12 +13,16 @@ pub struct Learned {
     tally: Tally,
     /// The contexts of the last cases with an outcome, concatenated. A change is judged on them.
     recent: VecDeque<f64>,
+    /// The last decision that was learned, or event where outcomes are learned as they arrive, …
+    last: u64,
+    /// … and the last before each mark of the statistics: a correction concerns the marks from its own on.
+    marked: Vec<u64>,
 }
 
 impl Learned {
     /// Before any outcome.
     pub fn new(document: &PolicyDocument) -> Self {
-        Self { tally: Tally::undivided(document), recent: VecDeque::new() }
+        Self { tally: Tally::undivided(document), recent: VecDeque::new(), last: 0, marked: Vec::new() }
     }
 
     /// Outcomes so far.
@@ -31,21 +35,26 @@ impl Learned {
         &self.tally
     }
 
-    /// Learns one outcome. Row numbers must rise.
-    pub(crate) fn observe(&mut self, row: u64, context: &[f64], arm: Arm, reward: f64) {
+    /// Learns one outcome. Row numbers must rise. `place` is that of its decision, or of its event where outcomes are learned as they
+    /// arrive; 0 if it cannot be corrected.
+    pub(crate) fn observe(&mut self, row: u64, place: u64, context: &[f64], arm: Arm, reward: f64) {
         self.tally.add(row, context, arm, reward);
+        self.marked.resize(self.tally.marks(), self.last);
+        self.last = self.last.max(place);
         if self.recent.len() >= RECENT_CONTEXTS * context.len() {
             self.recent.drain(..context.len());
         }
         self.recent.extend(context);
     }
 
-    /// Replaces one outcome by another. `earlier` says whether it was learned before the rule in force was put in force.
-    pub(crate) fn correct(&mut self, context: &[f64], arm: Arm, (from, to): (f64, f64), earlier: bool) {
+    /// Replaces one outcome by another. `place` is as when it was learned; `earlier` says whether that was before the rule in force was
+    /// put in force.
+    pub(crate) fn correct(&mut self, place: u64, context: &[f64], arm: Arm, (from, to): (f64, f64), earlier: bool) {
+        let marks = self.marked.partition_point(|&last| last < place);
         if earlier {
-            self.tally.correct_earlier(context, arm, from, to);
+            self.tally.correct_earlier(context, arm, from, to, marks);
         } else {
-            self.tally.correct(context, arm, from, to);
+            self.tally.correct(context, arm, from, to, marks);
         }
     }
 
@@ -59,7 +68,7 @@ impl Learned {
     /// # Errors
     /// [`ReviewError`] if the statistics belong to another document.
     pub(crate) fn revived(self, document: &PolicyDocument) -> Result<Self, ReviewError> {
-        Ok(Self { tally: self.tally.revive(document)?, recent: self.recent })
+        Ok(Self { tally: self.tally.revive(document)?, ..self })
     }
 
     /// The evidence on which the document's rule is judged: the statistics, and the last 1,000 contexts.

@@ -286,8 +286,8 @@ impl LivePolicy {
     /// Learns the outcomes that no longer wait. Decisions run out of time by the log's own clock, so that a replay agrees.
     fn learn_late(&mut self, header: EventHeader<'_>) {
         let PolicyState { learned, late: Some(late), .. } = &mut self.state else { return };
-        while let Some(held) = late.learnable(header.time_ms) {
-            learned.observe(learned.outcomes() + 1, &held.context, held.arm, held.reward);
+        while let Some((decision, held)) = late.learnable(header.time_ms) {
+            learned.observe(learned.outcomes() + 1, decision, &held.context, held.arm, held.reward);
             self.learned_at = header.number;
         }
     }
@@ -331,16 +331,16 @@ impl LivePolicy {
             _ => counts.elsewhere[arm.index()] += 1,
         }
         let PolicyState { learned, late, .. } = &mut self.state;
-        let row = match (late, observed.decision) {
+        let (row, place) = match (late, observed.decision) {
             (Some(late), Some(decision)) => {
                 late.report(decision, header, HeldOutcome { context, arm, reward });
                 return Ok(());
             }
             // Decisions made elsewhere have no place in our order.
-            (Some(_), None) => learned.outcomes() + 1,
-            (None, _) => header.number,
+            (Some(_), None) => (learned.outcomes() + 1, 0),
+            (None, _) => (header.number, header.number),
         };
-        learned.observe(row, &context, arm, reward);
+        learned.observe(row, place, &context, arm, reward);
         self.learned_at = header.number;
         Ok(())
     }
@@ -358,14 +358,14 @@ impl LivePolicy {
         let reward = |outcome| reader.reward(outcome, arm).map_err(inconsistent);
         let (from, to) = (reward(corrected.from)?, reward(corrected.outcome)?);
         self.state.counts.corrections += 1;
-        let earlier = match &mut self.state.late {
-            None => corrected.first <= self.version().event,
+        let (place, earlier) = match &mut self.state.late {
+            None => (corrected.first, corrected.first <= self.version().event),
             Some(late) => match late.correct(corrected.decision, to) {
-                CorrectedOutcome::Learned { earlier } => earlier,
+                CorrectedOutcome::Learned { earlier } => (corrected.decision, earlier),
                 CorrectedOutcome::Waiting | CorrectedOutcome::NotLearned => return Ok(()),
             },
         };
-        self.state.learned.correct(&context, arm, (from, to), earlier);
+        self.state.learned.correct(place, &context, arm, (from, to), earlier);
         self.learned_at = header.number;
         Ok(())
     }

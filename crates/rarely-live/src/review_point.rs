@@ -8,7 +8,8 @@ use crate::event::{CutPoint, ReviewPoint};
 /// The position of a rule at a review.
 pub(crate) fn review_point(base: &EvidenceBase<'_>, judgement: &Judgement, outcomes: u64) -> ReviewPoint {
     let standing = &judgement.standing;
-    let distances = base.set().boundaries(&standing.most_plausible).into_iter().map(|boundary| boundary.distance);
+    let boundaries = base.region().boundaries(&standing.most_plausible);
+    let strains = boundaries.iter().map(|boundary| boundary.distance / boundary.radius);
     let names = base.document.options();
     let cuts = standing.boundaries.iter().filter_map(|pair| {
         let (at, interval) = (pair.threshold?, pair.interval.as_ref()?);
@@ -17,7 +18,7 @@ pub(crate) fn review_point(base: &EvidenceBase<'_>, judgement: &Judgement, outco
     });
     ReviewPoint {
         outcomes,
-        strain: distances.fold(0.0, f64::max) / standing.radius,
+        strain: strains.fold(0.0, f64::max),
         excluded_share: standing.excluded_share,
         cuts: cuts.collect(),
     }

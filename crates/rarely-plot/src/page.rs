@@ -23,7 +23,7 @@ pub struct Page {
 /// How wide a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
-    /// As wide as text is read, with figures in their natural size.
+    /// As wide as text is read; figures fill it.
     Text,
     /// As wide as large figures, which fill it; text stays narrower.
     Figures,
@@ -189,13 +189,20 @@ h3 { font-size: 1.05rem; margin-top: 1.5rem; }
 nav ol { columns: 16rem; padding-left: 1.4rem; font-size: .9rem; }
 a { color: #00568a; }
 figure { margin: 1.5rem 0; }
-figure svg { display: block; max-width: 100%; min-width: 34rem; height: auto; }
+figure svg { display: block; width: 100%; min-width: 34rem; height: auto; }
 figcaption { font-size: .9rem; color: #444; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll;
+  background-image: linear-gradient(to right, #fff 1rem, #fff0), linear-gradient(to left, #fff 1rem, #fff0),
+    linear-gradient(to right, #0005, #0000), linear-gradient(to left, #0005, #0000);
+  background-position: left, right, left, right; background-size: 3rem 100%, 3rem 100%, .7rem 100%, .7rem 100%; }
+@media screen and (max-width: 35rem) {
+  figcaption::before { content: 'Scroll the picture sideways to see all of it. '; color: #00568a; }
+  td:first-child:not(.number):not(:has(.badge)) { min-width: 6.5rem; }
+}
 .figures { max-width: 76rem; }
 .figures p, .figures ul, .figures figcaption { max-width: 58rem; }
-.figures figure svg { width: 100%; min-width: 0; }
-@media screen and (max-width: 60rem) { .figures figure svg { width: auto; max-width: none; } }
+.figures figure svg { min-width: 0; }
+@media screen and (max-width: 60rem) { .figures figure svg { width: auto; } }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0; min-width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #e4e4e4; }
 th { border-bottom: 2px solid #888; font-weight: 600; }

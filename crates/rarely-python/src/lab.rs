@@ -8,7 +8,7 @@ use std::sync::Arc;
 use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rarely_core::{Algorithm, Certificates, Profile};
+use rarely_core::{Algorithm, Certificates, Profile, UnknownNoise};
 use rarely_data::ihdp;
 use rarely_lab::report::{reproduction as shown, results as figures};
 use rarely_lab::reproduction::{FIGURE_FOUR_REALISATIONS, Reproduced, ReproductionSize, Trial, TrialResults, trials};
@@ -197,6 +197,12 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
     let explore = text("explore")?.map(|explore| explore.parse()).transpose();
     let sets = text("sets")?.map(|sets| sets.parse()).transpose();
     let delay = text("delay")?.map(|delay| delay.parse()).transpose();
+    let (declared_noise, unknown_noise) = match text("declared_noise") {
+        Ok(Some(name)) => {
+            (None, Some(name.parse::<UnknownNoise>().map_err(|error| error::SETTINGS.explain(py, &error))?))
+        }
+        _ => (number("declared_noise")?, None),
+    };
     let norm_bound = match text("norm_bound") {
         Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
         Ok(Some(other)) => {
@@ -210,7 +216,8 @@ fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
         profile,
         explore: explore.map_err(|error| error::SETTINGS.explain(py, &error))?,
         penalty: number("penalty")?,
-        declared_noise: number("declared_noise")?,
+        declared_noise,
+        unknown_noise,
         norm_bound,
         prior_mean: number("prior_mean")?,
         error_probability: number("error_probability")?,

@@ -14,7 +14,7 @@ use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape};
 
-use self::params::{Params, TuningParams, numbers};
+use self::params::{NoiseParam, Params, TuningParams, numbers};
 use self::state::PyPolicyState;
 use crate::array::{self, GivenContexts};
 use crate::error;
@@ -28,8 +28,12 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 ///     How many arms there are to choose from (2 to 256), and how many numbers a context has (1 to 4096).
 /// algorithm : str
 ///     One of `rarely.ALGORITHMS`.
-/// noise, norm_bound, error_probability, penalty : float
-///     What is assumed: the noise is σ-sub-gaussian, the parameters of all arms together are at most L away from `prior_mean` (not
+/// noise : float, ``"unknown"`` or ``"unknown-per-arm"``, or None
+///     The noise is σ-sub-gaussian. If it is unknown, which None says too, it is taken as Gaussian and estimated from the outcomes, by
+///     algorithms that hold a rule and have sharp sets; per arm if the arms' noise may differ. Outcomes that are merely bounded, such as
+///     0 and 1, need half their range here.
+/// norm_bound, error_probability, penalty : float
+///     What is assumed: the parameters of all arms together are at most L away from `prior_mean` (not
 ///     needed by sharp sets; 10 where another set needs it and none is given), the confidence sets may fail with probability δ; λ
 ///     of the ridge regressions.
 /// prior_mean, deployed : array of arms × dimension, or one number for `prior_mean`
@@ -42,8 +46,8 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 /// sets : ``"joint"``, ``"per-arm"`` or ``"sharp"``, optional
 ///     The confidence sets; sharp for our algorithms and joint for the others if left out.
 /// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale : float
-///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick, clucb and thompson (σ if left
-///     out).
+///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick (√χ²⁻¹(0.95) with as many degrees
+///     of freedom as context variables if left out), clucb and thompson (σ if left out).
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -140,9 +144,9 @@ impl PyPolicy {
 impl PyPolicy {
     #[new]
     #[pyo3(signature = (
-        arms, dimension, algorithm = "rarely", *, noise = 1.0, norm_bound = None, error_probability = 0.001,
+        arms, dimension, algorithm = "rarely", *, noise = NoiseParam::Declared(1.0), norm_bound = None, error_probability = 0.001,
         penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
-        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = 3.0, safety = 0.1, posterior_scale = None, baseline = None,
+        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, baseline = None,
         baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -151,7 +155,7 @@ impl PyPolicy {
         #[pyo3(from_py_with = params::count)] arms: usize,
         #[pyo3(from_py_with = params::count)] dimension: usize,
         algorithm: &str,
-        noise: f64,
+        #[pyo3(from_py_with = params::noise)] noise: NoiseParam,
         norm_bound: Option<f64>,
         error_probability: f64,
         penalty: f64,
@@ -164,7 +168,7 @@ impl PyPolicy {
         growth: f64,
         excluded_share: f64,
         minimum_gain: f64,
-        deviations: f64,
+        deviations: Option<f64>,
         safety: f64,
         posterior_scale: Option<f64>,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
@@ -568,6 +572,14 @@ impl PyPolicy {
     #[getter]
     fn radius_(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.lock(py).learner()?.set().radius())
+    }
+
+    /// The noise of each arm as the confidence sets take it: what was declared or, where it is unknown, a bound on it; NaN while
+    /// nothing is known.
+    #[getter]
+    fn noise_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let noise = self.lock(py).learner()?.noise();
+        Ok(PyArray1::from_iter(py, noise.into_iter().map(|noise| noise.unwrap_or(f64::NAN))))
     }
 
     /// The parameters of the rule in force, a row for each arm; `None` if the policy holds no rule.

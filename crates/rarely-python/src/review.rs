@@ -22,10 +22,10 @@ use crate::frame::PyFrame;
 
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
-pub(crate) use state::PyState;
+pub(crate) use state::{PyState, first_scan};
 
 /// Blocks of cases between two checks for Ctrl-C.
-const STRIDE: u64 = 100;
+const STRIDE: u64 = 16;
 
 /// Reviews a policy document against past cases: keep the rule or change it, to what, and on what evidence.
 #[pyfunction]

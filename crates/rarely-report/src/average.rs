@@ -1,5 +1,6 @@
 //! What each option is estimated to do for the average person.
 
+use rarely_core::Interval;
 use rarely_policy::FeatureKind;
 use rarely_review::EvidenceBase;
 
@@ -11,22 +12,25 @@ use rarely_plot::{Axis, Figure, Legend, Mark, Panel, Point};
 
 /// Every option's estimate and interval at the mean of the people's features.
 pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
-    let (document, set) = (base.document, base.set());
+    let (document, region) = (base.document, base.region());
     let mean = mean(base);
     let options = document.options();
-    let marks: Vec<Mark> = (0..options.len())
-        .map(|option| {
-            let interval = of_outcome(document, set.arm_interval(&mean, option));
-            let label = value_text(interval.estimate);
-            let point = Point::new(interval.estimate, option as f64).x_between(interval.lower, interval.upper);
-            Mark::Points { name: String::new(), style: style_of_arm(option), points: vec![point.labelled(label)] }
-        })
-        .collect();
-    let intervals = (0..options.len()).map(|option| of_outcome(document, set.arm_interval(&mean, option)));
-    let (low, high) = intervals.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), interval| {
-        (low.min(interval.lower), high.max(interval.upper))
-    });
+    let intervals: Vec<Interval> =
+        (0..options.len()).map(|option| of_outcome(document, region.arm_interval(&mean, option))).collect();
+    // An option that was hardly ever given may have no bound.
+    let ends = intervals.iter().flat_map(|interval| [interval.lower, interval.estimate, interval.upper]);
+    let (low, high) = ends
+        .filter(|end| end.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
     let room = 0.08 * (high - low).max(1e-9);
+    let shown = |end: f64| end.clamp(low - 2.0 * room, high + 2.0 * room);
+    let mark = |(option, interval): (usize, &Interval)| {
+        let label = value_text(interval.estimate);
+        let point =
+            Point::new(interval.estimate, option as f64).x_between(shown(interval.lower), shown(interval.upper));
+        Mark::Points { name: String::new(), style: style_of_arm(option), points: vec![point.labelled(label)] }
+    };
+    let marks: Vec<Mark> = intervals.iter().enumerate().map(mark).collect();
     let panel = Panel {
         x: Axis::linear(outcome(document)).between(low - room, high + room),
         y: Axis::names("", options.to_vec()),

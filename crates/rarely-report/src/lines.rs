@@ -90,7 +90,7 @@ impl Slice {
 fn band(base: &EvidenceBase<'_>, slice: &Slice, option: usize) -> Vec<(f64, f64, f64, f64)> {
     let shares = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
     let ends = shares.map(|share| {
-        let interval = of_outcome(base.document, base.set().arm_interval(&slice.at(share), option));
+        let interval = of_outcome(base.document, base.region().arm_interval(&slice.at(share), option));
         (share, interval.estimate, interval.lower, interval.upper)
     });
     ends.collect()
@@ -137,9 +137,13 @@ impl Scene<'_> {
             marks.push(Mark::Area { name: self.open_name().to_owned(), style: OPEN, outline });
         }
         for (option, name) in document.options().iter().enumerate() {
+            // Ends beyond the picture, or none, are cut off there.
+            let shown = |end: f64| end.clamp(floor - span, self.height.1 + span);
             let points: Vec<(f64, f64, f64, f64)> = band(self.base, self.slice, option)
                 .into_iter()
-                .map(|(share, estimate, lower, upper)| (low + share * (high - low), estimate, lower, upper))
+                .map(|(share, estimate, lower, upper)| {
+                    (low + share * (high - low), estimate, shown(lower), shown(upper))
+                })
                 .collect();
             marks.push(Mark::banded(name, style_of_arm(option), &points));
         }
@@ -196,10 +200,10 @@ impl Scene<'_> {
                 .filter_map(|pair| pair.interval.as_ref());
             return joined(allowed.flat_map(|allowed: &Thresholds| allowed.within(range)).collect());
         }
-        let set = self.base.set();
+        let region = self.base.region();
         let open = where_holds(STEPS, |share| {
             let context = self.slice.at(share);
-            let plausible = Context::new(&context).and_then(|context| set.plausible_arms(context));
+            let plausible = Context::new(&context).and_then(|context| region.plausible_arms(context));
             plausible.is_ok_and(|options| options.len() > 1)
         });
         open.into_iter().map(|(from, to)| (self.raw(from), self.raw(to))).collect()

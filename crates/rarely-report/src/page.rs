@@ -88,8 +88,7 @@ impl Report<'_> {
              plausible if the data have not ruled it out. Degrees say how far it would have to be turned to become plausible.",
         );
         self.page.list(standing.boundaries.iter().map(|boundary| boundary.sentence.clone()));
-        let joint = standing.joint_sentence.map_or_else(String::new, |sentence| format!(" {sentence}"));
-        self.page.paragraph(&format!("{}{joint}", standing.excluded.sentence));
+        self.page.paragraph(&standing.excluded.sentence);
         self.pictures(&["decision-boundary", "score-distribution", "option-shares"]);
     }
 

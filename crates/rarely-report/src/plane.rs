@@ -157,10 +157,10 @@ fn segment(line: &[f64; 3], limits: &[[f64; 3]]) -> Option<[Place; 2]> {
 
 /// The part of the plane at which more than one option is plausible, as polygons.
 fn open(base: &EvidenceBase<'_>) -> Vec<Vec<Place>> {
-    let set = base.set();
+    let region = base.region();
     let is_open = |place: Place| {
         let context = [1.0, place.0, place.1];
-        let plausible = Context::new(&context).and_then(|context| set.plausible_arms(context));
+        let plausible = Context::new(&context).and_then(|context| region.plausible_arms(context));
         plausible.is_ok_and(|options| options.len() > 1)
     };
     let columns = (0..=COLUMNS).map(|column| {

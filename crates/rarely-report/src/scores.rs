@@ -1,6 +1,6 @@
 //! Many features: the people along the score by which a rule divides them, with its cuts and where the data allow them.
 
-use rarely_core::{Arm, Thresholds};
+use rarely_core::{Above, Arm, Thresholds};
 use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, Review, RunningVariable};
 
@@ -135,14 +135,16 @@ fn allowed(base: &EvidenceBase<'_>, running: &RunningVariable) -> Vec<Thresholds
     if !base.document.has_intercept() {
         return Vec::new();
     }
-    let set = base.set();
+    let region = base.region();
     let offset = running.offset;
-    let allowed = running.steps().map(|(lower, upper, _)| match set.cuts(lower, upper, &running.ladder.direction) {
-        Thresholds::Between { low, high } => Thresholds::Between { low: low + offset, high: high + offset },
-        Thresholds::AtMost { high } => Thresholds::AtMost { high: high + offset },
-        Thresholds::AtLeast { low } => Thresholds::AtLeast { low: low + offset },
-        Thresholds::Outside { low, high } => Thresholds::Outside { low: low + offset, high: high + offset },
-        same @ (Thresholds::Everything | Thresholds::Nothing) => same,
+    let allowed = running.steps().map(|(lower, upper, _)| {
+        match region.oriented_cuts(lower, upper, &running.ladder.direction, Above::Second) {
+            Thresholds::Between { low, high } => Thresholds::Between { low: low + offset, high: high + offset },
+            Thresholds::AtMost { high } => Thresholds::AtMost { high: high + offset },
+            Thresholds::AtLeast { low } => Thresholds::AtLeast { low: low + offset },
+            Thresholds::Outside { low, high } => Thresholds::Outside { low: low + offset, high: high + offset },
+            same @ (Thresholds::Everything | Thresholds::Nothing) => same,
+        }
     });
     allowed.collect()
 }

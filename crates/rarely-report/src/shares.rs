@@ -10,14 +10,14 @@ use rarely_plot::{Colour, Style};
 
 /// Three bars for each option.
 pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
-    let (document, set) = (base.document, base.set());
+    let (document, region) = (base.document, base.region());
     let options = document.options();
     let mut counts = vec![[0_usize; 3]; options.len()];
     let people = base.contexts();
     for (person, option) in people.iter().zip(given(base, document.rule())) {
         counts[option.index()][0] += 1;
         counts[best(base.statistics.arms().iter().map(|ridge| ridge.predict(person.values())))][1] += 1;
-        for plausible in set.plausible_arms(person).unwrap_or_default() {
+        for plausible in region.plausible_arms(person).unwrap_or_default() {
             counts[plausible.index()][2] += 1;
         }
     }

@@ -72,7 +72,7 @@ fn worth(values: &OffPolicyFinding) -> impl Iterator<Item = String> {
 
 fn standing(standing: &StandingFinding) -> impl Iterator<Item = &str> {
     let boundaries = standing.boundaries.iter().map(|boundary| boundary.sentence.as_str());
-    boundaries.chain(standing.joint_sentence).chain([standing.excluded.sentence.as_str()])
+    boundaries.chain([standing.excluded.sentence.as_str()])
 }
 
 fn proposed(text: &mut String, proposal: &ProposalFinding, width: Option<u16>) {

@@ -10,6 +10,9 @@ use crate::fixed_point::floor;
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
 
+/// Features whose bands are found together.
+const TOGETHER: usize = 4;
+
 /// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bands {
@@ -42,14 +45,15 @@ pub enum Members {
     Level(String),
 }
 
-/// How to find the band of a numeric feature: the whole part of `offset + scale·x`.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct NumericCells {
-    first: usize,
-    last: usize,
-    coordinate: usize,
-    pub(crate) offset: f64,
-    pub(crate) scale: f64,
+/// How to find the bands of numeric features whose coordinates follow each other: for each the whole part of `offset + scale·x`. Every
+/// number has a list of its own, so that several features are computed at once.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct NumericCells {
+    coordinates: Range<usize>,
+    offsets: Vec<f64>,
+    scales: Vec<f64>,
+    /// The first and the last band of each feature.
+    ends: Vec<(usize, usize)>,
 }
 
 /// How to find the band of a feature with levels.
@@ -63,7 +67,7 @@ struct LevelCells {
 impl Bands {
     /// The bands of a document's features: numbers in round steps, levels one by one.
     pub fn of(document: &PolicyDocument) -> Self {
-        let (mut numeric, mut levelled, mut bands) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut numeric, mut levelled, mut bands): (Vec<NumericCells>, _, _) = (Vec::new(), Vec::new(), Vec::new());
         for (feature, described) in document.features().iter().enumerate() {
             let (first, coordinate) = (bands.len(), document.offset(feature));
             match &described.kind {
@@ -78,7 +82,15 @@ impl Bands {
                     );
                     // The small summand puts a value on an edge into the upper band, whatever the rounding.
                     let (offset, scale) = (low / step - start + 1e-9, (high - low) / step);
-                    numeric.push(NumericCells { first, last: bands.len() - 1, coordinate, offset, scale });
+                    if numeric.last().is_none_or(|cells| cells.coordinates.end != coordinate) {
+                        numeric.push(NumericCells { coordinates: coordinate..coordinate, ..NumericCells::default() });
+                    }
+                    if let Some(cells) = numeric.last_mut() {
+                        cells.coordinates.end += 1;
+                        cells.offsets.push(offset);
+                        cells.scales.push(scale);
+                        cells.ends.push((first, bands.len() - 1));
+                    }
                 }
                 FeatureKind::Levels(levels) => {
                     let members = levels.iter().cloned().map(Members::Level);
@@ -95,24 +107,62 @@ impl Bands {
         &self.all
     }
 
-    /// How to find the bands of a numeric feature.
-    pub(crate) fn cells(&self, feature: usize) -> Option<&NumericCells> {
-        self.numeric.iter().find(|cells| self.all[cells.first].feature == feature)
+    /// The offset and the scale by which the band of a numeric feature is found: the whole part of `offset + scale·x`.
+    pub(crate) fn cells(&self, feature: usize) -> Option<(f64, f64)> {
+        let cells =
+            self.numeric.iter().flat_map(|cells| cells.ends.iter().zip(cells.offsets.iter().zip(&cells.scales)));
+        cells
+            .filter(|((first, _), _)| self.all[*first].feature == feature)
+            .map(|(_, (&offset, &scale))| (offset, scale))
+            .next()
     }
 
     /// The bands that a person is in, one for each feature.
+    pub fn of_person(&self, context: &[f64]) -> impl Iterator<Item = usize> {
+        let mut bands = Vec::new();
+        self.each(context, |band| bands.push(band));
+        bands.into_iter()
+    }
+
+    /// Counts a person in every band that they are in.
+    #[inline]
+    pub(crate) fn count(&self, context: &[f64], people: &mut [u64]) {
+        self.each(context, |band| people[band] += 1);
+    }
+
+    #[inline]
+    fn each(&self, context: &[f64], mut take: impl FnMut(usize)) {
+        for cells in &self.numeric {
+            cells.each(&context[cells.coordinates.clone()], &mut take);
+        }
+        for cells in &self.levels {
+            let levels = &context[cells.coordinates.clone()];
+            take(cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1));
+        }
+    }
+}
+
+impl NumericCells {
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn of_person<'a>(&'a self, context: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
-        let numeric = self.numeric.iter().map(|cells| {
-            let at = floor(cells.offset + cells.scale * context[cells.coordinate]);
-            (cells.first + at as usize).min(cells.last)
-        });
-        let levels = self.levels.iter().map(|cells| {
-            let levels = &context[cells.coordinates.clone()];
-            cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1)
-        });
-        numeric.chain(levels)
+    fn each(&self, values: &[f64], take: &mut impl FnMut(usize)) {
+        let mut band = |found: i64, (first, last): (usize, usize)| take((first.wrapping_add(found as usize)).min(last));
+        let (offsets, last_offsets) = self.offsets.as_chunks::<TOGETHER>();
+        let (scales, last_scales) = self.scales.as_chunks::<TOGETHER>();
+        let (values, last_values) = values.as_chunks::<TOGETHER>();
+        let (ends, last_ends) = self.ends.as_chunks::<TOGETHER>();
+        for (((offsets, scales), values), ends) in offsets.iter().zip(scales).zip(values).zip(ends) {
+            let mut found = [0; TOGETHER];
+            for at in 0..TOGETHER {
+                found[at] = floor(offsets[at] + scales[at] * values[at]);
+            }
+            for at in 0..TOGETHER {
+                band(found[at], ends[at]);
+            }
+        }
+        for (((offset, scale), value), ends) in last_offsets.iter().zip(last_scales).zip(last_values).zip(last_ends) {
+            band(floor(offset + scale * value), *ends);
+        }
     }
 }
 

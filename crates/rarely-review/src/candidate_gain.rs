@@ -207,7 +207,7 @@ fn mixture(cases: u64, share: f64) -> Result<Mixture, ConfirmError> {
 /// By sets that hold for every change at once.
 fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
     let (before, after) = base.decisions(at);
-    let (gain, _) = base.confidence().sharp(&base.statistics).gain(base.contexts(), before, after)?;
+    let (gain, _) = base.sharp().gain(base.contexts(), before, after)?;
     Ok(Confirmed {
         interval: gain.interval,
         standard: if base.document.noise().is_some() { Standard::Certain } else { Standard::Approximate },
@@ -272,9 +272,11 @@ pub(crate) fn part_gain(
         if let (Ok(estimate), Ok(error), Ok(degrees)) =
             (part.fit.estimate(&functional), part.fit.sums_error(&functional), part.fit.degrees(&functional))
         {
-            let half_width = multiplier(base, degrees, part.fit.cases())? * error;
+            let effect = base.known_design_effect();
+            let error = effect.factor.sqrt() * error;
+            let half_width = multiplier(base, effect.degrees(degrees), part.fit.cases())? * error;
             return Ok(Interval::around(estimate, half_width));
         }
     }
-    Ok(base.confidence().sharp(&base.statistics).gain(contexts, before, after)?.0.interval)
+    Ok(base.sharp().gain(contexts, before, after)?.0.interval)
 }

@@ -121,7 +121,7 @@ pub enum JumpWarning {
 /// All checks.
 pub(crate) fn checks(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
     let totals = tally.totals();
-    let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(Moments::curvature).collect();
+    let found: Vec<Result<Curvature, NoCurvature>> = totals.iter().map(|sums| base.curvature(sums)).collect();
     // The first of all: other numbers may rest on them.
     let propensities = tally.propensities().map(|sums| sums.checks(base.document)).unwrap_or_default();
     let mut checks: Vec<Check> = propensities.into_iter().map(Check::Propensity).collect();
@@ -210,7 +210,7 @@ fn jumps(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<Check> {
         let found = by_rows.map_or_else(|| jumps.jump(at, Kernel::Triangular, Bandwidth::Rule), |(jump, _)| Ok(jump));
         let bandwidth = found.as_ref().map_or(10.0 * jumps.bin_width(), |jump| jump.bandwidth);
         let person = at_the_cut(base, &running, cut.at, bandwidth);
-        let Interval { estimate, lower, upper } = base.set().difference_interval(&person, cut.upper, cut.lower);
+        let Interval { estimate, lower, upper } = base.region().difference_interval(&person, cut.upper, cut.lower);
         let options = [cut.lower, cut.upper].map(|option| document.options()[option].clone());
         let warning = match &found {
             Ok(jump) => {

@@ -117,19 +117,20 @@ impl Suspect<'_> {
         concerned.sort_unstable();
         concerned.dedup();
         let bent: Vec<(usize, Curvature)> =
-            concerned.iter().filter_map(|&arm| Some((arm, self.totals[arm].curvature().ok()?))).collect();
+            concerned.iter().filter_map(|&arm| Some((arm, self.base.curvature(&self.totals[arm]).ok()?))).collect();
         let level = BENT / concerned.len().max(1) as f64;
         if bent.len() < concerned.len() || bent.iter().all(|(_, bent)| bent.p_value > level) {
             return Ok(None);
         }
+        let effect = self.base.known_design_effect();
         let (mut estimate, mut variance, mut degrees) = (0.0, 0.0, f64::INFINITY);
         for (arm, bent) in &bent {
             let sums = &self.totals[*arm];
             let functional = self.bent_functional(sums, self.base.contexts(), *arm);
             let equations = NormalEquations::new(&sums.information(), &sums.moment());
             estimate += dot(&functional, &bent.bent);
-            variance += bent.residual_variance * equations.width_squared(&functional);
-            degrees = degrees.min(bent.degrees.1 as f64);
+            variance += effect.factor * bent.residual_variance * equations.width_squared(&functional);
+            degrees = degrees.min(effect.degrees(bent.degrees.1 as f64));
         }
         let cases = self.totals.iter().map(Moments::rows).sum();
         let half_width = multiplier(self.base, degrees, cases)? * variance.sqrt();

@@ -1,13 +1,17 @@
 //! What a judgement of a rule rests on: the document's assumptions, the statistics, the candidates for a change, and the people whom the
 //! rule is for.
 
+use std::borrow::Cow;
+
 use rarely_core::{
-    Arm, Certificate, Confidence, ConfidenceSet, Contexts, Digest, ErrorProbability, Interval, LeastSquares, Noise,
-    NormBound, Parameters, Rule, Statistics, gain_functional,
+    Arm, Certificate, Confidence, Contexts, Digest, ErrorProbability, Interval, LeastSquares, Noise, NormBound,
+    Parameters, Population, Region, Rule, SharpSet, Statistics, Stuck, gain_functional,
 };
 use rarely_policy::{EvidenceStandard, PolicyDocument, WrittenRule};
 
 use crate::candidates::{Candidate, candidates, rows_needed};
+use crate::curvature::{Curvature, NoCurvature};
+use crate::design_effect::DesignEffect;
 use crate::error::ReviewError;
 use crate::log_rate::LogRate;
 use crate::model_free::ModelFreeGain;
@@ -17,6 +21,7 @@ use crate::planned_radius::{arm_sums, estimated_noise, planned_radius};
 use crate::propensity_reading::{PropensityReading, RuleValue};
 use crate::second_reading::{GainErrors, SecondReading};
 use crate::tally::{Tally, regression};
+use crate::time_marks::marked_regression;
 
 /// Stands for noise that nothing is known of.
 const UNKNOWN_NOISE: f64 = 1e9;
@@ -31,8 +36,12 @@ pub struct EvidenceBase<'a> {
     /// Contexts of the people whom the rule is for, row by row; at least one.
     pub people: Vec<f64>,
     confidence: Confidence,
-    /// The radius of planned looks, where the design allows them, or the one that stands in where no bound on the norm is known.
+    /// What holds at any time.
+    sharp: SharpSet,
+    /// The radius of planned looks, where the design allows them.
     radius: Option<f64>,
+    /// `None` where rows are in clusters or have weights, and were not read again.
+    design_effect: Option<DesignEffect>,
     candidates: Vec<Candidate>,
     /// What the rule in force decides for the people, …
     before: Vec<Arm>,
@@ -77,7 +86,7 @@ impl<'a> EvidenceBase<'a> {
         let sampled = people.is_none();
         let people = people.unwrap_or_else(|| tally.sample().contexts());
         let totals = tally.totals();
-        let statistics = regression(document, &totals)?;
+        let statistics = marked_regression(document, tally, &totals)?;
         let Some(confirming) = tally.confirming() else {
             let base = Self::undivided(document, statistics, people, estimated_noise(&totals))?;
             return Ok(Self { rate: tally.rate(), ..base });
@@ -87,8 +96,8 @@ impl<'a> EvidenceBase<'a> {
         let estimates = regression(document, &proposing)?.estimates();
         let mut base =
             Self::with_candidates(document, statistics, people, &estimates, &rows, estimated_noise(&totals))?;
-        if let Some(looks) = document.standard().looks().filter(|_| document.log_columns().rows_are_alike()) {
-            base.radius = planned_radius(document, &totals, looks).or(base.radius);
+        if let Some(looks) = document.standard().looks() {
+            base.radius = planned_radius(document, &totals, looks);
         }
         let fit = LeastSquares::from_sums(document.shape(), &confirming)?;
         let functionals =
@@ -132,16 +141,17 @@ impl<'a> EvidenceBase<'a> {
     ) -> Result<Self, ReviewError> {
         let seen = Contexts::new(&people, document.shape().dimension())?;
         let confidence = confidence(document, estimated_noise)?;
-        let radius = confidence.norm_bound.is_none().then(|| unbounded_radius(confidence, &statistics)).transpose()?;
         let before = Rule::new(document.rule().parameters(document)).choose_many(seen)?;
         let (candidates, after): (Vec<Candidate>, Vec<Vec<Arm>>) =
             candidates(document, estimates, rows, &people, &before).into_iter().unzip();
         let (digest, after_count) = (statistics.digest(), after.len());
         Ok(Self {
             document,
+            sharp: confidence.sharp(&statistics),
             statistics,
             confidence,
-            radius,
+            radius: None,
+            design_effect: document.log_columns().rows_are_alike().then_some(DesignEffect::NONE),
             candidates,
             before,
             after,
@@ -164,6 +174,7 @@ impl<'a> EvidenceBase<'a> {
     pub fn with_second_reading(mut self, reading: SecondReading) -> Self {
         let minimum = self.document.change().minimum_gain;
         let anytime = self.is_anytime();
+        self.widen(reading.design_effect());
         if let Some(part) = &mut self.confirming {
             let (errors, propensities) = reading.finish(&part.fit, &part.functionals);
             part.errors = Some(errors);
@@ -173,6 +184,32 @@ impl<'a> EvidenceBase<'a> {
             }
         }
         self
+    }
+
+    /// Takes a design effect into the sets: rows vary as if the noise were larger.
+    fn widen(&mut self, effect: DesignEffect) {
+        let root = effect.factor.sqrt();
+        if let Ok(noise) = Noise::new(root * self.confidence.noise.get()) {
+            self.confidence.noise = noise;
+            self.sharp = self.confidence.sharp(&self.statistics);
+        }
+        self.radius = self.radius.map(|radius| root * radius);
+        self.design_effect = Some(effect);
+    }
+
+    /// What clusters and weights do to variances; `None` if that is not known, because the rows were not read again.
+    pub fn design_effect(&self) -> Option<DesignEffect> {
+        self.design_effect
+    }
+
+    /// The same, where what is not known has to be left out.
+    pub(crate) fn known_design_effect(&self) -> DesignEffect {
+        self.design_effect.unwrap_or(DesignEffect::NONE)
+    }
+
+    /// The test of an option's straight line, which allows for clusters and weights.
+    pub(crate) fn curvature(&self, sums: &Moments) -> Result<Curvature, NoCurvature> {
+        sums.curvature().map(|found| self.known_design_effect().of_curvature(found))
     }
 
     /// The days that so many further cases take.
@@ -185,17 +222,28 @@ impl<'a> EvidenceBase<'a> {
         self.confidence
     }
 
-    /// The parameters that the log has not ruled out.
-    pub fn set(&self) -> ConfidenceSet<'_> {
+    /// The parameters that the log has not ruled out: one ellipsoid at planned looks, otherwise sharp sets.
+    pub fn region(&self) -> Region<'_> {
         match self.radius {
-            Some(radius) => self.confidence.set_of_radius(&self.statistics, radius),
-            None => self.confidence.set(&self.statistics),
+            Some(radius) => Region::Ellipsoid(self.confidence.set_of_radius(&self.statistics, radius)),
+            None => Region::Pairs(Cow::Borrowed(&self.sharp)),
         }
     }
 
-    /// Whether the radius is that of planned looks, or stands in for an unknown one.
-    pub fn is_planned(&self) -> bool {
-        self.radius.is_some()
+    /// The sets that hold at any time.
+    pub(crate) fn sharp(&self) -> &SharpSet {
+        &self.sharp
+    }
+
+    /// The radius of planned looks, if these decide about boundaries.
+    pub fn radius(&self) -> Option<f64> {
+        self.radius
+    }
+
+    /// The options that may be best for many people but are hardly ever given.
+    pub fn stuck(&self) -> Vec<Stuck> {
+        let people = Population::supplied(self.contexts());
+        people.map_or_else(|_| Vec::new(), |people| self.region().stuck(&people, &self.statistics))
     }
 
     /// The people.
@@ -286,18 +334,11 @@ impl<'a> EvidenceBase<'a> {
         gain: Interval,
     ) -> Result<Certificate, ReviewError> {
         let rule = |rule| Rule::new(self.most_plausible(rule));
-        let mut certificate = self.set().certify(&rule(from), &rule(to), self.contexts())?;
+        let mut certificate = self.region().certify(&rule(from), &rule(to), self.contexts(), &self.statistics)?;
         certificate.gain.interval = gain;
         certificate.digest = self.digest;
         Ok(certificate)
     }
-}
-
-/// The radius where no bound on the norm is known: twice the length of the estimates stands for it. Boundaries are shown, and decide nothing.
-fn unbounded_radius(confidence: Confidence, statistics: &Statistics) -> Result<f64, ReviewError> {
-    let length = statistics.estimates().values().iter().map(|value| value * value).sum::<f64>().sqrt();
-    let bound = NormBound::new((2.0 * length).clamp(1e-6, 1e9))?;
-    Ok(Confidence { norm_bound: Some(bound), ..confidence }.set(statistics).radius())
 }
 
 /// A document's assumptions. Noise that is neither declared nor bounded by the outcome's range is the estimated one; where that is missing

@@ -1,7 +1,7 @@
 //! How many cases with exploration would settle a question that the log leaves open, by simulation.
 
 use rarely_core::{
-    Arm, Certificates, ConfidenceSet, Context, Exploration, Parameters, Policy, Ridge, Rng, Round, Rule, Shape, Share,
+    Arm, Certificates, Context, Exploration, Parameters, Policy, Ridge, Rng, Round, Rule, Shape, Share, SharpSet,
     Stuck, World, step,
 };
 use serde::Serialize;
@@ -127,7 +127,7 @@ impl Question<'_> {
             let _ = step(policy, world, &mut round, rng, |_, _, _| {}).ok()?;
             if case == look {
                 look += look / 4;
-                if self.is_settled(&policy.learner()?.set(), policy.deployed()?) {
+                if self.is_settled(&policy.learner()?.sharp(), policy.deployed()?) {
                     return Some(case);
                 }
             }
@@ -136,8 +136,8 @@ impl Question<'_> {
     }
 
     /// Whether the data distinguish the pairs, and each stuck option is in use or no longer may be best for many.
-    fn is_settled(&self, set: &ConfidenceSet<'_>, deployed: &Parameters) -> bool {
-        let shape = set.statistics().shape();
+    fn is_settled(&self, set: &SharpSet, deployed: &Parameters) -> bool {
+        let shape = set.shape();
         let nothing = Parameters::zeros(shape);
         let people = self.people.chunks_exact(shape.dimension());
         let few = STILL_PLAUSIBLE * people.len() as f64;

@@ -115,7 +115,7 @@ impl Findings {
             gaps: GapsFinding::new(document, &review.gaps),
             checks: review.checks.iter().map(|check| CheckFinding::new(document, check)).collect(),
             estimates: estimates::estimates(document, &judgement.standing.estimates),
-            assumptions: assumptions::assumptions(document),
+            assumptions: assumptions::assumptions(document, review.design_effect),
         }
     }
 }

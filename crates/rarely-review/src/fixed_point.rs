@@ -34,6 +34,16 @@ pub(crate) fn square(whole: i64) -> i64 {
     times(whole - HALF, whole - HALF)
 }
 
+/// The same of a number below `2²⁷`, by a multiplication of 32 bits, so that several are computed at once; of a larger one, any number.
+#[inline]
+pub(crate) fn centred_square(whole: u64) -> u64 {
+    const LOW: u64 = 0xffff_ffff;
+    /// `½²`, and half a step.
+    const MIDDLE: u64 = (HALF * HALF + HALF).cast_unsigned();
+    let square = (whole & LOW).wrapping_mul(whole & LOW);
+    square.wrapping_add(MIDDLE).wrapping_sub(whole << BITS) >> BITS
+}
+
 /// The product of two, rounded back to 26 bits.
 #[inline]
 pub(crate) fn times(one: i64, other: i64) -> i64 {
@@ -48,7 +58,7 @@ pub(crate) fn floor(t: f64) -> i64 {
     const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
     let nearest = t + WHOLE;
     let above = nearest - WHOLE > t;
-    (nearest.to_bits() as i64).wrapping_sub(WHOLE.to_bits() as i64) - i64::from(above)
+    (nearest.to_bits() as i64).wrapping_sub(WHOLE.to_bits() as i64).wrapping_sub(i64::from(above))
 }
 
 /// The whole numbers of rewards: a reward is `start + step·Y`.
@@ -214,6 +224,9 @@ mod tests {
         let tie = |whole: f64| (whole + 0.5) / ONE as f64;
         assert_eq!([whole(tie(2.0)), whole(tie(3.0)), whole(tie(-1.0))], [3, 4, 0]);
         assert_eq!([square(0), square(ONE), square(HALF)], [ONE / 4, ONE / 4, 0]);
+        for whole in [0, 1, HALF - 3, HALF, HALF + 77_777, ONE - 1, ONE, 2 * ONE - 1] {
+            assert_eq!(centred_square(whole.cast_unsigned()), square(whole).cast_unsigned(), "{whole}");
+        }
     }
 
     #[test]

@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::bands::{Band, Bands};
 use crate::candidate_gain::part_gain;
+use crate::design_effect::DesignEffect;
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::jump::Jumps;
 use crate::running_variable::RunningVariable;
 use crate::tally::Tally;
 
-/// An option counts as tried if at least this number of rows have it.
-pub(crate) const TRIED: u64 = 5;
+/// An option counts as tried if at least this number of independent rows have it.
+pub(crate) const TRIED: f64 = 5.0;
 
 /// The impact of a change on one band.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,6 +112,7 @@ fn moves(changes: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize, us
 struct Support<'a> {
     tally: &'a Tally,
     bands: &'a Bands,
+    effect: DesignEffect,
     /// The sums at the cuts with their running variable, if they are of the whole log.
     near: Option<(&'a Jumps, RunningVariable)>,
 }
@@ -120,13 +122,15 @@ impl<'a> Support<'a> {
         // Sums that were restarted for another rule cover few rows, and would call tried options untried; then the bands alone decide.
         let whole = |jumps: &&Jumps| jumps.rows().is_none_or(|rows| rows == tally.rows());
         let jumps = tally.jumps().filter(whole);
-        Self { tally, bands, near: jumps.zip(RunningVariable::of(base.document, base.document.rule())) }
+        let effect = base.known_design_effect();
+        Self { tally, bands, effect, near: jumps.zip(RunningVariable::of(base.document, base.document.rule())) }
     }
 
     /// Whether an option was tried on people like this one: in every band that the person is in, and near the person's score.
     fn has(&self, person: &[f64], option: usize) -> bool {
-        let near = |(jumps, running): &(&Jumps, RunningVariable)| jumps.tried(option, running.at(person)) >= TRIED;
-        self.bands.of_person(person).all(|band| self.tally.tried(option, band) >= TRIED)
+        let tried = |rows: u64| self.effect.effective(rows) >= TRIED;
+        let near = |(jumps, running): &(&Jumps, RunningVariable)| tried(jumps.tried(option, running.at(person)));
+        self.bands.of_person(person).all(|band| tried(self.tally.tried(option, band)))
             && self.near.as_ref().is_none_or(near)
     }
 }

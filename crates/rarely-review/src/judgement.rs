@@ -5,7 +5,7 @@
 //! part, each at the full error probability, until one fails: a wrong change then has at most the error probability of one. Sets hold for every
 //! candidate at once and need no order.
 
-use rarely_core::{Above, Interval, Parameters, Thresholds};
+use rarely_core::{Above, Interval, Parameters, Region, Thresholds};
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
@@ -83,8 +83,8 @@ pub enum VerdictReason {
 /// Where the rule in force stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The radius of the confidence set.
-    pub radius: f64,
+    /// The radius of the confidence set at planned looks; sharp sets, which hold at any time, have one for each pair and mark.
+    pub radius: Option<f64>,
     /// The options' estimated parameters of the reward, in context coordinates.
     pub estimates: Parameters,
     /// The parameters under which the rule is most plausible.
@@ -97,6 +97,9 @@ pub struct Standing {
     pub max_cosine: f64,
     /// Share of the people who get an option that the data rule out.
     pub excluded_share: f64,
+    /// Share of the people for whom all options are ruled out: outcomes before and after a mark contradict each other.
+    #[serde(default)]
+    pub contradicted_share: f64,
 }
 
 /// The boundary of a rule between two options, and what the data allow.
@@ -274,10 +277,10 @@ fn highest(candidates: &[JudgedCandidate], value: impl Fn(&JudgedCandidate) -> f
 }
 
 fn standing(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Result<Standing, ReviewError> {
-    let (set, most_plausible) = (base.set(), base.most_plausible(rule));
+    let (region, most_plausible) = (base.region(), base.most_plausible(rule));
     let running = RunningVariable::of(base.document, rule);
     let nothing = Parameters::zeros(most_plausible.shape());
-    let boundaries = set.boundaries(&most_plausible).into_iter().map(|boundary| {
+    let boundaries = region.boundaries(&most_plausible).into_iter().map(|boundary| {
         let (i, j) = boundary.arms;
         let (threshold, interval) = place(base, &most_plausible, running.as_ref(), (i, j));
         PairBoundary {
@@ -285,23 +288,32 @@ fn standing(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Result<Standing, Rev
             plausible: boundary.plausible,
             angle_degrees: boundary.angle_degrees,
             // Parameters that are equal for both: if they are plausible, any boundary is.
-            told_apart: !set.boundary(&nothing, i, j).plausible,
+            told_apart: !region.boundary(&nothing, i, j).plausible,
             threshold,
             interval,
         }
     });
     let boundaries: Vec<PairBoundary> = boundaries.collect();
-    let each_plausible = boundaries.iter().all(|pair| pair.plausible);
     Ok(Standing {
-        radius: set.radius(),
+        radius: base.radius(),
         estimates: base.statistics.estimates(),
-        // The radius of planned looks is one of pairs.
-        jointly_plausible: each_plausible && (base.is_planned() || set.is_jointly_plausible(&most_plausible)),
+        // Both kinds of sets are of pairs.
+        jointly_plausible: boundaries.iter().all(|pair| pair.plausible),
         boundaries,
-        max_cosine: set.conservative(&most_plausible).cosine,
-        excluded_share: set.excluded_share(&rarely_core::Rule::new(most_plausible.clone()), base.contexts())?,
+        max_cosine: region.conservative(&most_plausible).cosine,
+        contradicted_share: contradicted_share(base, &region)?,
+        excluded_share: region.excluded_share(&rarely_core::Rule::new(most_plausible.clone()), base.contexts())?,
         most_plausible,
     })
+}
+
+/// The share of the people for whom sets that hold together have no option in common.
+fn contradicted_share(base: &EvidenceBase<'_>, region: &Region<'_>) -> Result<f64, ReviewError> {
+    let (people, mut contradicted) = (base.contexts(), 0_usize);
+    for person in people.iter() {
+        contradicted += usize::from(region.plausible_arms(person)?.is_empty());
+    }
+    Ok(contradicted as f64 / people.len() as f64)
 }
 
 /// Where a pair's boundary is on the rule's score, or on the only feature, and where it may be with the same option above it; in the
@@ -312,13 +324,13 @@ fn place(
     running: Option<&RunningVariable>,
     (i, j): (usize, usize),
 ) -> (Option<f64>, Option<Thresholds>) {
-    let (document, set) = (base.document, base.set());
+    let (document, region) = (base.document, base.region());
     if let Some(running) = running
         && let Some((lower, upper, cut)) = running.step_between(i, j)
     {
         let (low, high) = running.span();
         let to_raw = |x: f64| near_nothing(x + running.offset, high - low);
-        let cuts = set.oriented_cuts(lower, upper, &running.ladder.direction, Above::Second);
+        let cuts = region.oriented_cuts(lower, upper, &running.ladder.direction, Above::Second);
         return (Some(cut), Some(mapped(cuts, to_raw)));
     }
     let only = document.features().first().and_then(rarely_policy::Feature::range);
@@ -332,7 +344,7 @@ fn place(
     // A threshold or a score passes only between neighbours; of a linear rule every crossing in range is looked at.
     let is_linear = matches!(document.rule(), WrittenRule::Linear(_));
     let place = crossing.filter(|at| is_linear && (low..=high).contains(at));
-    let interval = place.and_then(|_| set.oriented_thresholds(i, j, above)).map(|plausible| mapped(plausible, to_raw));
+    let interval = place.map(|_| mapped(region.oriented_cuts(i, j, &[0.0, 1.0], above), to_raw));
     (place, interval)
 }
 

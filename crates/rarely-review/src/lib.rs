@@ -38,6 +38,7 @@
 //! |---|---|
 //! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
+//! | `time_marks` | sums at a few rounds of a log in time order, where sharp sets start afresh |
 //! | `sql` | the same sums, computed by the engine that has the log |
 //! | `running_variable`, `most_plausible` | the score along which a rule passes from option to option; the parameters under which it is most plausible |
 //! | `propensities`, `second_reading`, `propensity_reading`, `model_free` | checks of logged propensities; robust errors, values of rules and model-free gains from a second reading |
@@ -45,6 +46,7 @@
 //! | `log_rate` | how fast a log grows |
 //! | `evidence_base` | assumptions, statistics, candidates and people |
 //! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
+//! | `design_effect` | how much less rows of clusters, or with weights, say than independent ones |
 //! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
 //! | `impact`, `support` | who gets another option; where options were not tried |
 //! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
@@ -66,6 +68,7 @@ mod candidates;
 mod checks;
 mod curvature;
 mod demotion;
+mod design_effect;
 mod error;
 mod evidence_base;
 mod exploration_forecast;
@@ -99,6 +102,7 @@ mod support;
 mod tally;
 mod tally_error;
 mod tally_row;
+mod time_marks;
 mod trend;
 mod verdict;
 
@@ -108,6 +112,7 @@ pub use candidates::{Candidate, CandidateKind};
 pub use checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 pub use curvature::{Curvature, NoCurvature, Term};
 pub use demotion::Demotion;
+pub use design_effect::DesignEffect;
 pub use error::ReviewError;
 pub use evidence_base::EvidenceBase;
 pub use exploration_forecast::ExplorationForecast;

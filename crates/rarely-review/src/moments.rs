@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::fixed_point::{
     self, ONE, RewardGrid, WeightGrid, add_all, have_room, product, rounded_shift, shift_all, whole,
 };
-use crate::row_block::RowBlock;
+use crate::row_block::{RowBlock, RowShape};
 
 /// Rows that can be counted exactly in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
@@ -124,22 +124,30 @@ impl Moments {
     /// If there are not d numbers.
     #[inline]
     pub(crate) fn add_weighted(&mut self, context: &[f64], reward: f64, weight: f64) {
-        self.fill(context);
-        let reward = self.whole_reward(reward);
+        assert_eq!(context.len(), self.sums.dimension, "one number for each context variable");
         self.sums.rows += 1;
-        if self.sums.weights.is_none() && !self.sums.rewards.is_open() {
-            self.row.push(reward);
-            if self.block.add(&self.row, &mut self.sums.sums) {
-                return;
-            }
-            self.row.pop();
+        if self.sums.weights.is_some() || self.sums.rewards.is_open() {
+            self.add_wide(context, reward, weight);
+        } else if self.block.add(context, reward) {
+            self.multiply();
         }
-        self.add_wide(reward, weight);
     }
 
-    /// Adds the row, number by number.
-    #[cold]
-    fn add_wide(&mut self, reward: i64, weight: f64) {
+    /// Adds the products of the rows that wait.
+    fn multiply(&mut self) {
+        let shape = RowShape { squares: &self.sums.squares, rewards: self.sums.rewards };
+        let Some(rows) = self.block.multiply(shape, &mut self.sums.sums) else { return };
+        for row in rows.chunks_exact(self.sums.dimension + 1) {
+            if let Some((&reward, context)) = row.split_last() {
+                self.add_wide(context, reward, 1.0);
+            }
+        }
+    }
+
+    /// Adds a row, number by number.
+    fn add_wide(&mut self, context: &[f64], reward: f64, weight: f64) {
+        self.fill(context);
+        let reward = self.whole_reward(reward);
         let weight = self.whole_weight(weight);
         self.row.push(reward);
         let mut sums = self.sums.sums.iter_mut();
@@ -158,6 +166,7 @@ impl Moments {
     /// # Panics
     /// If there are not d numbers.
     pub fn correct(&mut self, context: &[f64], old_reward: f64, new_reward: f64) {
+        assert_eq!(context.len(), self.sums.dimension, "one number for each context variable");
         self.fill(context);
         let new = i128::from(self.whole_reward(new_reward));
         let old = i128::from(self.whole_reward(old_reward));
@@ -173,7 +182,6 @@ impl Moments {
     /// The row without its reward: the context, its squares, and 1.
     #[inline]
     fn fill(&mut self, context: &[f64]) {
-        assert_eq!(context.len(), self.sums.dimension, "one number for each context variable");
         let row = &mut self.row;
         row.clear();
         row.extend(context.iter().map(|&value| whole(value)));
@@ -227,13 +235,14 @@ impl Moments {
 
     /// Puts the waiting rows into the sums, and gives their memory back.
     pub(crate) fn settle(&mut self) {
+        self.multiply();
         self.block.settle(&mut self.sums.sums);
     }
 
     fn settled(&self) -> Stored {
-        let mut sums = self.sums.clone();
-        self.block.clone().settle(&mut sums.sums);
-        sums
+        let mut settled = self.clone();
+        settled.settle();
+        settled.sums
     }
 
     /// Multiplies every weight.

@@ -1,8 +1,9 @@
 //! A review: the judgement of a rule, what the data cannot say, and checks of the model.
 
-use rarely_core::{Population, Stuck};
+use rarely_core::Stuck;
 
 use crate::checks::{Check, checks};
+use crate::design_effect::DesignEffect;
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::exploration_forecast::{ExplorationForecast, forecast};
@@ -26,6 +27,8 @@ pub struct Review {
     pub judgement: Judgement,
     /// What the data cannot say.
     pub gaps: Gaps,
+    /// What clusters and weights do to variances; `None` if the rows were not read again.
+    pub design_effect: Option<DesignEffect>,
     /// Whether straight lines are good enough.
     pub checks: Vec<Check>,
     /// What the rule in force and the best candidate are worth by the propensities of the log, where the document declares some.
@@ -65,8 +68,7 @@ pub fn review(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Review, ReviewEr
 /// # Errors
 /// [`ReviewError`] if the people do not fit.
 pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) -> Result<Review, ReviewError> {
-    let population = Population::supplied(base.contexts())?;
-    let stuck = base.set().stuck(&population);
+    let stuck = base.stuck();
     // Where more cases of the same kind would decide, no experiment is needed.
     let waits = judgement.reasons.iter().any(|reason| {
         matches!(reason, VerdictReason::NotShown { further_cases: Some(_), .. } | VerdictReason::NotCertain { .. })
@@ -83,6 +85,7 @@ pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) ->
         people: base.contexts().len(),
         off_policy: RuleValues::new(base, judgement.best),
         judgement,
+        design_effect: base.design_effect(),
         gaps,
         checks: checks(base, tally),
     })

@@ -2,8 +2,6 @@
 
 use rarely_policy::{Ladder, PolicyDocument, ScoreRule, ThresholdRule, WrittenRule};
 
-use crate::least_squares::dot;
-
 /// A rule's running variable: a threshold's feature, a score, or the difference of a linear rule between two options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunningVariable {
@@ -13,6 +11,8 @@ pub struct RunningVariable {
     pub offset: f64,
     /// The cuts as the owner writes them.
     pub cuts: Vec<f64>,
+    /// The coordinates of the ladder's direction that are not 0, which are few, and these numbers.
+    terms: Vec<(usize, f64)>,
 }
 
 impl RunningVariable {
@@ -24,7 +24,7 @@ impl RunningVariable {
         };
         let ladder = rule.ladder(document)?;
         let offset = cuts.first()? - ladder.cuts.first()?;
-        Some(Self { ladder, offset, cuts: cuts.clone() })
+        Some(Self::new(ladder, offset, cuts.clone()))
     }
 
     fn of_two(document: &PolicyDocument, rule: &WrittenRule) -> Option<Self> {
@@ -36,13 +36,19 @@ impl RunningVariable {
         let offset = std::mem::replace(&mut direction[0], 0.0);
         let varies = direction.iter().any(|&value| value != 0.0);
         let ladder = Ladder { direction, cuts: vec![-offset], options: vec![0, 1] };
-        varies.then_some(Self { ladder, offset, cuts: vec![0.0] })
+        varies.then_some(Self::new(ladder, offset, vec![0.0]))
+    }
+
+    fn new(ladder: Ladder, offset: f64, cuts: Vec<f64>) -> Self {
+        let direction = ladder.direction.iter().copied().enumerate();
+        let terms = direction.filter(|&(_, coefficient)| coefficient != 0.0).collect();
+        Self { ladder, offset, cuts, terms }
     }
 
     /// The value of a person, in context units.
     #[inline]
     pub fn at(&self, context: &[f64]) -> f64 {
-        dot(&self.ladder.direction, context)
+        self.terms.iter().fold(0.0, |sum, &(at, coefficient)| sum + coefficient * context[at])
     }
 
     /// The lowest and the highest possible value.

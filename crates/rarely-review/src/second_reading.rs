@@ -6,6 +6,7 @@ use rarely_core::{
 };
 use rarely_policy::PolicyDocument;
 
+use crate::design_effect::{DesignEffect, DesignReading};
 use crate::evidence_base::ConfirmingPart;
 use crate::propensity_reading::PropensityReading;
 use crate::tally_row::TallyRow;
@@ -18,6 +19,8 @@ pub struct SecondReading {
     /// A row times the root of its weight.
     scaled: Vec<f64>,
     propensities: Option<PropensityReading>,
+    /// Where rows are in clusters or have weights.
+    design: Option<DesignReading>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,13 +51,15 @@ pub(crate) enum GainErrors {
 
 impl SecondReading {
     pub(crate) fn new(document: &PolicyDocument, part: &ConfirmingPart) -> Self {
-        let errors = if document.log_columns().cluster.is_some() {
+        let clustered = document.log_columns().cluster.is_some();
+        let design = (!document.log_columns().rows_are_alike()).then(|| DesignReading::new(&part.fit, clustered));
+        let errors = if clustered {
             ReadRows::Clustered(ClusterRows::default())
         } else {
             ReadRows::Independent(StreamedErrors::new(&part.fit, &part.functionals))
         };
         let propensities = part.propensities.clone();
-        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities }
+        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities, design }
     }
 
     /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
@@ -64,6 +69,9 @@ impl SecondReading {
 
     /// Adds one row, as in the first reading.
     pub fn add_row(&mut self, row: &TallyRow<'_>) {
+        if let Some(design) = &mut self.design {
+            design.add(row, row.weight * self.weight_scale);
+        }
         if row.proposes() {
             return;
         }
@@ -85,10 +93,10 @@ impl SecondReading {
         }
     }
 
-    /// How rows enter the errors, if that is all there is to read: not with clusters, whose rows are kept, nor with propensities.
+    /// How rows enter the errors, if that is all there is to read: not with clusters, weights or propensities.
     pub fn errors(&self) -> Option<&StreamedErrors> {
         match &self.errors {
-            ReadRows::Independent(errors) if self.propensities.is_none() => Some(errors),
+            ReadRows::Independent(errors) if self.propensities.is_none() && self.design.is_none() => Some(errors),
             _ => None,
         }
     }
@@ -102,6 +110,11 @@ impl SecondReading {
             ReadRows::Independent(errors) => errors.add_sums(sums),
             ReadRows::Clustered(_) => Ok(()),
         }
+    }
+
+    /// What clusters and weights do to variances.
+    pub(crate) fn design_effect(&self) -> DesignEffect {
+        self.design.as_ref().map_or(DesignEffect::NONE, DesignReading::finish)
     }
 
     /// The errors of the candidates' gains, and what was read of propensities.

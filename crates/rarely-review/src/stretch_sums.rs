@@ -242,6 +242,11 @@ impl Stretches {
         &self.all
     }
 
+    /// The place of the edge after so many stretches, in lengths from the beginning of time.
+    pub(crate) fn place_of(&self, edge: usize) -> i64 {
+        self.first + (edge as u64).cast_signed()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -32,6 +32,7 @@ pub(crate) fn thin(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<ThinSupport> {
     let document = base.document;
     let bands = Bands::of(document);
     let options = 0..document.options().len();
+    let effect = base.known_design_effect();
     let mut found = Vec::new();
     for (at, band) in bands.all().iter().enumerate() {
         let rows: u64 = options.clone().map(|option| tally.tried(option, at)).sum();
@@ -40,7 +41,7 @@ pub(crate) fn thin(base: &EvidenceBase<'_>, tally: &Tally) -> Vec<ThinSupport> {
         }
         for option in options.clone() {
             let tried = tally.tried(option, at);
-            if tried < TRIED || (tried as f64) < HARDLY * rows as f64 {
+            if effect.effective(tried) < TRIED || (tried as f64) < HARDLY * rows as f64 {
                 found.push(ThinSupport {
                     option: document.options()[option].clone(),
                     band: band.words(document),

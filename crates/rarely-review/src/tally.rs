@@ -22,6 +22,7 @@ use crate::running_variable::RunningVariable;
 use crate::stretch_sums::{PartSums, Stretch, Stretches};
 use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
+use crate::time_marks::TimeMarks;
 
 pub use saved::TALLY_FORMAT;
 
@@ -35,6 +36,9 @@ pub struct Tally {
     sources: Vec<Source>,
     /// The sums of rows that are not divided: those of a live policy, and of states from before rows were divided.
     options: Vec<Moments>,
+    /// The same at planned rounds.
+    #[serde(default, skip_serializing_if = "TimeMarks::is_empty")]
+    time_marks: TimeMarks,
     /// The sums of the other rows.
     #[serde(default, skip_serializing_if = "Stretches::is_empty")]
     stretches: Stretches,
@@ -90,6 +94,7 @@ impl Tally {
             rejected: 0,
             sources: Vec::new(),
             options: reward_grids(document).into_iter().map(empty).collect(),
+            time_marks: TimeMarks::default(),
             stretches: Stretches::default(),
             is_timed: document.log_columns().time.is_some(),
             times: LogTimes::default(),
@@ -126,11 +131,11 @@ impl Tally {
         self.add_to_sums(row);
         self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
-            let tried = &mut self.tried[arm.index()];
-            bands.of_person(context).for_each(|band| tried[band] += 1);
+            bands.count(context, &mut self.tried[arm.index()]);
         }
-        if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
-            jumps.add(running.at(context), arm.index(), reward);
+        let z = self.running.as_ref().map(|running| running.at(context));
+        if let (Some(jumps), Some(z)) = (&mut self.jumps, z) {
+            jumps.add(z, arm.index(), reward);
         }
         if let Some(sums) = &mut self.propensities {
             sums.add(row);
@@ -141,8 +146,8 @@ impl Tally {
         } else {
             self.sample.offer(priority, context);
         }
-        if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
-            rows.offer(priority, running.at(context), arm.index(), reward);
+        if let (Some(rows), Some(z)) = (&mut self.rows, z) {
+            rows.offer(priority, z, arm.index(), reward);
         }
         let file = row.place.map_or_else(|| self.file_of(number), |place| place.file);
         if self.sources.len() <= file {
@@ -167,6 +172,7 @@ impl Tally {
     fn add_to_sums(&mut self, row: &TallyRow<'_>) {
         let at = row.arm.index();
         if !self.divides {
+            self.time_marks.follow(row.place.map(|place| place.position), &self.options);
             self.options[at].add_weighted(row.context, row.reward, row.weight);
             return;
         }
@@ -182,12 +188,12 @@ impl Tally {
         }
     }
 
-    /// Corrects the reward of a row that was added: up to rounding, the sums are those with the new reward from the start. The sample
-    /// of people and the identity of the log do not change.
+    /// Corrects the reward of a row that was added when so many [marks](Tally::marks) had been taken: up to rounding, the sums are those
+    /// with the new reward from the start. The sample of people and the identity of the log do not change.
     ///
     /// A row from before the tally last [followed](Tally::follow) another rule is for [`Tally::correct_earlier`].
-    pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
-        self.correct_earlier(context, arm, old_reward, new_reward);
+    pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
+        self.correct_earlier(context, arm, old_reward, new_reward, marks);
         if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
             jumps.correct(running.at(context), arm.index(), old_reward, new_reward);
         }
@@ -195,7 +201,8 @@ impl Tally {
 
     /// As [`Tally::correct`], for a row from before the tally last [followed](Tally::follow) another rule: it is not in the sums at the
     /// cuts, so that these do not change.
-    pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64) {
+    pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
+        self.time_marks.correct(marks, arm, context, (old_reward, new_reward));
         self.options[arm.index()].correct(context, old_reward, new_reward);
         self.rows = None;
     }
@@ -265,6 +272,7 @@ impl Tally {
             self.stretches.append(&other.stretches);
         }
         self.times = [self.times, other.times].into_iter().sum();
+        self.time_marks.append(&other.time_marks);
         self.row_set.merge(other.row_set);
         if self.looks.is_empty() {
             self.looks.clone_from(&other.looks);
@@ -363,6 +371,15 @@ impl Tally {
             part.arm_sums(&proposing)
         };
         Some(self.stretches.confirming()?.into_iter().zip(self.stretches.proposing()?).map(scaled).collect())
+    }
+
+    /// How often the sums of rows that are not divided were remembered for sharp sets.
+    pub fn marks(&self) -> usize {
+        self.time_marks.count()
+    }
+
+    pub(crate) fn time_marks(&self) -> &TimeMarks {
+        &self.time_marks
     }
 
     /// The sums of all rows in stretches of time.

@@ -38,7 +38,8 @@ pub(crate) struct TrendFit {
     /// The stretches' constants come first, then the options' coefficients.
     equations: NormalEquations,
     constants: usize,
-    residual_variance: f64,
+    /// Of one row, as clusters and weights let it count.
+    variance: f64,
     degrees: f64,
     cases: u64,
     p_value: f64,
@@ -68,8 +69,16 @@ impl TrendFit {
         let residual_variance = left / degrees;
         let statistic =
             if added > 0 && residual_variance > 0.0 { gained / added as f64 / residual_variance } else { 0.0 };
-        let p_value = if added > 0 { crate::curvature::upper_tail(statistic, (added, rows - rank)) } else { 1.0 };
-        Some(Self { equations, constants: whole.constants, residual_variance, degrees, cases: rows, p_value })
+        let effect = base.known_design_effect();
+        let p_value = if added > 0 { effect.upper_tail(statistic, (added, rows - rank)) } else { 1.0 };
+        Some(Self {
+            equations,
+            constants: whole.constants,
+            variance: effect.factor * residual_variance,
+            degrees: effect.degrees(degrees),
+            cases: rows,
+            p_value,
+        })
     }
 
     /// The gain `⟨g,θ⟩` within stretches of time.
@@ -81,7 +90,7 @@ impl TrendFit {
             std::iter::repeat_n(0.0, self.constants).chain(functional.values().iter().copied()).collect();
         let estimate: f64 =
             padded.iter().zip(self.equations.coefficients()).map(|(weight, value)| weight * value).sum();
-        let error = (self.residual_variance * self.equations.width_squared(&padded)).sqrt();
+        let error = (self.variance * self.equations.width_squared(&padded)).sqrt();
         // Where outcomes do change with time, this estimate alone stands between a trend and a change.
         let share = base.error_probability()?.get() * if self.p_value < TREND { STRICTER } else { 1.0 };
         let half_width = multiplier_at(base, self.degrees, self.cases, share) * error;
@@ -132,5 +141,63 @@ impl Problem {
 
     fn equations(&self) -> NormalEquations {
         NormalEquations::new(&self.information, &self.moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rarely_core::{Arm, Rng};
+    use rarely_policy::PolicyDocument;
+
+    use super::*;
+    use crate::tally_row::TallyRow;
+
+    /// Rows of clusters that come one after the other: without a trend, stretches of time differ because clusters do.
+    #[test]
+    fn clusters_are_no_trend() {
+        let text = "policy = \"planted\"\noptions = [\"old\", \"new\"]\noutcome = { column = \"y\", range = [-1, 2] }\n\
+                    [[features]]\ncolumn = \"x\"\nrange = [0, 1]\n[evidence]\ncluster = \"clinic\"\n\
+                    [rule]\nthreshold = { feature = \"x\", cuts = [0.5], options = [\"old\", \"new\"] }\n";
+        let document = PolicyDocument::parse(text, "planted.toml").expect("a document");
+        let logs = 300;
+        let (mut without, mut with, mut drifts) = (0, 0, 0);
+        for seed in 0..logs {
+            for drift in [0.0, 0.4] {
+                let mut rng = Rng::new(seed, 51);
+                let mut rows: Vec<([f64; 2], usize, f64, u64)> = Vec::new();
+                for cluster in 0..100_u64 {
+                    let level = 0.1 * rng.normal() + drift * cluster as f64 / 100.0;
+                    for _ in 0..12 {
+                        let (x, arm) = (rng.uniform(), rng.below(2));
+                        rows.push(([1.0, x], arm, 0.4 + 0.2 * x + level + 0.1 * rng.normal(), cluster));
+                    }
+                }
+                let row = |number: usize| {
+                    let (context, arm, reward, cluster) = &rows[number];
+                    let cluster = Some(*cluster);
+                    TallyRow { cluster, ..TallyRow::new(number as u64, context, Arm::new(*arm), *reward) }
+                };
+                let mut tally = Tally::new(&document);
+                (0..rows.len()).for_each(|number| tally.add_row(&row(number)));
+                let base = EvidenceBase::of(&document, &tally, None).expect("it fits");
+                let p_value = |base: &EvidenceBase<'_>| TrendFit::new(base, &tally).expect("time order").p_value;
+                let plain = p_value(&base);
+                let mut second = base.second_reading().expect("divided");
+                (0..rows.len()).for_each(|number| second.add_row(&row(number)));
+                let found = p_value(&base.with_second_reading(second));
+                if drift == 0.0 {
+                    without += u64::from(plain < TREND);
+                    with += u64::from(found < TREND);
+                } else {
+                    drifts += u64::from(found < TREND);
+                }
+            }
+        }
+        println!(
+            "a trend at 5 % in {without} of {logs} logs with rows as independent, {with} with the design effect; {drifts} with a trend"
+        );
+        // 5 % and three binomial deviations.
+        assert!(without > logs / 2 && with <= 26, "{without}, {with}");
+        assert!(drifts > logs / 2, "{drifts} of {logs} trends were seen");
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-use rarely_core::Population;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, Learned};
 use rarely_policy::PolicyDocument;
@@ -147,8 +146,7 @@ fn row(handle: &PolicyHandle, now_ms: u64) -> PolicyMetrics {
 
 /// How many options may be best for many people but are hardly ever given.
 fn stuck(document: &PolicyDocument, learned: &Learned) -> u64 {
-    let Ok(base) = learned.evidence_base(document) else { return 0 };
-    Population::supplied(base.contexts()).map_or(0, |people| base.set().stuck(&people).len() as u64)
+    learned.evidence_base(document).map_or(0, |base| base.stuck().len() as u64)
 }
 
 /// The name of a series, its type, and its value for a policy.

@@ -24,17 +24,19 @@ pub(crate) fn table() -> String {
     format!("{}\n{}\n{}", algorithms.text(width()), settings.text(width()), environments.text(width()))
 }
 
-const SETTINGS: [[&str; 5]; 12] = [
-    ["noise σ", "the true one", "1e-12 – 1e12", "all that learn", "--noise, --declared-noise"],
+const SETTINGS: [[&str; 5]; 14] = [
+    ["noise σ", "the true one", "1e-12 – 1e12, unknown", "all that learn", "--noise, --declared-noise"],
     ["norm bound L", "the true one", "0 – 1e12", "all that learn", "--norm-bound"],
     ["error probability δ", "1/rounds", "1e-300 – below 1", "all that learn", "--error-probability"],
     ["penalty λ", "0.01", "1e-9 – 1e9", "all that learn", "--penalty"],
     ["prior mean θ₀", "0", "±1e12", "all that learn", "--prior-mean"],
-    ["exploration", "rarely: pilot 6, equipoise 0.02; others: none", "", "all that hold a policy", "--explore"],
+    ["exploration", "rarely: posterior 0.5; others: none", "", "all that hold a policy", "--explore"],
     ["tolerance Δ", "0.01", "0 – 1", "rs-greedy, rs-conservative", "--tolerance"],
     ["growth C", "0.3", "1e-12 – 1e6", "rs-linucb", "sweep --vary growth"],
     ["excluded share τ", "0.01", "0 – 1", "population-*", "sweep --vary excluded-share"],
-    ["minimum gain", "0", "0 – 1e12", "certified", ""],
+    ["minimum gain", "0", "0 – 1e12", "rarely, certified", ""],
+    ["deviations z", "√χ²⁻¹_d(0.95)", "0 – 1e3", "rarely-quick", ""],
+    ["renewal c", "0.25", "1e-12 – 1e6", "posterior-weighted equipoise", ""],
     ["safety α", "0.1", "0 – 1", "clucb", ""],
     ["posterior scale v", "σ", "1e-12 – 1e12", "thompson", ""],
 ];

@@ -86,8 +86,8 @@ impl LogOptions {
         work: impl Fn(&mut W, &LoggedCase) + Sync,
     ) -> Result<u64, Failure> {
         self.read(document, columns, |cases, bar| {
-            cases.share(workers, work, |cases| {
-                bar.set_position(cases.progress().0);
+            cases.share(workers, work, |(read, _)| {
+                bar.set_position(read);
                 Ok(())
             })
         })

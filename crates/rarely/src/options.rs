@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use rarely_core::{Algorithm, Certificates, Delay, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets};
+use rarely_core::{
+    Algorithm, Certificates, Delay, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets, SettingsError, UnknownNoise,
+};
 use rarely_lab::{NormBound, Shard, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
@@ -78,6 +80,21 @@ impl FromStr for NormBoundOption {
     }
 }
 
+/// A number, or that it is unknown.
+#[derive(Debug, Clone, Copy)]
+enum DeclaredNoise {
+    Value(f64),
+    Unknown(UnknownNoise),
+}
+
+impl FromStr for DeclaredNoise {
+    type Err = SettingsError;
+
+    fn from_str(text: &str) -> Result<Self, SettingsError> {
+        text.parse().map(Self::Value).or_else(|_| text.parse().map(Self::Unknown))
+    }
+}
+
 /// `all` or names joined by commas.
 #[derive(Debug, Clone)]
 pub(crate) struct Algorithms(pub(crate) Vec<Algorithm>);
@@ -146,9 +163,10 @@ pub(crate) struct AssumptionOptions {
     /// Penalty λ of the regression [default: 0.01; published: 1e-4 × rounds]
     #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     penalty: Option<f64>,
-    /// Noise σ declared to the algorithms [default: the true one; published: 1]
-    #[arg(long, value_name = "σ", allow_negative_numbers = true)]
-    declared_noise: Option<f64>,
+    /// Noise σ declared to the algorithms; unknown (one σ) or unknown-per-arm: estimated by those that hold a rule and have sharp
+    /// sets, the others are told [default: the true one; published: 1]
+    #[arg(long, value_name = "σ|unknown", allow_negative_numbers = true, value_parser = parse::<DeclaredNoise>)]
+    declared_noise: Option<DeclaredNoise>,
     /// Bound L on the norm of the parameters: auto is the true norm [default: auto; published: 1]
     #[arg(long, value_name = "auto|L", allow_negative_numbers = true)]
     norm_bound: Option<NormBoundOption>,
@@ -166,13 +184,19 @@ pub(crate) struct AssumptionOptions {
 impl AssumptionOptions {
     /// As plain data.
     pub(crate) fn resolve(&self) -> rarely_lab::Assumptions {
+        let (declared_noise, unknown_noise) = match self.declared_noise {
+            None => (None, None),
+            Some(DeclaredNoise::Value(noise)) => (Some(noise), None),
+            Some(DeclaredNoise::Unknown(unknown)) => (None, Some(unknown)),
+        };
         rarely_lab::Assumptions {
             profile: self.profile.into(),
             explore: self.explore,
             sets: self.sets,
             delay: self.delay,
             penalty: self.penalty,
-            declared_noise: self.declared_noise,
+            declared_noise,
+            unknown_noise,
             norm_bound: self.norm_bound.map(|bound| bound.0),
             prior_mean: self.prior_mean,
             error_probability: self.error_probability,

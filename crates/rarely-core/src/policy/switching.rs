@@ -89,7 +89,7 @@ struct Plan {
 impl Switching {
     pub(crate) fn new(settings: Settings, trigger: Trigger, update: Update) -> Self {
         let parts = settings.parts();
-        let learner = Learner::new(parts.confidence, parts.statistics);
+        let learner = Learner::new(parts.confidence, parts.statistics).with_unknown_noise(parts.unknown_noise);
         // A policy that follows its estimate every round starts with it.
         let estimates = learner.statistics().estimates();
         let start = if trigger == Trigger::EveryRound { estimates } else { parts.deployed };
@@ -99,7 +99,7 @@ impl Switching {
         Self {
             algorithm: parts.algorithm,
             workspace: Workspace::sized(rule.parameters().shape()),
-            explorer: Explorer::new(parts.exploration, learner.statistics()),
+            explorer: Explorer::new(parts.exploration, &learner),
             learner,
             rule,
             watch,
@@ -171,6 +171,9 @@ impl Switching {
     /// Of the conservative update and the estimate, the one with the larger certain gain. If no policy's gain can be
     /// large enough, stores a witness of that.
     fn propose_certain(&mut self, minimum: f64) -> Proposal {
+        if !self.population.stands_for_others(self.shape()) {
+            return Proposal::Nothing;
+        }
         let greedy = self.proposed_gain(Update::Estimate).map(|gain| gain.interval);
         let Some(greedy) = greedy.filter(|interval| interval.estimate > minimum) else {
             self.watch.consider(&self.learner.set(), &self.population, &mut self.workspace);
@@ -253,7 +256,7 @@ impl Switching {
     #[inline]
     fn decide_after(&self, decided: u64, context: &[f64], rng: &mut Rng) -> Decision {
         let question = Question { context, policy_arm: self.rule.best(context), decided };
-        let noise = self.learner.confidence().noise.get();
+        let noise = self.learner.noise_scale();
         let plausible = |visit: &mut dyn FnMut(usize)| self.for_each_plausible(context, visit);
         self.explorer.decide(&question, self.shape(), noise, plausible, rng)
     }
@@ -367,7 +370,7 @@ impl Policy for Switching {
             let due = self.learner.statistics().rounds() >= schedule.due;
             return Ok(if due { self.look(schedule, false) } else { Change::Kept });
         }
-        let renewal = self.explorer.renew(self.learner.statistics(), self.plan.renewal);
+        let renewal = self.explorer.renew(&self.learner, self.plan.renewal);
         let round = TriggerInput {
             set: self.learner.set(),
             rule: &self.rule,

@@ -8,6 +8,7 @@ use crate::context::Contexts;
 use crate::error::ContextError;
 use crate::gain::{BoundaryMove, Certificate, Gain, GainPart};
 use crate::marks::MarkedSums;
+use crate::noise_bound::Variance;
 use crate::rule::Rule;
 use crate::sharp::{SharpSet, budget, log_pair_count, log_ratio};
 use crate::statistics::{Digest, Statistics};
@@ -74,14 +75,19 @@ const ROUNDING: f64 = 1e-3;
 ///
 /// A pair's set at a mark is `Σ(‖θ−θ̂‖²_V̄ − ‖θ−m‖²_Q) ≤ B` (or `≤ B + λL²` without the second term), so that it contains the ellipsoid
 /// `Σ‖θ−θ̂‖²_V̄ ≤ B`, whose interval is about `θ̂`. `B` needs only log-determinants.
-pub(crate) fn certain_gain_bound(confidence: &Confidence, statistics: &Statistics, tally: &PairTally) -> f64 {
+pub(crate) fn certain_gain_bound(
+    confidence: &Confidence,
+    statistics: &Statistics,
+    variance: &Variance<'_>,
+    tally: &PairTally,
+) -> f64 {
     let Some(marks) = statistics.marks() else { return f64::INFINITY };
     let shape = statistics.shape();
-    let variance = confidence.variance();
-    let log_pairs = confidence.error_probability.log_inverse() + log_pair_count(shape.arms());
+    let log_pairs = variance.log_inverse(confidence) + log_pair_count(shape.arms());
     let mut bound = 0.0;
     for (i, j) in shape.pairs().map(|(i, j)| (i.index(), j.index())) {
         let Some((functional, _)) = tally.part(i, j) else { continue };
+        let Some(variance) = variance.of_pair(i, j) else { return f64::NEG_INFINITY };
         let ridges = [statistics.arm(i), statistics.arm(j)];
         let at = |mark: &MarkedSums| {
             let log_ratios = log_ratio(ridges[0], &mark.arms[i]) + log_ratio(ridges[1], &mark.arms[j]);

@@ -178,7 +178,7 @@ impl SharpSet {
     }
 
     /// The tests of one pair's boundary, a mark each.
-    fn pair_tests(&self, i: usize, j: usize) -> Vec<PairTest<'_>> {
+    pub(super) fn pair_tests(&self, i: usize, j: usize) -> Vec<PairTest<'_>> {
         let test = |view| PairTest::new(view, i, j, self.radius_squared(view, i, j)?);
         self.views.iter().filter_map(test).collect()
     }
@@ -238,11 +238,12 @@ fn farthest(tests: &mut [PairTest<'_>], direction: &[f64]) -> (f64, f64) {
 }
 
 /// Whether a boundary is plausible at one mark: `M = (W_i⁻¹+W_j⁻¹)⁻¹ = W_i(W_i+W_j)⁻¹W_j`, `c` the difference of the centres.
-struct PairTest<'a> {
+pub(super) struct PairTest<'a> {
     matrices: [&'a [f64]; 2],
     /// `W_i + W_j`, factored.
     pooled: Vec<f64>,
-    /// `Mc` and `m² = cᵀMc`.
+    /// `c`, `Mc` and `m² = cᵀMc`.
+    centre: Vec<f64>,
     weighted: Vec<f64>,
     centre_squared: f64,
     radius: f64,
@@ -259,11 +260,34 @@ impl<'a> PairTest<'a> {
         symmetric::factor(&mut pooled, d, 0.0);
         let scratch = [vec![0.0; d], vec![0.0; d]];
         let radius = (radius_squared * (1.0 + SLACK)).sqrt();
-        let mut test = Self { matrices, pooled, weighted: vec![0.0; d], centre_squared: 0.0, radius, scratch };
         let centre: Vec<f64> = first.centre.iter().zip(&second.centre).map(|(first, second)| first - second).collect();
-        test.centre_squared = test.apply(&centre).max(0.0);
-        test.weighted.copy_from_slice(&test.scratch[1]);
+        let mut test = Self { matrices, pooled, weighted: vec![0.0; d], centre_squared: 0.0, radius, scratch, centre };
+        test.weighted = test.under(&test.centre.clone());
+        test.centre_squared = dot(&test.centre, &test.weighted).max(0.0);
         Some(test)
+    }
+
+    /// `c`.
+    pub(super) fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    /// `r²`.
+    pub(super) fn radius_squared(&self) -> f64 {
+        self.radius * self.radius
+    }
+
+    /// `Mx`.
+    pub(super) fn under(&mut self, x: &[f64]) -> Vec<f64> {
+        self.apply(x);
+        self.scratch[1].clone()
+    }
+
+    /// Whether a boundary in this direction is plausible.
+    pub(super) fn allows(&mut self, direction: &[f64]) -> bool {
+        let mut direction = direction.to_vec();
+        normalise(&mut direction);
+        self.distance(&direction) <= self.radius
     }
 
     /// Puts `Mx` into the second scratch; `xᵀMx`.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rarely_core::conformance::{self, arms_are_interchangeable};
 use rarely_core::{
     Algorithm, Arm, Certificates, Change, Context, Contexts, DecideError, Decision, ObserveError, Parameters, Policy,
-    Rng, Sets, Settings, SettingsError, Shape, Share, Snapshot, Solver,
+    Rng, Sets, Settings, SettingsError, Shape, Share, Snapshot, Solver, UnknownNoise,
 };
 
 use crate::sample;
@@ -94,6 +94,23 @@ fn with_other_sets() {
                 sample::settings(algorithm, arms, dimension).sets(sets).certificates(Certificates::Brief)
             };
             assert_eq!(check(settings), Algorithm::TABLE.len());
+        }
+    }
+}
+
+#[test]
+fn with_unknown_noise() {
+    let switching = Algorithm::all().filter(|algorithm| algorithm.is_switching()).count();
+    for (arms, dimension) in [(2, 1), (3, 2), (4, 5)] {
+        for (unknown, explore) in
+            [(UnknownNoise::OfAllArms, "posterior:0.5"), (UnknownNoise::OfEachArm, "equipoise:0.3")]
+        {
+            let settings = |algorithm: Algorithm| {
+                let settings = sample::settings(algorithm, arms, dimension).certificates(Certificates::Brief);
+                let settings = settings.sets(Sets::Sharp).unknown_noise(unknown);
+                settings.exploration(explore.parse().expect("a way to explore"))
+            };
+            assert_eq!(check(settings), switching, "every algorithm that holds a rule");
         }
     }
 }
@@ -198,6 +215,30 @@ fn states_survive_json() {
             live(&mut *policy, &truth, 60);
             live(&mut *copy, &truth, 60);
             assert!(copy.snapshot() == policy.snapshot(), "{algorithm} ({arms}, {dimension}) continued differently");
+        }
+    }
+}
+
+/// The same where the noise is unknown, before and after a bound on it is known.
+#[test]
+fn states_with_unknown_noise_survive_json() {
+    for unknown in [UnknownNoise::OfAllArms, UnknownNoise::OfEachArm] {
+        for (algorithm, explore) in [(Algorithm::Rarely, "posterior:0.5"), (Algorithm::BoundaryGreedy, "equipoise:0.3")]
+        {
+            let settings = sample::settings(algorithm, 3, 2).sets(Sets::Sharp).unknown_noise(unknown);
+            let mut policy =
+                settings.exploration(explore.parse().expect("a way to explore")).build().expect("compatible");
+            let truth = sample::parameters(policy.shape(), &mut Rng::new(8, 0));
+            for rounds in [5, 20, 60, 300] {
+                live(&mut *policy, &truth, rounds);
+                let mut copy = through_json(&policy.snapshot()).restore().expect("sound");
+                assert!(copy.snapshot() == policy.snapshot(), "{algorithm}, {unknown}");
+                live(&mut *copy, &truth, 50);
+                let mut original = policy.snapshot().restore().expect("sound");
+                live(&mut *original, &truth, 50);
+                assert!(copy.snapshot() == original.snapshot(), "{algorithm}, {unknown} continued differently");
+            }
+            assert!(policy.learner().expect("it learns").noise().iter().all(Option::is_some), "{algorithm}, {unknown}");
         }
     }
 }

@@ -3,6 +3,7 @@
 mod allocation;
 mod optimistic;
 mod rarely;
+mod unknown_noise;
 
 use proptest::prelude::*;
 use rarely_core::{

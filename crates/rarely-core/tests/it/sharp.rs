@@ -2,8 +2,8 @@
 
 use clarabel::solver::SupportedConeT;
 use rarely_core::{
-    Arm, Confidence, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets, Shape,
-    SharpSet, Statistics, UnknownNoise,
+    Above, Arm, Confidence, Context, ErrorProbability, Noise, NormBound, Parameters, Penalty, Profile, Rng, Sets,
+    Shape, SharpSet, Statistics, Thresholds, UnknownNoise, planned_mark,
 };
 
 use crate::conic;
@@ -338,9 +338,12 @@ fn the_noise_of_each_arm_may_differ() {
             let arm = choose(Chooser::Thompson, &statistics, &truth, &context, rng);
             let reward = sample::dot(&context, truth.arm(arm)) + noise[arm] * rng.normal();
             statistics.observe(Context::new(&context).unwrap(), Arm::new(arm), reward).unwrap();
-            let set = confidence.sharp_with_unknown_noise(&statistics, UnknownNoise::OfEachArm).unwrap();
-            let counted = (0..2).all(|arm| statistics.arm(arm).count() >= 8);
-            assert!(counted || set.difference_interval(&[1.0, 0.5], 0, 1).lower == f64::NEG_INFINITY);
+            let set = confidence.sharp_with_unknown_noise(&statistics, UnknownNoise::OfEachArm);
+            let counted = |arm: usize| statistics.arm(arm).count() >= 8;
+            assert_eq!(set.is_some(), counted(0) || counted(1));
+            let Some(set) = set else { continue };
+            let both = counted(0) && counted(1);
+            assert!(both || set.difference_interval(&[1.0, 0.5], 0, 1).lower == f64::NEG_INFINITY);
             failed |= round % 10 == 0 && !set.contains(&truth);
             intervals += u32::from(round == ROUNDS && set.difference_interval(&[1.0, 0.5], 0, 1).lower.is_finite());
         }
@@ -348,4 +351,89 @@ fn the_noise_of_each_arm_may_differ() {
     });
     assert!(rate <= AT_MOST, "{rate}");
     assert!(intervals > 1000, "an interval in {intervals} of 2,000 runs");
+}
+
+/// Statistics that are kept as sums and their marks beside them have the sets of statistics that learned row by row.
+#[test]
+fn marks_of_sums_are_those_of_rows() {
+    let mut rng = Rng::new(83, 0);
+    let shape = Shape::new(3, 2).unwrap();
+    let truth = sample::parameters(shape, &mut rng);
+    let outcomes = sample::outcomes(&truth, 1000, &mut rng);
+    let fresh = || Statistics::new(0.01, &Parameters::zeros(shape));
+    let learned = |count: usize| {
+        let mut statistics = fresh();
+        sample::learn(&mut statistics, &outcomes[..count]);
+        statistics
+    };
+    let mut by_rows = fresh().marked();
+    sample::learn(&mut by_rows, &outcomes);
+    let planned: Vec<u64> = (1..=3).map(|number| planned_mark(shape, number)).collect();
+    assert_eq!(planned, [24, 96, 384]);
+    let earlier = [(1, learned(24)), (2, learned(96)), (3, learned(384))];
+    let mut of_sums = learned(1000).marked_at(&earlier).unwrap();
+    let confidence = assumptions(0.1, 0.01);
+    let same = |one: &Statistics, other: &Statistics| {
+        let (one, other) = (confidence.sharp(one), confidence.sharp(other));
+        assert_eq!(one.views().len(), other.views().len());
+        for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+            let [one, other] = [&one, &other].map(|set| set.difference_interval(&[1.0, 0.3], i, j));
+            assert!((one.lower - other.lower).abs() < 1e-9 && (one.upper - other.upper).abs() < 1e-9);
+        }
+    };
+    same(&of_sums, &by_rows);
+    // The next mark falls where it would have.
+    let later = sample::outcomes(&truth, 1000, &mut rng);
+    sample::learn(&mut of_sums, &later);
+    sample::learn(&mut by_rows, &later);
+    same(&of_sums, &by_rows);
+    assert_eq!(confidence.sharp(&of_sums).views().len(), 5);
+}
+
+/// A cut is among the plausible ones of its orientation if and only if its boundary is plausible, with every mark; and what an arm's own
+/// interval says holds for the truth.
+#[test]
+fn oriented_cuts_say_what_boundaries_say() {
+    let mut rng = Rng::new(84, 0);
+    let (mut shapes, mut looked) = ([0; 5], 0);
+    for case in 0..400 {
+        let (arms, dimension) = [(2, 2), (3, 2), (2, 3), (2, 5)][case % 4];
+        let noise = 10_f64.powf(-1.5 * rng.uniform());
+        let (log, truth) = Log::draw(arms, dimension, 40 + rng.below(2000), noise, &mut rng);
+        let set = assumptions(noise, 0.05).sharp(&log.statistics);
+        // A score that the truth has, so that some cut is plausible more often than not.
+        let mut direction: Vec<f64> = truth.arm(1).iter().zip(truth.arm(0)).map(|(one, other)| one - other).collect();
+        direction[0] = 0.0;
+        for above in [Above::First, Above::Second] {
+            let cuts = set.oriented_cuts(0, 1, &direction, above);
+            shapes[match cuts {
+                Thresholds::Between { .. } => 0,
+                Thresholds::AtMost { .. } | Thresholds::AtLeast { .. } => 1,
+                Thresholds::Everything => 2,
+                Thresholds::Nothing => 3,
+                Thresholds::Outside { .. } => 4,
+            }] += 1;
+            let sign = if above == Above::First { 1.0 } else { -1.0 };
+            for _ in 0..20 {
+                let cut = 4.0 * rng.normal();
+                let mut policy = Parameters::zeros(log.shape).values().to_vec();
+                for (at, value) in direction.iter().enumerate() {
+                    policy[at] = sign * if at == 0 { -cut } else { *value };
+                }
+                let policy = Parameters::new(log.shape, policy).unwrap();
+                let boundary = set.boundary(&policy, 0, 1);
+                if (boundary.distance / boundary.radius - 1.0).abs() > 1e-6 {
+                    assert_eq!(cuts.contains(cut), boundary.plausible, "case {case}: {cut} in {cuts:?}, {boundary:?}");
+                    looked += 1;
+                }
+            }
+        }
+        let context: Vec<f64> = (0..dimension).map(|j| if j == 0 { 1.0 } else { 0.4 }).collect();
+        if set.contains(&truth) {
+            for arm in 0..arms {
+                assert!(set.arm_interval(&context, arm).contains(sample::dot(&context, truth.arm(arm))));
+            }
+        }
+    }
+    assert!(looked > 10_000 && shapes[..4].iter().all(|&count| count > 5) && shapes[4] == 0, "{looked} {shapes:?}");
 }

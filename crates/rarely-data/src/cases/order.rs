@@ -2,7 +2,6 @@
 
 use rarely_policy::FieldValue;
 
-use super::Columns;
 use super::error::CasesError;
 use crate::{Location, LogRow, RowProblem, number};
 
@@ -10,8 +9,6 @@ use crate::{Location, LogRow, RowProblem, number};
 pub(super) struct Order {
     /// Whether rows may go back in time.
     any: bool,
-    /// Whether numbers are seconds since the beginning of 1970.
-    in_seconds: bool,
     last: Option<Last>,
 }
 
@@ -22,8 +19,9 @@ struct Last {
     file: usize,
 }
 
+/// A time, as far as its order needs it.
 #[derive(PartialEq, Clone, Copy)]
-enum Time {
+pub(super) enum Time {
     Number(f64),
     /// Compared as it is written.
     Text,
@@ -36,8 +34,8 @@ pub(super) enum OutOfOrder {
 }
 
 impl Order {
-    pub(super) fn new(columns: &Columns) -> Self {
-        Self { any: columns.any_order, in_seconds: columns.time_in_seconds, last: None }
+    pub(super) fn new(any: bool) -> Self {
+        Self { any, last: None }
     }
 
     /// Reads a row's time into `text` and checks that it is not before the last. Returns it in whole seconds since the beginning of
@@ -45,15 +43,25 @@ impl Order {
     pub(super) fn next(
         &mut self,
         record: &LogRow<'_>,
-        wanted: usize,
+        (wanted, in_seconds): (usize, bool),
         file: usize,
         text: &mut String,
     ) -> Result<Option<i64>, OutOfOrder> {
-        let (time, seconds) = read(record, wanted, text).map_err(OutOfOrder::Row)?;
-        let seconds = Some(seconds).filter(|_| self.in_seconds || time == Time::Text);
+        let (time, seconds) = read(record, (wanted, in_seconds), text).map_err(OutOfOrder::Row)?;
+        self.check((time, text), (file, record.line()), || record.location(wanted))?;
+        Ok(seconds)
+    }
+
+    /// Checks that a time is not before the last, given its file and line.
+    pub(super) fn check(
+        &mut self,
+        (time, text): (Time, &String),
+        (file, line): (usize, u64),
+        location: impl Fn() -> Location,
+    ) -> Result<(), OutOfOrder> {
         let Some(last) = &mut self.last else {
-            self.last = Some(Last { time, text: text.clone(), location: record.location(wanted), file });
-            return Ok(seconds);
+            self.last = Some(Last { time, text: text.clone(), location: location(), file });
+            return Ok(());
         };
         let backwards = match (last.time, time) {
             (Time::Number(last), Time::Number(now)) => now < last,
@@ -67,24 +75,28 @@ impl Order {
             return Err(OutOfOrder::Rows(CasesError::Backwards {
                 earlier: Box::new(last.location.clone()),
                 earlier_time: last.text.clone(),
-                later: Box::new(record.location(wanted)),
+                later: Box::new(location()),
                 later_time: text.clone(),
             }));
         }
         last.time = time;
         last.text.clone_from(text);
         if last.file == file {
-            last.location.set_line(record.line());
+            last.location.set_line(line);
         } else {
-            (last.location, last.file) = (record.location(wanted), file);
+            (last.location, last.file) = (location(), file);
         }
-        Ok(seconds)
+        Ok(())
     }
 }
 
-/// A row's time, also in whole seconds.
+/// Reads a row's time into `text`. Returns it in whole seconds, too, if it is a date, or numbers count seconds.
 #[allow(clippy::cast_possible_truncation)]
-fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<(Time, i64), RowProblem> {
+pub(super) fn read(
+    record: &LogRow<'_>,
+    (wanted, in_seconds): (usize, bool),
+    text: &mut String,
+) -> Result<(Time, Option<i64>), RowProblem> {
     text.clear();
     match record.value(wanted) {
         FieldValue::Missing => return Err(RowProblem::NotTime { found: "nothing".to_owned() }),
@@ -92,11 +104,11 @@ fn read(record: &LogRow<'_>, wanted: usize, text: &mut String) -> Result<(Time, 
         FieldValue::Text(words) => text.push_str(words),
     }
     if let Some(number) = record.number(wanted) {
-        return Ok((Time::Number(number), number.floor() as i64));
+        return Ok((Time::Number(number), in_seconds.then_some(number.floor() as i64)));
     }
     let seconds = is_date(text.as_bytes()).then(|| rarely_output::seconds(text)).flatten();
     let seconds = seconds.ok_or_else(|| RowProblem::NotTime { found: number::shown(text.as_bytes()) })?;
-    Ok((Time::Text, seconds.floor() as i64))
+    Ok((Time::Text, Some(seconds.floor() as i64)))
 }
 
 /// Whether a text is a year and a month, a date, or a date and a time of day.

@@ -1,36 +1,22 @@
-//! Cases in blocks, so that reading them and working on them happen at the same time.
+//! Cases that several threads read: each reads a piece of the log and works on it, and pieces are put in order in between.
 
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::convert::Infallible;
+use std::num::NonZero;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Cases, LoggedCase};
+use super::block::{Before, Block};
+use super::{Cases, Encoding, LoggedCase};
 use crate::DataError;
-
-/// Cases of a block: enough that handing it over costs nothing beside reading it, few enough to stay in the cache.
-const BLOCK: usize = 512;
-/// Blocks that wait for each helper.
-const WAITING: usize = 2;
-
-/// Cases that are handed over together. The memory is used again.
-struct Block {
-    cases: Vec<LoggedCase>,
-    filled: usize,
-}
-
-impl Block {
-    fn filled(&self) -> &[LoggedCase] {
-        &self.cases[..self.filled]
-    }
-}
+use crate::log::{LogPieces, Piece};
 
 impl Cases {
-    /// Reads every case and gives it to one of the workers. The first works on this thread, which also reads, when the others are all busy;
-    /// the others have threads of their own. Which worker gets a case is not known beforehand. `watch` is called after every few hundred
-    /// cases, and stops the reading by an error.
+    /// Reads every case and gives it to one of the workers, each of which reads and works on a thread of its own; the first on this one.
+    /// Which worker gets a case is not known beforehand. `watch` is called now and then with the bytes read and the bytes in total (of a table,
+    /// rows), and stops the reading by an error.
     ///
     /// # Errors
-    /// As [`Cases::next`], and what `watch` returns.
+    /// As [`Cases::next`], and what `watch` returns. Cases before the error were given to workers, or are lost.
     ///
     /// # Panics
     /// If there is no worker, or one panics.
@@ -38,40 +24,13 @@ impl Cases {
         &mut self,
         workers: &mut [W],
         work: impl Fn(&mut W, &LoggedCase) + Sync,
-        mut watch: impl FnMut(&Self) -> Result<(), E>,
+        watch: impl FnMut((u64, u64)) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (own, helpers) = workers.split_first_mut().expect("a worker");
-        let (hand_over, blocks) = sync_channel::<Block>(WAITING * helpers.len());
-        let (give_back, empty) = channel::<Block>();
-        let blocks = Mutex::new(blocks);
-        thread::scope(|scope| {
-            for helper in helpers {
-                let (blocks, give_back, work) = (&blocks, give_back.clone(), &work);
-                // Another helper panicked if the lock is poisoned; the end of the scope reports it.
-                let next = || blocks.lock().ok()?.recv().ok();
-                scope.spawn(move || help(next, &give_back, |case| work(helper, case)));
-            }
-            // Dropped at the end of this closure, however it ends: then the helpers end, too.
-            let hand_over: SyncSender<Block> = hand_over;
-            loop {
-                let (block, is_last) = self.read_block(&empty)?;
-                match hand_over.try_send(block) {
-                    Ok(()) => {}
-                    Err(TrySendError::Full(block) | TrySendError::Disconnected(block)) => {
-                        block.filled().iter().for_each(|case| work(own, case));
-                        _ = give_back.send(block);
-                    }
-                }
-                watch(self)?;
-                if is_last {
-                    return Ok(());
-                }
-            }
-        })
+        self.each_block(workers, |_| {}, |worker, block| block.iter().for_each(|case| work(worker, case)), watch)
     }
 
-    /// Reads every case and works on it in its order, on another thread. `watch` is called after every few hundred cases, and stops the reading by
-    /// an error.
+    /// Reads every case, on as many threads as there are processors, and works on the cases in their order, on any of the threads. `watch` is as in
+    /// [`Cases::share`].
     ///
     /// # Errors
     /// As [`Cases::next`], and what `watch` returns.
@@ -80,49 +39,151 @@ impl Cases {
     /// If the work panics.
     pub fn read_ahead<E: From<DataError>>(
         &mut self,
-        work: impl FnMut(&LoggedCase) + Send,
-        mut watch: impl FnMut(&Self) -> Result<(), E>,
+        mut work: impl FnMut(&LoggedCase) + Send,
+        watch: impl FnMut((u64, u64)) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (hand_over, blocks) = sync_channel::<Block>(WAITING);
-        let (give_back, empty) = channel::<Block>();
-        thread::scope(|scope| {
-            // The receiver goes with the thread: if the work panics, handing over fails instead of waiting.
-            scope.spawn(move || help(|| blocks.recv().ok(), &give_back, work));
-            let hand_over: SyncSender<Block> = hand_over;
-            loop {
-                let (block, is_last) = self.read_block(&empty)?;
-                // It fails only if the work panicked, which the end of the scope reports.
-                let goes_on = hand_over.send(block).is_ok();
-                watch(self)?;
-                if is_last || !goes_on {
-                    return Ok(());
-                }
-            }
-        })
+        let mut readers = vec![(); thread::available_parallelism().map_or(1, NonZero::get)];
+        self.each_block(&mut readers, |block| block.iter().for_each(&mut work), |(), _| {}, watch)
     }
 
-    /// The next block, and whether it is the last.
-    fn read_block(&mut self, empty: &Receiver<Block>) -> Result<(Block, bool), DataError> {
-        let mut block = empty.try_recv().unwrap_or_else(|_| Block {
-            cases: (0..BLOCK).map(|_| LoggedCase::blank(self.encoding.encoder.blank())).collect(),
-            filled: 0,
-        });
-        block.filled = 0;
-        for case in &mut block.cases {
-            if !self.next(case)? {
-                return Ok((block, true));
-            }
-            block.filled += 1;
+    /// Reads log after log in blocks: `in_order` gets them one after the other, `work` at the same time.
+    fn each_block<W: Send, E: From<DataError>>(
+        &mut self,
+        workers: &mut [W],
+        mut in_order: impl FnMut(&[LoggedCase]) + Send,
+        work: impl Fn(&mut W, &[LoggedCase]) + Sync,
+        mut watch: impl FnMut((u64, u64)) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while self.sources.advance()? {
+            let Some(log) = self.sources.log.take() else { continue };
+            let (before, total) = self.sources.progress();
+            let queue = Queue::new(Ordered {
+                before: Before {
+                    order: &mut self.order,
+                    rejections: &mut self.sources.rejections,
+                    accepted: &mut self.accepted,
+                    file: self.sources.current,
+                    rows: log.rows(),
+                    lines: log.lines(),
+                },
+                in_order: &mut in_order,
+                error: None,
+            });
+            let pieces = LogPieces::of(log);
+            let (encoding, work) = (&self.encoding, &work);
+            let (own, helpers) = workers.split_first_mut().expect("a worker");
+            let watched = thread::scope(|scope| {
+                for helper in helpers {
+                    let (pieces, queue) = (&pieces, &queue);
+                    scope.spawn(move || {
+                        let work = |block: &[LoggedCase]| work(helper, block);
+                        read_pieces(pieces, encoding, queue, work, || Ok::<(), Infallible>(()))
+                    });
+                }
+                let watch = || watch((before + pieces.progress().0, total));
+                read_pieces(&pieces, encoding, &queue, |block| work(own, block), watch)
+            });
+            let error = queue.into_inner().error;
+            watched?;
+            error.map_or(Ok(()), Err)?;
+            self.sources.close();
         }
-        Ok((block, false))
+        if self.accepted == 0 {
+            return Err(self.sources.no_row().into());
+        }
+        Ok(())
     }
 }
 
-/// Works on blocks until there are no more.
-fn help(mut next: impl FnMut() -> Option<Block>, give_back: &Sender<Block>, mut work: impl FnMut(&LoggedCase)) {
-    while let Some(block) = next() {
-        block.filled().iter().for_each(&mut work);
-        // The reader may have ended.
-        _ = give_back.send(block);
+/// What is done with blocks in their order.
+struct Ordered<'a, F> {
+    before: Before<'a>,
+    in_order: F,
+    /// The first error.
+    error: Option<DataError>,
+}
+
+/// Takes pieces, reads them, puts them in order and works on them until there are no more.
+fn read_pieces<F: FnMut(&[LoggedCase]), E>(
+    pieces: &LogPieces,
+    encoding: &Encoding,
+    queue: &Queue<Ordered<'_, F>>,
+    mut work: impl FnMut(&[LoggedCase]),
+    mut watch: impl FnMut() -> Result<(), E>,
+) -> Result<(), E> {
+    // However this ends: nobody waits for a piece that is not read.
+    let ending = EndQueue(queue);
+    let (mut log, mut block) = (pieces.reader(), Block::default());
+    loop {
+        let Piece { number, found } = pieces.take(&mut log);
+        match found {
+            Ok(false) => break,
+            Ok(true) => block.read(&mut log, encoding),
+            Err(error) => block.fail(error),
+        }
+        let settled = queue.at_turn(number, |ordered| {
+            ordered.error = block.settle(&mut ordered.before).err();
+            if ordered.error.is_none() {
+                (ordered.in_order)(block.cases());
+            }
+            ordered.error.is_none()
+        });
+        if !settled {
+            return Ok(());
+        }
+        work(block.cases());
+        watch()?;
+    }
+    // Others may still be at their last piece.
+    std::mem::forget(ending);
+    Ok(())
+}
+
+/// Lets threads in one after the other, by number.
+struct Queue<T> {
+    turn: Mutex<Turn<T>>,
+    moved: Condvar,
+}
+
+struct Turn<T> {
+    /// Whose turn it is.
+    number: u64,
+    has_ended: bool,
+    guarded: T,
+}
+
+impl<T> Queue<T> {
+    fn new(guarded: T) -> Self {
+        Self { turn: Mutex::new(Turn { number: 0, has_ended: false, guarded }), moved: Condvar::new() }
+    }
+
+    /// Calls a function when all with a smaller number have had their turn. The queue ends if it returns false. False if the queue has ended.
+    fn at_turn(&self, number: u64, call: impl FnOnce(&mut T) -> bool) -> bool {
+        let waits = |turn: &mut Turn<T>| turn.number != number && !turn.has_ended;
+        let mut turn = self.moved.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        if !turn.has_ended {
+            turn.has_ended = !call(&mut turn.guarded);
+            turn.number += 1;
+            self.moved.notify_all();
+        }
+        !turn.has_ended
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn into_inner(self) -> T {
+        self.turn.into_inner().unwrap_or_else(PoisonError::into_inner).guarded
+    }
+}
+
+/// Ends a queue when it is dropped.
+struct EndQueue<'a, T>(&'a Queue<T>);
+
+impl<T> Drop for EndQueue<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().has_ended = true;
+        self.0.moved.notify_all();
     }
 }

@@ -13,6 +13,7 @@ use std::str;
 use rarely_policy::FieldValue;
 
 use self::cuts::Cuts;
+use self::quoted::last_row_end;
 use self::slots::{FieldSlot, offset};
 use super::{FileError, LogError, Rejection, RowProblem, Values, find_columns, trimmed};
 use crate::{DataError, Location, number};
@@ -56,6 +57,25 @@ impl CsvReader {
         let columns = find_columns(path, wanted, &names)?;
         let slots = vec![FieldSlot::EMPTY; columns.len()];
         Ok(Self { rows, names, columns, slots, cuts: Cuts::default() })
+    }
+
+    /// A reader for pieces of the rest of this file.
+    pub(super) fn of_pieces(&self) -> Self {
+        let rows = CsvRows::of(&self.rows.file, self.rows.input.piece(), self.rows.separator);
+        let (names, columns, slots) = (self.names.clone(), self.columns.clone(), self.slots.clone());
+        Self { rows, names, columns, slots, cuts: Cuts::default() }
+    }
+
+    /// Takes the next rows of the file out of its reader; false if there are none.
+    pub(super) fn take_piece(&mut self, from: &mut Self) -> Result<bool, DataError> {
+        self.rows.next_line = 1;
+        let separator = self.rows.separator;
+        from.rows.input.move_rows(&mut self.rows.input, |text| last_row_end(text, separator))
+    }
+
+    /// Lines so far.
+    pub(super) fn lines(&self) -> u64 {
+        self.rows.next_line - 1
     }
 
     /// All columns, in their order.

@@ -236,6 +236,15 @@ pub enum RowProblem {
     Value(#[from] ValueError),
 }
 
+impl FileError {
+    /// Counts the lines before the piece of a file that it was found in.
+    pub(crate) fn add_lines_before(&mut self, lines: u64) {
+        if let Self::UnclosedQuote { line, .. } | Self::LongRow { line, .. } = self {
+            *line += lines;
+        }
+    }
+}
+
 impl Explain for FileError {
     fn remedy(&self) -> Option<Remedy> {
         let text = match self {

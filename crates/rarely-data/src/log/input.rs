@@ -14,9 +14,10 @@ const BLOCK: usize = 1 << 18;
 /// The longest row that is held in memory. A longer one means a quotation mark that is not closed, or a file that is not a table.
 const LONGEST_ROW: usize = 1 << 24;
 
-/// A file being read, with the bytes that are buffered and not yet taken.
+/// A file being read, or a piece of one, with the bytes that are buffered and not yet taken.
 pub(super) struct Input {
-    file: File,
+    /// None of a piece: all of it is buffered.
+    file: Option<File>,
     path: PathBuf,
     buffer: Vec<u8>,
     start: usize,
@@ -28,6 +29,8 @@ pub(super) struct Input {
     /// Bytes in the file when it was opened.
     length: u64,
     at_end: bool,
+    /// Whether a piece ends within a row that is longer than what is held in memory.
+    is_cut_short: bool,
 }
 
 impl Input {
@@ -37,14 +40,73 @@ impl Input {
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let buffer = vec![0; BLOCK];
-        let path = path.to_owned();
-        let (start, end, last_line_end, taken, at_end) = (0, 0, 0, 0, false);
-        let mut input = Self { file, path, buffer, start, end, last_line_end, taken, length, at_end };
+        let mut input = Self { file: Some(file), buffer, length, at_end: false, ..Self::piece_of(path) };
         while input.end < 3 && input.more(1)? {}
         if input.rest().starts_with("\u{feff}".as_bytes()) {
             input.take(3);
         }
         Ok(input)
+    }
+
+    /// A piece of a file, without bytes so far.
+    pub(super) fn piece_of(path: &Path) -> Self {
+        Self {
+            file: None,
+            path: path.to_owned(),
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            last_line_end: 0,
+            taken: 0,
+            length: 0,
+            at_end: true,
+            is_cut_short: false,
+        }
+    }
+
+    /// An empty piece of the same file.
+    pub(super) fn piece(&self) -> Self {
+        Self::piece_of(&self.path)
+    }
+
+    /// Moves whole rows, about a block of them, into a piece; false at the end of the file. `last_row_end` says where the last whole row of
+    /// a text ends.
+    pub(super) fn move_rows(
+        &mut self,
+        piece: &mut Self,
+        last_row_end: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<bool, DataError> {
+        piece.is_cut_short = false;
+        let whole = loop {
+            if (self.is_full() || self.at_end)
+                && let Some(end) = last_row_end(self.rest())
+            {
+                break end;
+            }
+            match self.more(0) {
+                Ok(true) => {}
+                // The last line of the file need not have an end.
+                Ok(false) => break self.rest().len(),
+                // Only who reads the piece knows the line.
+                Err(DataError::File(FileError::LongRow { .. })) => {
+                    piece.is_cut_short = true;
+                    break self.rest().len();
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let (end, tail) = (self.start + whole, self.end - self.start - whole);
+        piece.buffer.resize(self.buffer.len(), 0);
+        piece.buffer[..tail].copy_from_slice(&self.buffer[end..self.end]);
+        std::mem::swap(&mut self.buffer, &mut piece.buffer);
+        (piece.start, piece.end, piece.last_line_end) = (self.start, end, end);
+        (self.start, self.end, self.last_line_end) = (0, tail, 0);
+        self.taken += whole as u64;
+        Ok(whole > 0)
+    }
+
+    fn is_full(&self) -> bool {
+        self.end == self.buffer.len()
     }
 
     /// The buffered bytes.
@@ -72,6 +134,9 @@ impl Input {
     ///
     /// `line` is where the row starts that is being read, for the message if it is too long.
     pub(super) fn more(&mut self, line: u64) -> Result<bool, DataError> {
+        if self.is_cut_short {
+            return Err(self.long_row(line));
+        }
         if self.at_end {
             return Ok(false);
         }
@@ -81,12 +146,13 @@ impl Input {
         self.start = 0;
         if self.end == self.buffer.len() {
             if self.end >= LONGEST_ROW {
-                return Err(FileError::LongRow { file: self.path.clone(), line, limit: LONGEST_ROW >> 20 }.into());
+                return Err(self.long_row(line));
             }
             self.buffer.resize(self.end * 2, 0);
         }
+        let Some(file) = &mut self.file else { return Ok(false) };
         let read = loop {
-            match self.file.read(&mut self.buffer[self.end..]) {
+            match file.read(&mut self.buffer[self.end..]) {
                 Ok(read) => break read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(source) => return Err(DataError::Io { file: self.path.clone(), source }),
@@ -98,6 +164,10 @@ impl Input {
         self.end += read;
         self.at_end = read == 0;
         Ok(read > 0)
+    }
+
+    fn long_row(&self, line: u64) -> DataError {
+        FileError::LongRow { file: self.path.clone(), line, limit: LONGEST_ROW >> 20 }.into()
     }
 
     /// Bytes taken and bytes in total.

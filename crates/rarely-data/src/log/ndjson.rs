@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 use rarely_policy::FieldValue;
 use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -68,6 +68,25 @@ impl NdjsonReader {
         }
         object.slots = vec![ValueSlot::Absent; object.keys.len()];
         Ok(Self { file: path.to_owned(), input: Input::open(path)?, names, slot_of, line: 0, object })
+    }
+
+    /// A reader for pieces of this file.
+    pub(super) fn of_pieces(&self) -> Self {
+        let (names, slot_of) = (self.names.clone(), self.slot_of.clone());
+        let object = Object { keys: self.object.keys.clone(), slots: self.object.slots.clone(), ..Object::default() };
+        Self { file: self.file.clone(), input: self.input.piece(), names, slot_of, line: 0, object }
+    }
+
+    /// Takes the next lines of the file out of its reader; false if there are none.
+    pub(super) fn take_piece(&mut self, from: &mut Self) -> Result<bool, DataError> {
+        self.line = 0;
+        from.input.move_rows(&mut self.input, |text| Some(memrchr(b'\n', text)? + 1))
+    }
+
+    /// The lines of a piece that was read to its end.
+    pub(super) fn lines(&self) -> u64 {
+        // The line that was not found is counted, too.
+        self.line.saturating_sub(1)
     }
 
     /// All keys of the first lines.

@@ -1,16 +1,19 @@
 //! Parquet: a batch of rows of every wanted column at a time, so that only the pages that hold them are in memory.
 
+mod batches;
 mod column;
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rarely_policy::FieldValue;
 
+use self::batches::{Batch, Batches};
 use self::column::{ParquetColumn, ParquetType};
 use super::{FileError, LogError, Rejection, RowProblem, Values, find_columns};
 use crate::{DataError, Location};
@@ -21,20 +24,19 @@ const BATCH: usize = 2048;
 /// A file being read.
 pub(super) struct ParquetReader {
     file: PathBuf,
-    source: SerializedFileReader<File>,
+    /// What is unpacked next, by this reader or by another that shares the reading.
+    batches: Arc<Batches>,
+    /// Whether this reader unpacks batch after batch, and does not wait to be given one.
+    goes_on: bool,
     names: Vec<String>,
     columns: Vec<ParquetColumn>,
-    /// The row group that is read next.
-    next_group: usize,
-    /// Rows of the present group that are not unpacked yet.
-    left_in_group: u64,
-    /// Rows unpacked, and which of them is the present one.
+    /// Rows unpacked, and how many of them were given.
     unpacked: usize,
-    at: usize,
+    given: usize,
     /// Whether some of the unpacked words are not UTF-8.
     has_wrong_words: bool,
-    /// The present row in the file, from 0.
-    row: u64,
+    /// Rows before those that are unpacked; none before those of a piece.
+    before: u64,
     length: u64,
 }
 
@@ -69,19 +71,41 @@ impl ParquetReader {
             }
             columns.push(ParquetColumn::new(leaf, field, *kind));
         }
+        let batches = Arc::new(Batches::new(source, columns.len()));
         Ok(Self {
             file: path.to_owned(),
-            source,
+            batches,
+            goes_on: true,
             names,
             columns,
-            next_group: 0,
-            left_in_group: 0,
             unpacked: 0,
-            at: 0,
+            given: 0,
             has_wrong_words: false,
-            row: 0,
+            before: 0,
             length,
         })
+    }
+
+    /// A reader for batches of this file.
+    pub(super) fn of_pieces(&self) -> Self {
+        Self {
+            file: self.file.clone(),
+            batches: Arc::clone(&self.batches),
+            goes_on: false,
+            names: self.names.clone(),
+            columns: self.columns.iter().map(ParquetColumn::emptied).collect(),
+            unpacked: 0,
+            given: 0,
+            has_wrong_words: false,
+            before: 0,
+            length: self.length,
+        }
+    }
+
+    /// Unpacks the next batch. Returns its number, and whether it has rows; an error has a number, too.
+    pub(super) fn take_piece(&mut self) -> Result<(u64, bool), (u64, DataError)> {
+        let Batch { number, rows } = self.unpack_batch()?;
+        Ok((number, rows > 0))
     }
 
     /// All columns, in their order.
@@ -91,20 +115,23 @@ impl ParquetReader {
 
     /// The columns that hold numbers or text.
     pub(super) fn readable_names(&self) -> Vec<String> {
-        let fields = self.source.metadata().file_metadata().schema().get_fields();
+        let fields = self.batches.source().metadata().file_metadata().schema().get_fields();
         let readable = self.names.iter().zip(fields).filter(|(_, field)| ParquetType::of(field).is_ok());
         readable.map(|(name, _)| name.clone()).collect()
     }
 
     /// The next row, if there is one.
     pub(super) fn next(&mut self) -> Result<Option<ParquetFields<'_>>, LogError> {
-        if self.unpacked > 0 {
-            self.row += 1;
+        if self.given == self.unpacked {
+            if !self.goes_on {
+                return Ok(None);
+            }
+            self.before += self.unpacked as u64;
+            if self.unpack_batch().map_err(|(_, error)| error)?.rows == 0 {
+                return Ok(None);
+            }
         }
-        self.at += 1;
-        if self.at >= self.unpacked && !self.unpack()? {
-            return Ok(None);
-        }
+        self.given += 1;
         if self.has_wrong_words {
             self.check_words()?;
         }
@@ -113,54 +140,29 @@ impl ParquetReader {
 
     /// The share of the rows that were read, in bytes, and bytes in total.
     pub(super) fn progress(&self) -> (u64, u64) {
-        let metadata = self.source.metadata();
-        if self.left_in_group == 0 && self.unpacked == 0 && self.next_group == metadata.num_row_groups() {
+        let (unpacked, at_end) = self.batches.progress();
+        if at_end && self.unpacked == 0 {
             return (self.length, self.length);
         }
-        let rows = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0).max(1);
-        let share = u128::from(self.length) * u128::from(self.row.min(rows)) / u128::from(rows);
+        let rows = self.batches.source().metadata().file_metadata().num_rows();
+        let rows = u64::try_from(rows).unwrap_or(0).max(1);
+        let share = u128::from(self.length) * u128::from(unpacked.min(rows)) / u128::from(rows);
         (u64::try_from(share).unwrap_or(self.length), self.length)
     }
 
-    /// Unpacks the next rows of every column; false at the end of the file.
-    fn unpack(&mut self) -> Result<bool, DataError> {
-        (self.at, self.unpacked) = (0, 0);
-        while self.left_in_group == 0 {
-            let metadata = self.source.metadata();
-            if self.next_group == metadata.num_row_groups() {
-                return Ok(false);
-            }
-            let rows = metadata.row_group(self.next_group).num_rows();
-            self.left_in_group = u64::try_from(rows)
-                .map_err(|_| self.damaged(None, format!("row group {} has {rows} rows", self.next_group)))?;
-            for column in &mut self.columns {
-                let name = &self.names[column.field];
-                let (source, group, leaf) = (&self.source, self.next_group, column.leaf);
-                let open = || source.get_row_group(group)?.get_column_reader(leaf);
-                column.open(guarded(&self.file, Some(name), open)?);
-            }
-            self.next_group += 1;
-        }
-        let rows = usize::try_from(self.left_in_group).map_or(BATCH, |left| left.min(BATCH));
-        for column in &mut self.columns {
-            let name = &self.names[column.field];
-            let found = guarded(&self.file, Some(name), || column.unpack(rows))?;
-            if found != rows {
-                let problem = format!("it ends {} rows early", self.left_in_group - found as u64);
-                let name = name.clone();
-                return Err(self.damaged(Some(name), problem));
-            }
-        }
+    /// Unpacks the next rows of every column; none at the end of the file.
+    fn unpack_batch(&mut self) -> Result<Batch, (u64, DataError)> {
+        (self.unpacked, self.given) = (0, 0);
+        let batch = self.batches.unpack(&self.file, &self.names, &mut self.columns)?;
         self.has_wrong_words = self.columns.iter().any(ParquetColumn::has_wrong_words);
-        self.left_in_group -= rows as u64;
-        self.unpacked = rows;
-        Ok(true)
+        self.unpacked = batch.rows;
+        Ok(batch)
     }
 
     /// Checks that the words of the present row are UTF-8.
     fn check_words(&self) -> Result<(), LogError> {
         for (wanted, column) in self.columns.iter().enumerate() {
-            if let Some(found) = column.not_text(self.at) {
+            if let Some(found) = column.not_text(self.at()) {
                 let (location, found) = (self.location(wanted), found.to_owned());
                 return Err(LogError::Row(Box::new(Rejection { location, problem: RowProblem::NotUtf8 { found } })));
             }
@@ -168,31 +170,37 @@ impl ParquetReader {
         Ok(())
     }
 
-    fn damaged(&self, column: Option<String>, problem: String) -> DataError {
-        FileError::Parquet { file: self.file.clone(), column, problem }.into()
+    /// The present row among those that are unpacked.
+    #[inline]
+    fn at(&self) -> usize {
+        self.given - 1
     }
 
     fn location(&self, wanted: usize) -> Location {
         let field = self.columns[wanted].field;
         let (file, name) = (self.file.clone(), self.names[field].clone());
-        Location::Entry { file, row: self.row, column: field + 1, name }
+        Location::Entry { file, row: self.before + self.at() as u64, column: field + 1, name }
     }
 }
 
 impl Values for ParquetFields<'_> {
     #[inline]
     fn value(&self, wanted: usize) -> FieldValue<'_> {
-        self.reader.columns[wanted].value(self.reader.at)
+        self.reader.columns[wanted].value(self.reader.at())
     }
 
     #[inline]
     fn number(&self, wanted: usize) -> Option<f64> {
-        self.reader.columns[wanted].number(self.reader.at)
+        self.reader.columns[wanted].number(self.reader.at())
     }
 
     fn location(&self, wanted: usize) -> Location {
         self.reader.location(wanted)
     }
+}
+
+fn damaged(path: &Path, column: Option<String>, problem: String) -> DataError {
+    FileError::Parquet { file: path.to_owned(), column, problem }.into()
 }
 
 fn check_compression(path: &Path, compression: Compression) -> Result<(), DataError> {
@@ -221,6 +229,6 @@ fn guarded<T>(
     Err(if problem.contains("encrypt") {
         FileError::ParquetFeature { file, problem }.into()
     } else {
-        FileError::Parquet { file, column: column.cloned(), problem }.into()
+        damaged(path, column.cloned(), problem)
     })
 }

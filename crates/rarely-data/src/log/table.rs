@@ -8,6 +8,9 @@ use rarely_policy::FieldValue;
 use super::{FileError, Values, find_columns, trimmed};
 use crate::{DataError, Location, number};
 
+/// Rows of a piece.
+const PIECE: u64 = 2048;
+
 /// A table in memory, such as a data frame.
 pub trait MemoryTable: Send + Sync {
     /// Its name in messages, such as `the frame`.
@@ -36,6 +39,8 @@ pub(super) struct TableReader {
     columns: Vec<usize>,
     /// The row that is read next.
     next: u64,
+    /// Where the rows to read end.
+    end: u64,
 }
 
 /// The values of a row.
@@ -56,7 +61,21 @@ impl TableReader {
                 found,
             })?;
         }
-        Ok(Self { table, columns, next: 0 })
+        let end = table.rows();
+        Ok(Self { table, columns, next: 0, end })
+    }
+
+    /// A reader for pieces of this table.
+    pub(super) fn of_pieces(&self) -> Self {
+        Self { table: Arc::clone(&self.table), columns: self.columns.clone(), next: 0, end: 0 }
+    }
+
+    /// Takes the next rows out of another reader; false if there are none.
+    pub(super) fn take_piece(&mut self, from: &mut Self) -> bool {
+        self.next = from.next;
+        self.end = from.end.min(from.next + PIECE);
+        from.next = self.end;
+        self.next < self.end
     }
 
     /// All columns, in their order.
@@ -73,7 +92,7 @@ impl TableReader {
     /// The next row, if there is one.
     pub(super) fn next(&mut self) -> Option<TableFields<'_>> {
         let row = self.next;
-        if row >= self.table.rows() {
+        if row >= self.end {
             return None;
         }
         self.next += 1;

@@ -252,7 +252,8 @@ fn numbers_and_words_of_other_formats() {
 
 #[test]
 fn keys_are_hashed_and_times_are_seconds() {
-    let wanted = Columns { key: Some("case".to_owned()), time_in_seconds: true, any_order: true, ..columns(false, true) };
+    let wanted =
+        Columns { key: Some("case".to_owned()), time_in_seconds: true, any_order: true, ..columns(false, true) };
     let header = "case,seen,systolic,diabetic,\"age, in years\",given,wellbeing\n";
     let rest = "150,yes,60,treat,0.5";
     let text = format!("{header}a 1,2026-01-02 00:00:00.75,{rest}\n 17 ,2026-01-01,{rest}\n");

@@ -123,17 +123,52 @@ pub(crate) fn cases(
     paths: &[PathBuf],
     limit: u64,
 ) -> Result<(Vec<LoggedCase>, Vec<String>), DataError> {
-    let document = document();
-    let mut cases = Cases::open(&document, columns, paths, limit)?;
-    let mut case = LoggedCase::new(&document);
-    let mut all = Vec::new();
-    while cases.next(&mut case)? {
-        all.push(case.clone());
+    cases_of(&document(), columns, paths, limit)
+}
+
+/// The same of another document. What is read one by one must be the same as what several threads read.
+pub(crate) fn cases_of(
+    document: &PolicyDocument,
+    columns: &Columns,
+    paths: &[PathBuf],
+    limit: u64,
+) -> Result<(Vec<LoggedCase>, Vec<String>), DataError> {
+    let open = || Cases::open(document, columns, paths, limit);
+    let one_by_one = open().and_then(|mut cases| {
+        let (mut all, mut case) = (Vec::new(), LoggedCase::new(document));
+        while cases.next(&mut case)? {
+            all.push(case.clone());
+        }
+        Ok(finished(&cases, all))
+    });
+    let said = |result: &Result<_, DataError>| result.as_ref().map_err(explained).cloned();
+    // A pipe is gone after the first reading.
+    if paths.iter().all(|path| path.is_file()) {
+        for workers in 1..4 {
+            let shared = open().and_then(|mut cases| {
+                let mut found: Vec<Vec<LoggedCase>> = vec![Vec::new(); workers];
+                cases.share::<_, DataError>(&mut found, |mine, case| mine.push(case.clone()), |_| Ok(()))?;
+                let mut all = found.concat();
+                all.sort_by_key(|case| case.position);
+                Ok(finished(&cases, all))
+            });
+            assert!(said(&shared) == said(&one_by_one), "by {workers}");
+        }
+        let ahead = open().and_then(|mut cases| {
+            let mut all = Vec::new();
+            cases.read_ahead::<DataError>(|case| all.push(case.clone()), |_| Ok(()))?;
+            Ok(finished(&cases, all))
+        });
+        assert!(said(&ahead) == said(&one_by_one), "read ahead");
     }
+    one_by_one
+}
+
+fn finished(cases: &Cases, all: Vec<LoggedCase>) -> (Vec<LoggedCase>, Vec<String>) {
     let (read, in_all) = cases.progress();
     assert_eq!(read, in_all, "all bytes are read at the end");
     assert_eq!(cases.rejected().len() as u64, cases.rejected_count());
-    Ok((all, cases.rejected().iter().map(ToString::to_string).collect()))
+    (all, cases.rejected().iter().map(ToString::to_string).collect())
 }
 
 /// A column of a Parquet file.

@@ -4,6 +4,7 @@
 - :class:`OutcomeQueue` puts outcomes that come late into the order in which a policy may learn them.
 - :func:`review` reviews a policy document against a log: keep the rule or change it, to what, and on what evidence.
 - :class:`State` gathers the statistics of a log in parts, wherever its rows are; the parts add up.
+- :mod:`rarely.engines` reviews a log that stays where it is: in DuckDB, Spark, a database, or the partitions of a Dask frame.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
@@ -13,7 +14,7 @@
 
 from __future__ import annotations
 
-from . import datasets, errors
+from . import datasets, engines, errors
 from ._rarely import (
     ALGORITHMS,
     ENVIRONMENTS,
@@ -32,9 +33,9 @@ from ._rarely import (
     State,
     __version__,
     confirm,
-    review,
 )
 from .client import Client
+from .engines import review
 from .errors import Error
 from .lab import Reproduction, Simulation, reproduce, simulate
 from .tables import Table
@@ -63,6 +64,7 @@ __all__ = [
     "__version__",
     "confirm",
     "datasets",
+    "engines",
     "errors",
     "reproduce",
     "review",

@@ -50,7 +50,7 @@ class Policy:
         dimension: int,
         algorithm: str = "rarely",
         *,
-        noise: float = 1.0,
+        noise: float | str | None = 1.0,
         norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
@@ -63,7 +63,7 @@ class Policy:
         growth: float = 0.3,
         excluded_share: float = 0.01,
         minimum_gain: float = 0.0,
-        deviations: float = 3.0,
+        deviations: float | None = None,
         safety: float = 0.1,
         posterior_scale: float | None = None,
         baseline: int | None = None,
@@ -131,6 +131,9 @@ class Policy:
     @property
     def radius_(self) -> float:
         """The radius of the joint confidence set."""
+    @property
+    def noise_(self) -> _Numbers:
+        """The noise of each arm as the confidence sets take it: declared, or a bound on it; NaN while nothing is known."""
     @property
     def rule_(self) -> _Numbers | None:
         """The parameters of the rule in force, a row for each arm; None if the policy holds no rule."""
@@ -464,10 +467,47 @@ class State:
         """The state as bytes, which `from_bytes` and `review(state=…)` read."""
     @staticmethod
     def from_bytes(document: str | os.PathLike[str] | Document, data: bytes, /) -> State: ...
+    @staticmethod
+    def from_sums(
+        document: str | os.PathLike[str] | Document,
+        rows: Sequence[tuple[str, int, int, int, str]],
+        /,
+        *,
+        reject_limit: int = 0,
+    ) -> State:
+        """The state in the result of `first_scan`."""
+    def second_scan(
+        self,
+        dialect: str,
+        table: str,
+        /,
+        *,
+        where: str | None = None,
+        latest_by: str | None = None,
+        population: Any = None,
+    ) -> str | None:
+        """The statement by which an engine computes what `review(confirmed_sums=…)` takes; None if there is nothing to read again."""
     def confirm(self, frame: Any, /, *, reject_limit: int = 0) -> tuple[int, list[int | None]]:
         """What a part's rows add to the errors of the gains that this state, of the whole log, proposes."""
-    def review(self, *, population: Any = None, confirmed: Sequence[tuple[int, list[int | None]]] | None = None) -> Review:
-        """Reviews the document against the state; with the sums of `confirm` over all parts, errors are robust."""
+    def review(
+        self,
+        *,
+        population: Any = None,
+        confirmed: Sequence[tuple[int, list[int | None]]] | None = None,
+        confirmed_sums: Sequence[tuple[str, int, int, int, str]] | None = None,
+    ) -> Review:
+        """Reviews the document against the state. Errors are robust with the sums of `confirm` over all parts, or the result of `second_scan`."""
+
+def first_scan(
+    document: str | os.PathLike[str] | Document,
+    dialect: str,
+    table: str,
+    /,
+    *,
+    where: str | None = None,
+    latest_by: str | None = None,
+) -> str:
+    """The statement by which an engine computes the sums of a log, for `State.from_sums`."""
 
 def review(
     document: str | os.PathLike[str] | Document,

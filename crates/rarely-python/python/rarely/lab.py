@@ -94,7 +94,7 @@ def simulate(
     sets: Optional[str] = None,
     delay: Optional[str] = None,
     penalty: Optional[float] = None,
-    declared_noise: Optional[float] = None,
+    declared_noise: Union[float, str, None] = None,
     norm_bound: Union[float, str, None] = None,
     prior_mean: Optional[float] = None,
     error_probability: Optional[float] = None,
@@ -109,7 +109,8 @@ def simulate(
 
     ``environment`` is one of ``rarely.ENVIRONMENTS``; it is ignored if there is a ``table``, a CSV file of people whose outcome
     under every arm is known. ``algorithms`` is ``"all"``, names joined by commas, or a list of names. An assumption that is ``None``
-    is the profile's: the true noise and norm are declared, δ is 1/rounds. ``sets`` are ``"joint"``, ``"per-arm"`` or ``"sharp"``;
+    is the profile's: the true noise and norm are declared, δ is 1/rounds. ``declared_noise`` may be ``"unknown"`` (one σ) or
+    ``"unknown-per-arm"``: algorithms that hold a rule and have sharp sets then estimate it, the others are told the true one. ``sets`` are ``"joint"``, ``"per-arm"`` or ``"sharp"``;
     ``delay`` says how late outcomes are learned, ``"any"`` (in the order of decisions) or ``"independent"`` (as they arrive). With ``out`` all files are written to that directory,
     and a simulation that was stopped resumes from there. Results do not depend on the number of threads. Ctrl-C stops it.
 

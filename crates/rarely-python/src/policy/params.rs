@@ -1,11 +1,13 @@
 //! The settings of a policy as Python gives them.
 
+use std::fmt;
+
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rarely_core::{
     Algorithm, Arm, Certificates, Contexts, Deviations, Growth, MinimumGain, Noise, Policy, Settings, SettingsError,
-    Share,
+    Share, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ pub(super) struct Params {
     pub(super) arms: usize,
     pub(super) dimension: usize,
     pub(super) algorithm: String,
-    pub(super) noise: f64,
+    pub(super) noise: NoiseParam,
     pub(super) norm_bound: Option<f64>,
     pub(super) error_probability: f64,
     pub(super) penalty: f64,
@@ -34,6 +36,31 @@ pub(super) struct Params {
     pub(super) seed: u64,
 }
 
+/// A standard deviation, or the name of unknown noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum NoiseParam {
+    Declared(f64),
+    Unknown(String),
+}
+
+impl fmt::Display for NoiseParam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Declared(noise) => noise.fmt(f),
+            Self::Unknown(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Noise as it is given: a number, a name, or nothing if it is unknown.
+pub(super) fn noise(given: &Bound<'_, PyAny>) -> PyResult<NoiseParam> {
+    if given.is_none() {
+        return Ok(NoiseParam::Unknown(UnknownNoise::OfAllArms.to_string()));
+    }
+    given.extract().map(NoiseParam::Unknown).or_else(|_| given.extract().map(NoiseParam::Declared))
+}
+
 /// Numbers that only some algorithms use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct TuningParams {
@@ -42,14 +69,15 @@ pub(super) struct TuningParams {
     pub(super) excluded_share: f64,
     pub(super) minimum_gain: f64,
     #[serde(default = "three")]
-    pub(super) deviations: f64,
+    pub(super) deviations: Option<f64>,
     pub(super) safety: f64,
     pub(super) posterior_scale: Option<f64>,
 }
 
 /// What was always meant before it could be set.
-fn three() -> f64 {
-    3.0
+#[allow(clippy::unnecessary_wraps, reason = "the type of the field")]
+fn three() -> Option<f64> {
+    Some(3.0)
 }
 
 /// Numbers given for a parameter array.
@@ -89,7 +117,6 @@ impl Params {
         let tuning = self.tuning.checked()?;
         let mut settings = Settings::new(self.arms, self.dimension)?
             .algorithm(algorithm)
-            .noise(self.noise)?
             .error_probability(self.error_probability)?
             .penalty(self.penalty)?
             .tune(|all| {
@@ -97,6 +124,10 @@ impl Params {
                 *all = rarely_core::Tuning { solver, ..tuning };
             })
             .certificates(if self.certificates { Certificates::Full } else { Certificates::Brief });
+        settings = match &self.noise {
+            NoiseParam::Declared(noise) => settings.noise(*noise)?,
+            NoiseParam::Unknown(name) => settings.unknown_noise(name.parse()?),
+        };
         if let Some(bound) = self.norm_bound {
             settings = settings.norm_bound(bound)?;
         }
@@ -141,7 +172,10 @@ impl Params {
         all.set_item("arms", self.arms)?;
         all.set_item("dimension", self.dimension)?;
         all.set_item("algorithm", &self.algorithm)?;
-        all.set_item("noise", self.noise)?;
+        match &self.noise {
+            NoiseParam::Declared(noise) => all.set_item("noise", noise)?,
+            NoiseParam::Unknown(name) => all.set_item("noise", name)?,
+        }
         all.set_item("norm_bound", self.norm_bound)?;
         all.set_item("error_probability", self.error_probability)?;
         all.set_item("penalty", self.penalty)?;
@@ -172,7 +206,7 @@ impl TuningParams {
             growth: Growth::new(self.growth)?,
             excluded_share: Share::named("excluded share", self.excluded_share)?,
             minimum_gain: MinimumGain::new(self.minimum_gain)?,
-            deviations: Deviations::new(self.deviations)?,
+            deviations: self.deviations.map(Deviations::new).transpose()?,
             safety: Share::named("safety", self.safety)?,
             posterior_scale: self.posterior_scale.map(Noise::new).transpose()?,
             ..rarely_core::Tuning::default()

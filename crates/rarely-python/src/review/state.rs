@@ -1,11 +1,11 @@
-//! `rarely.State`: the statistics of a log, gathered in parts wherever its rows are.
+//! `rarely.State`: the statistics of a log, gathered in parts wherever its rows are, or summed by the engine that has them.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use rarely_core::ErrorSums;
 use rarely_data::Columns;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, SecondReading, Tally};
+use rarely_review::{Dialect, EvidenceBase, LogTable, SecondReading, SummedLog, SumsError, SumsRow, Tally};
 
 use super::result::PyReview;
 use super::{LogSource, call, read, read_again, read_population, reviewing, wanted};
@@ -19,6 +19,9 @@ pub(crate) struct PyState {
     tally: Tally,
     rejected: Vec<String>,
 }
+
+/// A row of a result, its cells as text.
+type Cells = (String, i64, i64, i64, String);
 
 /// What rows that confirm add to the errors of the candidates' gains: how many there were, and a sum for each candidate.
 type Confirmed = (u64, Vec<Option<i128>>);
@@ -88,6 +91,44 @@ impl PyState {
         Ok(Self { document, tally, rejected: Vec::new() })
     }
 
+    /// The state in the result of `first_scan`.
+    #[staticmethod]
+    #[pyo3(signature = (document, rows, /, *, reject_limit = 0))]
+    fn from_sums(py: Python<'_>, document: &Bound<'_, PyAny>, rows: Vec<Cells>, reject_limit: u64) -> PyResult<Self> {
+        let document = PyDocument::of(document)?;
+        let read = py.detach(|| SummedLog::read(&document.checked, rows.into_iter().map(sums_row)));
+        let log = read.map_err(|error| error::REVIEW.explain(py, &error))?;
+        let reasons = log.rejected.iter().map(|rejected| format!("{} rows: {}", rejected.rows, rejected.reason));
+        let reasons: Vec<String> = reasons.collect();
+        let rejected = log.tally.rejected();
+        if rejected > reject_limit {
+            let what = format!("{rejected} rows of the log cannot be used ({})", reasons.join("; "));
+            return Err(error::REVIEW.with_help(
+                py,
+                what,
+                "correct them, leave them out with where, or give reject_limit",
+            ));
+        }
+        Ok(Self { document, tally: log.tally, rejected: reasons })
+    }
+
+    /// The statement by which an engine computes what `review(confirmed_sums=…)` takes; `None` if there is nothing to read again.
+    #[pyo3(signature = (dialect, table, /, *, r#where = None, latest_by = None, population = None))]
+    fn second_scan(
+        &self,
+        py: Python<'_>,
+        dialect: &str,
+        table: &str,
+        r#where: Option<&str>,
+        latest_by: Option<&str>,
+        population: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let people = population.map(|people| read_population(py, &self.document, people)).transpose()?;
+        let base = self.base(py, people.map(|(people, _)| people))?;
+        let log = LogTable { filter: r#where, latest_by, ..LogTable::new(dialect_of(py, dialect)?, table) };
+        log.second_scan(&base).map_err(|error| error::REVIEW.explain(py, &error))
+    }
+
     /// What a frame's rows add to the errors of the gains that this state proposes: the number of rows that confirm, and a sum for each
     /// candidate. Needs the state of the whole log; `review(confirmed=…)` takes the parts' sums.
     #[pyo3(signature = (frame, /, *, reject_limit = 0))]
@@ -102,13 +143,15 @@ impl PyState {
         Ok((rows, sums))
     }
 
-    /// Reviews the document against the state; with the sums of `confirm` over all parts of the log, errors are robust.
-    #[pyo3(signature = (*, population = None, confirmed = None))]
+    /// Reviews the document against the state. Errors are robust with the sums of `confirm` over all parts of the log, or with the result of
+    /// `second_scan`.
+    #[pyo3(signature = (*, population = None, confirmed = None, confirmed_sums = None))]
     fn review(
         &self,
         py: Python<'_>,
         population: Option<&Bound<'_, PyAny>>,
         confirmed: Option<Vec<Confirmed>>,
+        confirmed_sums: Option<Vec<Cells>>,
     ) -> PyResult<PyReview> {
         let people = population.map(|people| read_population(py, &self.document, people)).transpose()?;
         let mut sources = ReviewSources { command: call(&self.document, population), ..ReviewSources::default() };
@@ -125,6 +168,10 @@ impl PyState {
                 added.map_err(|error| error::REVIEW.explain(py, &error))?;
             }
             base = base.with_second_reading(second);
+        }
+        if let Some(rows) = confirmed_sums {
+            let read = base.with_second_scan(rows.into_iter().map(sums_row));
+            base = read.map_err(|error| error::REVIEW.explain(py, &error))?;
         }
         let found = py.detach(|| rarely_review::review(&base, &tally)).map_err(|error| reviewing(py, &error))?;
         Ok(PyReview::new(self.document.clone(), tally, people, found, self.rejected.clone(), sources))
@@ -144,7 +191,8 @@ impl PyState {
 
 impl PyState {
     fn base(&self, py: Python<'_>, people: Option<Vec<f64>>) -> PyResult<EvidenceBase<'_>> {
-        py.detach(|| EvidenceBase::of(&self.document.checked, &self.tally, people)).map_err(|error| reviewing(py, &error))
+        py.detach(|| EvidenceBase::of(&self.document.checked, &self.tally, people))
+            .map_err(|error| reviewing(py, &error))
     }
 
     fn second_reading(py: Python<'_>, base: &EvidenceBase<'_>) -> PyResult<SecondReading> {
@@ -152,10 +200,34 @@ impl PyState {
     }
 }
 
+/// The statement by which an engine computes the sums of a log, for `State.from_sums`.
+#[pyfunction]
+#[pyo3(signature = (document, dialect, table, /, *, r#where = None, latest_by = None))]
+pub(crate) fn first_scan(
+    py: Python<'_>,
+    document: &Bound<'_, PyAny>,
+    dialect: &str,
+    table: &str,
+    r#where: Option<&str>,
+    latest_by: Option<&str>,
+) -> PyResult<String> {
+    let document = PyDocument::of(document)?;
+    let log = LogTable { filter: r#where, latest_by, ..LogTable::new(dialect_of(py, dialect)?, table) };
+    log.first_scan(&document.checked).map_err(|error| error::REVIEW.explain(py, &error))
+}
+
+fn dialect_of(py: Python<'_>, name: &str) -> PyResult<Dialect> {
+    name.parse().map_err(|error: SumsError| error::REVIEW.explain(py, &error))
+}
+
+fn sums_row((kind, option, part, position, numbers): Cells) -> SumsRow {
+    SumsRow { kind, option, part, position, numbers }
+}
+
 fn only_sums(py: Python<'_>) -> PyErr {
     error::REVIEW.with_help(
         py,
-        "the errors of this document's gains are not sums: it declares clusters, propensities or an adaptive design",
+        "the errors of this document's gains are not sums: it declares clusters, weights, propensities or an adaptive design",
         "review the log as a whole, with rarely.review",
     )
 }

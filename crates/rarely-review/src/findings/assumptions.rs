@@ -3,7 +3,8 @@
 use rarely_policy::{Design, EvidenceStandard, PolicyDocument};
 use serde::Serialize;
 
-use super::numbers::setting;
+use super::numbers::{number, setting};
+use crate::design_effect::DesignEffect;
 
 /// What the assumptions mean for everything else that a review says.
 pub const ASSUMPTIONS_MEANING: &str = "Everything here follows from the log and from these statements in the policy document. If one \
@@ -38,15 +39,10 @@ impl AssumptionFinding {
 }
 
 /// Every assumption of a document.
-pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
+pub(super) fn assumptions(document: &PolicyDocument, effect: Option<DesignEffect>) -> Vec<AssumptionFinding> {
     let mut found = about_the_log(document);
     if !document.log_columns().rows_are_alike() {
-        found.push(assumption(
-            "independent rows",
-            "for boundaries, bands, trend and curvature".to_owned(),
-            "Only the gains of rules have errors that allow for clusters and weights: boundaries, bands, trend and curvature take rows as \
-             independent.",
-        ));
+        found.push(effect.map_or_else(independent_rows, design_effect));
     }
     found.extend(numbers(document));
     if let Some(bound) = document.norm_bound() {
@@ -70,6 +66,27 @@ pub(super) fn assumptions(document: &PolicyDocument) -> Vec<AssumptionFinding> {
 
 fn assumption(name: &'static str, value: String, meaning: &str) -> AssumptionFinding {
     AssumptionFinding { name, value, origin: None, meaning: meaning.to_owned() }
+}
+
+/// Clusters and weights, where the rows were read again.
+fn design_effect(effect: DesignEffect) -> AssumptionFinding {
+    let clusters = effect.clusters.map_or_else(String::new, |clusters| format!(", {clusters} clusters"));
+    assumption(
+        "design effect",
+        format!("{}{clusters}", number(effect.factor, 3)),
+        "Clusters and weights multiply the variance of a mean by it. Boundaries, bands, trend, curvature and the counts of tried options allow \
+         for it, as if there were that many times fewer cases. Gains of rules have robust errors of their own.",
+    )
+}
+
+/// Clusters and weights, where the rows are gone.
+fn independent_rows() -> AssumptionFinding {
+    assumption(
+        "independent rows",
+        "for boundaries, bands, trend and curvature".to_owned(),
+        "How much clusters or weights take from the cases is only known where the rows are read again, which saved sums and a pipe do not \
+         allow: boundaries, bands, trend and curvature take rows as independent.",
+    )
 }
 
 /// How the log came about.

@@ -1,5 +1,7 @@
 //! Where the rule in force stands.
 
+use std::fmt::Write as _;
+
 use rarely_core::Thresholds;
 use rarely_policy::PolicyDocument;
 use serde::Serialize;
@@ -11,14 +13,12 @@ use crate::judgement::{PairBoundary, Standing};
 /// Where the rule in force stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StandingFinding {
-    /// The radius of the confidence set.
-    pub radius: f64,
+    /// The radius of the confidence set at planned looks; null for sharp sets, which have one for each pair and mark.
+    pub radius: Option<f64>,
     /// Every pair of options.
     pub boundaries: Vec<BoundaryFinding>,
     /// Whether all boundaries are plausible at once.
     pub jointly_plausible: bool,
-    /// What that means for a rule with several boundaries, where it is not plausible as a whole.
-    pub joint_sentence: Option<&'static str>,
     /// The largest cosine of a plausible policy with the rule.
     pub max_cosine: f64,
     /// The people who get an option that the data rule out.
@@ -55,22 +55,19 @@ pub struct ExcludedFinding {
 
 impl StandingFinding {
     pub(super) fn new(document: &PolicyDocument, standing: &Standing) -> Self {
-        let each_plausible = standing.boundaries.iter().all(|pair| pair.plausible);
         Self {
             radius: standing.radius,
             boundaries: standing.boundaries.iter().map(|pair| BoundaryFinding::new(document, pair)).collect(),
             jointly_plausible: standing.jointly_plausible,
-            joint_sentence: (each_plausible && !standing.jointly_plausible)
-                .then_some("Each boundary is plausible by itself, but not all of them at once."),
             max_cosine: standing.max_cosine,
-            excluded: ExcludedFinding::new(standing.excluded_share),
+            excluded: ExcludedFinding::new(standing.excluded_share, standing.contradicted_share),
         }
     }
 }
 
 impl ExcludedFinding {
-    fn new(share: f64) -> Self {
-        let sentence = if share > 0.0 {
+    fn new(share: f64, contradicted: f64) -> Self {
+        let mut sentence = if share > 0.0 {
             format!(
                 "{} of people get an option that the data rule out: for them another option is shown to be better.",
                 percent(share)
@@ -78,6 +75,14 @@ impl ExcludedFinding {
         } else {
             "Nobody gets an option that the data rule out.".to_owned()
         };
+        if contradicted > 0.0 {
+            let whom = percent(contradicted);
+            let _ = write!(
+                sentence,
+                " For {whom} the log rules out every option: earlier and later cases contradict each other, so that an assumption of \
+                 this review is wrong, or what has the error probability happened."
+            );
+        }
         Self { share, sentence }
     }
 }

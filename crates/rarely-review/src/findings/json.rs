@@ -26,7 +26,7 @@ pub struct ReviewJson {
     rows: u64,
     rows_rejected: u64,
     per_option: IndexMap<String, u64>,
-    radius: f64,
+    radius: Option<f64>,
     error_probability: f64,
     estimates: IndexMap<String, IndexMap<String, f64>>,
     boundaries: Vec<BoundaryJson>,

@@ -62,7 +62,7 @@ impl CutRows {
 
     /// Rows that are kept.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.kept.len()
     }
 
     /// Whether there is no row.

@@ -103,8 +103,8 @@ impl<'a> FirstScan<'a> {
                 continue;
             }
             lines.push(format!("{} AS n_{name}", self.rounded(&format!("u_{name} * {one}"))));
-            if let Some(cells) = self.bands.cells(at) {
-                let (offset, scale) = (sql.double(cells.offset), sql.double(cells.scale));
+            if let Some((offset, scale)) = self.bands.cells(at) {
+                let (offset, scale) = (sql.double(offset), sql.double(scale));
                 lines.push(format!("{} AS band_{name}", sql.floor(&format!("{offset} + {scale} * u_{name}"))));
             }
         }

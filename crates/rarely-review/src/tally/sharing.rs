@@ -51,7 +51,10 @@ impl Tally {
     /// [`TallyError`] if they are of another document.
     fn join(&mut self, mut other: Self) -> Result<(), TallyError> {
         let (sources, stretches) = (std::mem::take(&mut other.sources), std::mem::take(&mut other.stretches));
+        let mut marks = std::mem::take(&mut self.time_marks);
+        marks.join(&std::mem::take(&mut other.time_marks), &self.options, &other.options);
         self.merge(&other)?;
+        self.time_marks = marks;
         self.stretches.join(stretches);
         if self.sources.len() < sources.len() {
             self.sources.resize(sources.len(), Source::default());

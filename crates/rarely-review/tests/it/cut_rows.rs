@@ -149,7 +149,7 @@ fn kept_rows_merge_into_those_of_one_pass() {
     let whole = FOLLOWED.added(first, 900, 8);
     assert!(merged.cut_rows().is_some() && merged.cut_rows() == whole.cut_rows());
     let mut corrected = whole.clone();
-    corrected.correct(&[1.0, 0.5, 0.0], Arm::new(0), 0.1, 0.2);
+    corrected.correct(&[1.0, 0.5, 0.0], Arm::new(0), 0.1, 0.2, 0);
     assert!(corrected.cut_rows().is_none(), "the rows do not know of the correction");
     let mut followed = whole;
     followed.follow(&age_and_smoker("", &threshold(70.0)));

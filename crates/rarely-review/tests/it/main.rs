@@ -1,9 +1,11 @@
 //! The tests of `rarely-review`, in one binary.
 
+mod boundaries;
 mod candidates;
 mod contradictions;
 mod curvature;
 mod cut_rows;
+mod design_effect;
 mod findings;
 mod impact;
 mod judgement;

@@ -382,7 +382,6 @@ fn findings(evidence: Option<&Shown>) -> Markup {
                 }
                 p {
                     "Among the last " (count(findings.cases.people)) " people with an outcome: " (findings.standing.excluded.sentence)
-                    @if let Some(sentence) = findings.standing.joint_sentence { " " (sentence) }
                 }
                 @for drawing in pictures { (picture(&drawing.svg, &drawing.caption)) }
                 @if findings.checks.iter().any(|check| check.warning.is_some()) {

@@ -21,3 +21,18 @@ fn every_cell_is_run_and_judged() {
     // 64 places: two rules that are held, from two starts, and three that hold none; and six on the children.
     assert_eq!(rows, 64 * 2 * 5 + 6);
 }
+
+/// Some cells of the grid have the numbers that they have in the whole grid.
+#[test]
+fn cells_can_be_chosen() {
+    let place = Place::new();
+    let whole = data(&place.done("grid --runs 1 --rounds 60 --realisations 0 --seed 3 --format csv"));
+    let chosen = "grid --runs 1 --rounds 60 --realisations 0 --seed 3 --arms 2,6 --dim 5 --noise 0.5,3";
+    let some = data(&place.done(&format!("{chosen} --format csv")));
+    assert_eq!(some.lines().count(), 1 + 4 * 2 * 5);
+    for row in some.lines() {
+        assert!(whole.lines().any(|other| other == row), "{row}");
+    }
+    place.done(&format!("{chosen} --out out"));
+    assert!(place.text("out/report.html").contains("--arms 2,6 --dim 5 --noise 0.5,3"));
+}

@@ -4,7 +4,7 @@ use crate::arm::Parameters;
 use crate::backlog::Backlog;
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
-use crate::cone::{Workspace, normalise};
+use crate::cone::Workspace;
 use crate::confidence::{Interval, SLACK, Sets};
 use crate::context::Contexts;
 use crate::decision::Decision;
@@ -12,13 +12,10 @@ use crate::gain::Gain;
 use crate::gradient::{Solver, cosine};
 use crate::policy::Policy;
 use crate::policy::switching::Switching;
-use crate::sharp::{PairTally, SharpSet, certain_gain_bound};
+use crate::sharp::{PairTally, SharpSet, certain_gain_bound, first_on_the_way};
 use crate::symmetric::quadratic;
 use crate::trigger::{Schedule, Trigger};
 use crate::update::Update;
-
-/// Halvings of the way from the rule to the estimate.
-const HALVINGS: usize = 40;
 
 /// Outcomes per parameter from which looks compute what they need afresh from the sums. Looks are then `8kd` outcomes apart, which
 /// cost about thirty times as much; and blocks of outcomes need not be learned row by row up to each look.
@@ -72,13 +69,17 @@ impl Switching {
     }
 
     fn look_at_statistics(&mut self, schedule: Schedule, asked: bool) -> Change {
-        let statistics = self.learner.statistics();
-        let renewal = self.explorer.renew(statistics, self.plan.renewal);
+        self.learner.follow_noise();
+        let renewal = self.explorer.renew(&self.learner, self.plan.renewal);
         let mut schedule = schedule;
-        schedule.looked(statistics.rounds());
+        schedule.looked(self.rounds());
         schedule.in_question |= renewal.is_some() || asked;
         self.watch.reschedule(schedule);
         let change = match self.plan.trigger {
+            // The rule stays in question.
+            Trigger::Question { .. } | Trigger::Gain { .. } if !self.population.stands_for_others(self.shape()) => {
+                Change::Kept
+            }
             Trigger::Question { deviations, minimum } if schedule.in_question => {
                 self.answer_question(deviations, minimum, schedule)
             }
@@ -120,7 +121,8 @@ impl Switching {
         if tally.changed_share() == 0.0 {
             return self.keep_out_of_question(schedule);
         }
-        if !(certain_gain_bound(&self.learner.confidence(), self.learner.statistics(), &tally) > minimum) {
+        let (learner, variance) = (&self.learner, self.learner.variance());
+        if !(certain_gain_bound(&learner.confidence(), learner.statistics(), &variance, &tally) > minimum) {
             return Change::Kept;
         }
         let lower = self.learner.sharp().gain_of(&tally).0.interval.lower;
@@ -133,12 +135,17 @@ impl Switching {
         Change::Kept
     }
 
-    /// `σ√(Σ g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds.
+    /// `√(Σ σ_a²·g_aᵀV_a⁻¹g_a)` of the functional that the workspace holds; infinite if nothing is known of the noise of an arm in it.
     fn posterior_deviation(&self) -> f64 {
-        let statistics = self.learner.statistics();
+        let (statistics, variance) = (self.learner.statistics(), self.learner.variance());
         let parts = self.workspace.functional.chunks_exact(statistics.shape().dimension());
-        let squared: f64 = statistics.arms().iter().zip(parts).map(|(ridge, g)| quadratic(ridge.inverse(), g)).sum();
-        self.learner.confidence().noise.get() * squared.max(0.0).sqrt()
+        let squares =
+            statistics.arms().iter().zip(parts).enumerate().map(|(arm, (ridge, g))| match variance.weight(arm) {
+                Some(weight) => weight * quadratic(ridge.inverse(), g),
+                None if g.iter().all(|&entry| entry == 0.0) => 0.0,
+                None => f64::INFINITY,
+            });
+        self.learner.noise_scale() * squares.sum::<f64>().max(0.0).sqrt()
     }
 
     /// Puts the estimate into the workspace. Returns its gain.
@@ -267,43 +274,15 @@ impl Switching {
     /// or angle; the first point on the way to the estimate stands in for both. (For one ellipsoid that is the nearest point.)
     fn propose_sharply(&mut self, update: Update, sharp: &SharpSet) {
         self.propose_estimate();
-        let d = self.shape().dimension();
-        let (mut from, mut to) = (self.rule.parameters().clone(), self.learner.statistics().estimates());
+        let from = self.rule.parameters();
         let point = &mut self.workspace.point;
         match update {
             Update::Estimate => {}
             Update::Nearest => {
                 let inside = |point: &[f64]| sharp.excess_of(point) <= SLACK;
-                first_on_the_way(from.values(), to.values(), point, inside);
+                first_on_the_way(from.values(), self.learner.statistics().estimates().values(), point, inside);
             }
-            Update::Conservative(_) => {
-                for parameters in [&mut from, &mut to] {
-                    *parameters = parameters.centred();
-                    normalise(parameters.values_mut());
-                }
-                let mut tests = sharp.boundary_tests();
-                let plausible = |point: &[f64]| tests.implausible(point, d).is_none();
-                first_on_the_way(from.values(), to.values(), point, plausible);
-            }
+            Update::Conservative(_) => point.copy_from_slice(sharp.conservative(from).parameters.values()),
         }
     }
-}
-
-/// Puts the first point between two others that will do into `point`, or the last.
-fn first_on_the_way(from: &[f64], to: &[f64], point: &mut [f64], mut will_do: impl FnMut(&[f64]) -> bool) {
-    let mut place = |share: f64| {
-        for ((point, from), to) in point.iter_mut().zip(from).zip(to) {
-            *point = from + share * (to - from);
-        }
-        will_do(point)
-    };
-    let (mut too_near, mut far_enough) = (0.0, 1.0);
-    if place(0.0) {
-        return;
-    }
-    for _ in 0..HALVINGS {
-        let share = 0.5 * (too_near + far_enough);
-        *(if place(share) { &mut far_enough } else { &mut too_near }) = share;
-    }
-    place(far_enough);
 }

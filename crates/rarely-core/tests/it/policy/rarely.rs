@@ -128,6 +128,48 @@ fn regret_and_changes_are_those_of_the_specification() {
     }
 }
 
+/// A change was once made in round 2 or 4, for as few people: certain to gain for them, and a loss for everybody else. Where the owner
+/// names the people nothing waits.
+#[test]
+fn a_rule_is_not_changed_for_the_first_few_people() {
+    const PEOPLE: usize = 2000;
+    let (mut changes, mut harmful) = (0, Vec::new());
+    for run in 0..6000 {
+        let mut world = PaperWorld::new(8, 2, 0.1, 50_000 + run);
+        let settings = world.settings(Algorithm::Rarely, 10_000, 50_000 + run).certificates(Certificates::Brief);
+        let mut policy = settings.build().unwrap();
+        let mut rng = Rng::new(50_000 + run, 2);
+        for round in 1..=14 {
+            let values = world.context();
+            let context = Context::new(&values).unwrap();
+            let decision = policy.decide(context, &mut rng).unwrap();
+            let reward = world.mean(decision.arm.index(), &values) + 0.1 * world.rng.normal();
+            let Change::Switched(evidence) = policy.observe(context, &decision, reward).unwrap() else { continue };
+            assert!(round >= 10, "a change in round {round}");
+            changes += 1;
+            let others: Vec<Vec<f64>> = (0..PEOPLE).map(|_| world.context()).collect();
+            let value = |rule: &rarely_core::Parameters| -> f64 {
+                let rule = rarely_core::Rule::new(rule.clone());
+                let arm = |person: &[f64]| rule.choose(Context::new(person).unwrap()).unwrap().index();
+                others.iter().map(|person| world.mean(arm(person), person)).sum()
+            };
+            if value(&evidence.to) <= value(&evidence.from) {
+                harmful.push((run, round));
+            }
+        }
+    }
+    assert!(changes > 2000, "{changes} changes");
+    assert!(harmful.is_empty(), "{harmful:?} of {changes}");
+
+    let settings = Settings::new(2, 3).unwrap().noise(0.01).unwrap().norm_bound(2.0).unwrap();
+    let mut policy = settings.population(Contexts::new(&[1.0, 0.0, 0.0], 3).unwrap()).unwrap().build().unwrap();
+    let observed = [(0, 0.0), (1, 1.0)].map(|(arm, reward)| {
+        let decision = Decision::recorded(rarely_core::Arm::new(arm));
+        policy.observe(Context::new(&[1.0, 0.0, 0.0]).unwrap(), &decision, reward).unwrap()
+    });
+    assert!(matches!(observed[1], Change::Switched(_)), "{observed:?}");
+}
+
 /// A block of 2,000 decisions without an outcome once gave all of them one arm, with propensity 1.
 #[test]
 fn a_pilot_counts_decisions_and_draws_at_random() {

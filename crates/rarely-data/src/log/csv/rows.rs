@@ -20,14 +20,12 @@ pub(crate) struct CsvRows {
 
 impl CsvRows {
     pub(crate) fn open(path: &Path, separator: u8) -> Result<Self, DataError> {
-        Ok(Self {
-            file: path.to_owned(),
-            input: Input::open(path)?,
-            separator,
-            line: 1,
-            next_line: 1,
-            unquoted: Unquoted::default(),
-        })
+        Ok(Self::of(path, Input::open(path)?, separator))
+    }
+
+    /// The rows of a file that is open, or of a piece.
+    pub(super) fn of(path: &Path, input: Input, separator: u8) -> Self {
+        Self { file: path.to_owned(), input, separator, line: 1, next_line: 1, unquoted: Unquoted::default() }
     }
 
     /// Moves to the next row that is not blank; false at the end of the file.
@@ -43,12 +41,13 @@ impl CsvRows {
                     }
                 }
                 RowEnd::Text { .. } if self.input.more(self.line)? => {}
-                RowEnd::Text { in_quotes: true } => {
+                RowEnd::Text { in_quotes: true, .. } => {
                     let (line, column) = (self.line, self.unquoted.ends.len());
                     return Err(FileError::UnclosedQuote { file: self.file.clone(), line, column }.into());
                 }
                 // The last line of the file need not have an end.
-                RowEnd::Text { in_quotes: false } => {
+                RowEnd::Text { in_quotes: false, lines } => {
+                    self.next_line += if self.input.rest().is_empty() { 0 } else { lines };
                     self.input.take(self.input.rest().len());
                     return Ok(!self.unquoted.is_blank());
                 }

@@ -105,7 +105,6 @@ pub(super) struct ParquetColumn {
     /// Among the fields of the schema.
     pub(super) field: usize,
     kind: ParquetType,
-    reader: Option<ColumnReader>,
     /// For every row 1 if it has a value; empty where all have.
     levels: Vec<i16>,
     numbers: Vec<f64>,
@@ -122,7 +121,6 @@ impl ParquetColumn {
             leaf,
             field,
             kind,
-            reader: None,
             levels: Vec::new(),
             numbers: Vec::new(),
             text: String::new(),
@@ -131,9 +129,9 @@ impl ParquetColumn {
         }
     }
 
-    /// Continues in another row group.
-    pub(super) fn open(&mut self, reader: ColumnReader) {
-        self.reader = Some(reader);
+    /// The same column, with nothing unpacked.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.leaf, self.field, self.kind)
     }
 
     /// The value of an unpacked row.
@@ -180,15 +178,14 @@ impl ParquetColumn {
         Some(&found.1)
     }
 
-    /// Unpacks the next rows. Returns how many there were.
-    pub(super) fn unpack(&mut self, rows: usize) -> Result<usize, ParquetError> {
+    /// Unpacks the next rows of a reader of this column. Returns how many there were.
+    pub(super) fn unpack(&mut self, reader: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
         self.levels.clear();
         self.numbers.clear();
         self.text.clear();
         self.ends.clear();
         self.not_text.clear();
-        let Some(mut reader) = self.reader.take() else { return Ok(0) };
-        let found = match &mut reader {
+        let found = match reader {
             ColumnReader::DoubleColumnReader(reader) => {
                 let found = records(reader, rows, &mut self.levels, &mut self.numbers)?;
                 spread(&mut self.numbers, &self.levels);
@@ -228,7 +225,6 @@ impl ParquetColumn {
             }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => 0,
         };
-        self.reader = Some(reader);
         Ok(found)
     }
 

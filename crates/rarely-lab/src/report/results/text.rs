@@ -33,6 +33,7 @@ pub fn note(description: &ExperimentDescription) -> String {
     let number = |value: Option<f64>| value.map(|value| format!("{value:?}"));
     let assumptions = [
         ("declared noise", number(told.declared_noise)),
+        ("noise", told.unknown_noise.map(|unknown| unknown.to_string())),
         ("error probability", number(told.error_probability)),
         ("explore", told.explore.map(|explore| explore.to_string())),
         ("norm bound", norm_bound),

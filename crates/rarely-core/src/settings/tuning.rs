@@ -1,0 +1,56 @@
+//! Numbers that only some algorithms use, each with its default.
+
+use crate::confidence::UnknownNoise;
+use crate::gradient::Solver;
+use crate::number::{Deviations, Growth, MinimumGain, Noise, Share};
+
+/// Numbers that only some algorithms use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Tuning {
+    /// `Δ` of the rs algorithms.
+    pub tolerance: Share,
+    /// `C` of rs-linucb.
+    pub growth: Growth,
+    /// `τ` of the population algorithms.
+    pub excluded_share: Share,
+    /// Of `rarely` and `certified`.
+    pub minimum_gain: MinimumGain,
+    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain; `None` is Scheffé's for
+    /// as many context variables, `√χ²⁻¹_d(0.95)`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub deviations: Option<Deviations>,
+    /// `c`: growth of `Σ ln det V` per parameter after which the randomisation is renewed.
+    #[cfg_attr(feature = "serde", serde(default = "default_renewal"))]
+    pub renewal: Growth,
+    /// `α` of clucb.
+    pub safety: Share,
+    /// `v` of thompson; `None` is `σ`.
+    pub posterior_scale: Option<Noise>,
+    /// Of algorithms that hold a rule and have sharp sets: the noise is Gaussian and estimated, instead of declared.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub unknown_noise: Option<UnknownNoise>,
+    /// Of conservative updates.
+    pub solver: Solver,
+}
+
+const fn default_renewal() -> Growth {
+    Growth::constant(0.25)
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            tolerance: Share::constant(0.01),
+            growth: Growth::constant(0.3),
+            excluded_share: Share::constant(0.01),
+            minimum_gain: MinimumGain::constant(0.0),
+            deviations: None,
+            renewal: default_renewal(),
+            safety: Share::constant(0.1),
+            posterior_scale: None,
+            unknown_noise: None,
+            solver: Solver::Exact,
+        }
+    }
+}
