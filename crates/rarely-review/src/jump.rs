@@ -291,7 +291,7 @@ impl Jumps {
         place: i64,
         option: usize,
         rows: u64,
-        powers: Option<PowerSums>,
+        powers: Option<&PowerSums>,
     ) -> bool {
         let Some(threshold) = self.thresholds.get_mut(cut) else { return false };
         let half = if place < 0 { &mut threshold.below } else { &mut threshold.above };

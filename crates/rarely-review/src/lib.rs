@@ -137,7 +137,7 @@ pub use replay::{Replay, ReplayResult, ReplayedChange};
 pub use review::{Gaps, Review, RuleValues, complete, review};
 pub use running_variable::RunningVariable;
 pub use second_reading::SecondReading;
-pub use sql::{COLUMNS, Dialect, LogTable, RejectedRows, SummedLog, SumsError, SumsRow};
+pub use sql::{Dialect, LogTable, RESULT_COLUMNS, RejectedRows, SummedLog, SumsError, SumsRow};
 pub use support::ThinSupport;
 pub use tally::{TALLY_FORMAT, Tally};
 pub use tally_error::TallyError;

@@ -55,7 +55,7 @@ use crate::tally::Tally;
 use first_scan::FirstScan;
 
 /// The columns of every result.
-pub const COLUMNS: [&str; 5] = ["kind", "option", "part", "position", "numbers"];
+pub const RESULT_COLUMNS: [&str; 5] = ["kind", "option", "part", "position", "numbers"];
 /// The version of statements and results.
 const SUMS_FORMAT: u32 = 1;
 

@@ -22,7 +22,7 @@ const TICK: u64 = 4096;
 #[command(next_help_heading = "The log")]
 pub(crate) struct LogOptions {
     /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome; - reads CSV from
-    /// standard input
+    /// standard input; a review also reads a table of postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
     /// Column with the option that was given [default: the document's option_column]

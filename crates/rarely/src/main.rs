@@ -13,6 +13,7 @@ mod log;
 mod options;
 mod output;
 mod policy;
+mod postgres;
 mod progress;
 mod replay;
 mod reproduce;

@@ -1,5 +1,7 @@
 //! `rarely review`.
 
+mod engine_log;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,7 +16,8 @@ use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally,
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
-use crate::{state, sums};
+use crate::{postgres, state};
+use engine_log::{EngineLog, EngineOptions};
 
 /// What to review.
 #[derive(Debug, Args)]
@@ -25,17 +28,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
+    engine: EngineOptions,
+    #[command(flatten)]
     population: PopulationOptions,
     /// Column with the date or the time, so that further cases are told in months as well; rows must be in its order unless the
     /// document says order = "any"
     #[arg(long, value_name = "COLUMN", help_heading = "The log")]
     time_column: Option<String>,
-    /// Result of the statement that `rarely sums sql` prints, in place of a log: CSV, TSV, Parquet, NDJSON or JSON
-    #[arg(long, value_name = "RESULT", help_heading = "The log", conflicts_with = "data")]
-    sums: Option<PathBuf>,
-    /// Result of the second statement, which `rarely sums sql --after` prints, for robust errors of gains
-    #[arg(long, value_name = "RESULT", help_heading = "The log", requires = "sums", conflicts_with = "state")]
-    confirmed: Option<PathBuf>,
     /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
@@ -59,10 +58,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
-    let mut tally = first_reading(arguments, &document)?;
+    let engine = EngineLog::open(&arguments.engine, &arguments.log.data)?;
+    let mut tally = first_reading(arguments, &document, engine.as_ref())?;
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
-    let base = second_reading(arguments, EvidenceBase::of(&document, &tally, people)?)?;
+    let base = second_reading(arguments, EvidenceBase::of(&document, &tally, people)?, engine.as_ref())?;
     let found = review(&base, &tally)?;
     if let Some(directory) = &directory {
         write(directory, &base, &found, &sources(arguments))?;
@@ -81,15 +81,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The statistics of everything that was given.
-fn first_reading(arguments: &Arguments, document: &PolicyDocument) -> Result<Tally, Failure> {
+fn first_reading(
+    arguments: &Arguments,
+    document: &PolicyDocument,
+    engine: Option<&EngineLog<'_>>,
+) -> Result<Tally, Failure> {
     let mut tally = Tally::keeping_rows(document);
     for path in &arguments.state {
         let saved = state::read(path, document)?;
         tally.merge(&saved).map_err(|error| state::at(path, error))?;
     }
-    if let Some(path) = &arguments.sums {
-        let log = sums::read(path, document, arguments.log.reject_limit)?;
-        tally.absorb(log.tally).map_err(|error| state::at(path, error))?;
+    if let Some(engine) = engine {
+        if arguments.time_column.is_some() {
+            let failure = Failure::new("--time-column is for logs in files");
+            return Err(failure.help("name the column in the policy document: time = \"COLUMN\" under [evidence]"));
+        }
+        tally.absorb(engine.first(document, arguments.log.reject_limit)?)?;
     } else if !arguments.log.data.is_empty() {
         let columns = LogOptions::columns(document);
         let time = arguments.time_column.clone().or(columns.time.clone());
@@ -102,11 +109,18 @@ fn first_reading(arguments: &Arguments, document: &PolicyDocument) -> Result<Tal
 }
 
 /// Robust errors need the residuals of every row: they are read again, where they can be.
-fn second_reading<'a>(arguments: &Arguments, base: EvidenceBase<'a>) -> Result<EvidenceBase<'a>, Failure> {
-    if let Some(path) = &arguments.confirmed {
-        return base.with_second_scan(sums::rows(path)?).map_err(|error| sums::at(path, error));
+fn second_reading<'a>(
+    arguments: &Arguments,
+    base: EvidenceBase<'a>,
+    engine: Option<&EngineLog<'_>>,
+) -> Result<EvidenceBase<'a>, Failure> {
+    if !arguments.state.is_empty() {
+        return Ok(base);
     }
-    if arguments.sums.is_some() || !arguments.state.is_empty() || !arguments.log.can_be_read_again() {
+    if let Some(engine) = engine {
+        return engine.second(base);
+    }
+    if !arguments.log.can_be_read_again() {
         return Ok(base);
     }
     let Some(mut second) = base.second_reading() else { return Ok(base) };
@@ -177,13 +191,13 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
 /// What the page names as its sources.
 fn sources(arguments: &Arguments) -> ReviewSources {
     let name = |path: &PathBuf| {
-        if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+        if is_standard_input(path) { "standard input".to_owned() } else { shown(&path.display().to_string()) }
     };
     let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(name).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));
     ReviewSources {
         command: command(),
-        data: files(&[data.as_slice(), arguments.sums.as_slice(), &arguments.state].concat()),
+        data: files(&[data.as_slice(), arguments.engine.sums.as_slice(), &arguments.state].concat()),
         population: (!population.is_empty()).then(|| population.join(", ")),
     }
 }
@@ -192,6 +206,12 @@ fn sources(arguments: &Arguments) -> ReviewSources {
 fn command() -> String {
     let words = std::env::args()
         .skip(1)
+        .map(|word| shown(&word))
         .map(|word| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word });
     std::iter::once("rarely".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word of the command line; an address of a database without its password.
+fn shown(word: &str) -> String {
+    if postgres::is_address(Path::new(word)) { postgres::without_password(word) } else { word.to_owned() }
 }

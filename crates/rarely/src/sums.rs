@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use rarely_data::{LogError, LogReader};
 use rarely_policy::{FieldValue, PolicyDocument};
-use rarely_review::{COLUMNS, Dialect, EvidenceBase, LogTable, SummedLog, SumsError, SumsRow};
+use rarely_review::{Dialect, EvidenceBase, LogTable, RESULT_COLUMNS, SummedLog, SumsError, SumsRow};
 use serde_json::Value;
 
 use crate::failure::{Failure, OrFail as _, parse};
@@ -34,8 +34,6 @@ struct SqlArguments {
     /// The engine's SQL: duckdb, postgres, spark, bigquery, snowflake or clickhouse
     #[arg(long, value_parser = parse::<Dialect>)]
     dialect: Dialect,
-    #[command(flatten)]
-    table: TableOptions,
     /// Result of the first statement: print the second one, which makes the errors of gains robust
     #[arg(long, value_name = "RESULT")]
     after: Option<PathBuf>,
@@ -46,12 +44,14 @@ struct SqlArguments {
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     reject_limit: u64,
     #[command(flatten)]
+    table: TableOptions,
+    #[command(flatten)]
     population: PopulationOptions,
 }
 
 /// A log in an engine.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "The table")]
+#[command(next_help_heading = "A log in a database")]
 pub(crate) struct TableOptions {
     /// The table with the log, as the engine names it, or a query in parentheses
     #[arg(long, value_name = "TABLE")]
@@ -91,13 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut tally = read(first, &document, arguments.reject_limit)?.tally;
     tally.look(&document)?;
     let base = EvidenceBase::of(&document, &tally, arguments.population.read(&document)?)?;
-    match log.second_scan(&base)? {
-        Some(statement) => print(&statement),
-        None => {
-            say("there is nothing to read again: the rows of this log are not divided");
-            Ok(())
-        }
-    }
+    let divided = || Failure::new("there is nothing to read again: the rows of this log are not divided");
+    print(&log.second_scan(&base)?.ok_or_else(divided)?)
 }
 
 /// The statistics in the result of a first statement.
@@ -123,7 +118,9 @@ pub(crate) fn check_rejected(log: &SummedLog, limit: u64) -> Result<(), Failure>
             "{} not used:",
             if rejected == 1 { "1 row was".to_owned() } else { format!("{rejected} rows were") }
         ));
-        reasons.iter().for_each(|reason| say(&format!("  {reason}")));
+        for reason in &reasons {
+            say(&format!("  {reason}"));
+        }
     }
     if log.waiting > 0 {
         say(&format!("{} without an outcome yet: left out, and not counted as bad", counted(log.waiting)));
@@ -145,7 +142,7 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<SumsRow>, Failure> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         return json_rows(path);
     }
-    let mut reader = LogReader::open(path, &COLUMNS.map(str::to_owned))?;
+    let mut reader = LogReader::open(path, &RESULT_COLUMNS.map(str::to_owned))?;
     let mut rows = Vec::new();
     loop {
         let row = reader.next().map_err(|error| match error {
@@ -161,7 +158,7 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<SumsRow>, Failure> {
         let place = |at: usize| {
             let text = text(at);
             let number = text.parse().ok();
-            number.ok_or_else(|| not_whole(path, rows.len(), COLUMNS[at], &text))
+            number.ok_or_else(|| not_whole(path, rows.len(), RESULT_COLUMNS[at], &text))
         };
         let (option, part, position) = (place(1)?, place(2)?, place(3)?);
         rows.push(SumsRow { kind: text(0), option, part, position, numbers: text(4) });

@@ -66,17 +66,17 @@ impl Half {
     }
 
     /// Sets the rows of an option in a bin, with the sums of the option that the rule gives. False if they do not fit.
-    pub(super) fn set(&mut self, bin: usize, option: usize, rows: u64, powers: Option<PowerSums>) -> bool {
+    pub(super) fn set(&mut self, bin: usize, option: usize, rows: u64, powers: Option<&PowerSums>) -> bool {
         let bins = self.sums.len();
         let Some(sums) = self.sums.get_mut(bin) else { return false };
         if powers.is_some() != (option == self.given) {
             return false;
         }
         if let Some(powers) = powers {
-            *sums = powers;
+            *sums = *powers;
         }
         self.rows[option * bins + bin] = rows;
-        powers.is_none_or(|powers| is_sound(&powers))
+        powers.is_none_or(is_sound)
     }
 
     /// Corrects the outcome of a row that was added.

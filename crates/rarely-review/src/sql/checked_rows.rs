@@ -2,7 +2,7 @@
 //!
 //! | part | its columns |
 //! |---|---|
-//! | `log` | what the log says, as numbers and words: `given_1`, … by feature |
+//! | `rarely_log` | what the log says, as numbers and words: `given_1`, … by feature |
 //! | `checked` | the same where it is allowed, `NULL` elsewhere: `x_1` of a number, `level_2` of a word, counted from 0 |
 //! | `coded` | `fault`, 0 for a row that is used; the context `u_1`, …, from 0 to 1; the reward; the hash of the key |
 
@@ -52,11 +52,11 @@ pub(super) struct CheckedRows<'a> {
 }
 
 impl CheckedRows<'_> {
-    /// `log`, `checked` and `coded`.
+    /// `rarely_log`, `checked` and `coded`.
     pub(super) fn parts(&self) -> Vec<Part> {
         vec![
             Part {
-                name: "log",
+                name: "rarely_log",
                 comment: "What the log says. A value that is not a number where one is expected becomes NULL, and is counted.",
                 select: self.log(),
             },
@@ -116,7 +116,7 @@ impl CheckedRows<'_> {
         lines.push(format!("{} AS outcome", between("given_outcome", range)));
         lines.push(format!("{} AS arm", self.index("given_option", self.document.options())));
         lines.extend(["waits", "row_key", "row_second"].map(str::to_owned));
-        format!("{}\n  FROM log", select(&lines))
+        format!("{}\n  FROM rarely_log", select(&lines))
     }
 
     fn coded(&self) -> String {

@@ -84,9 +84,8 @@ impl Dialect {
     /// A value in double precision; `NULL`, or the engine's own error, if it is not a number.
     pub(super) fn number(self, value: &str) -> String {
         match self {
-            Self::DuckDb => format!("TRY_CAST({value} AS DOUBLE)"),
+            Self::DuckDb | Self::Spark => format!("TRY_CAST({value} AS DOUBLE)"),
             Self::Postgres => format!("CAST({value} AS float8)"),
-            Self::Spark => format!("TRY_CAST({value} AS DOUBLE)"),
             Self::BigQuery => format!("SAFE_CAST({value} AS FLOAT64)"),
             Self::Snowflake => format!("CAST({value} AS FLOAT)"),
             Self::ClickHouse => format!("CAST({value} AS Nullable(Float64))"),

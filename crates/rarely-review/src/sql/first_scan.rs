@@ -19,6 +19,10 @@ use crate::tally::{Tally, reward_grids};
 /// Doublings of the length of a stretch until two of them hold all of the calendar.
 const DOUBLINGS: u32 = 34;
 
+const OPTION_ENDS: &str = "SELECT arm, count(*) AS arm_rows, min(reward) AS lowest, max(reward) AS highest,
+    min(row_second) AS first_second, max(row_second) AS last_second
+  FROM coded WHERE fault = 0 GROUP BY arm";
+
 /// Writes the first statement.
 pub(super) struct FirstScan<'a> {
     rows: CheckedRows<'a>,
@@ -53,7 +57,7 @@ impl<'a> FirstScan<'a> {
         parts.push(Part {
             name: "option_ends",
             comment: "The lowest and the highest reward of each option, and the first and the last second of all rows.",
-            select: self.option_ends(),
+            select: OPTION_ENDS.to_owned(),
         });
         parts.push(Part {
             name: "limits",
@@ -71,7 +75,7 @@ impl<'a> FirstScan<'a> {
             branches.push(self.jump());
         }
         branches.push(self.people());
-        statement(self.rows.log, self.rows.document, digest, parts, branches)
+        statement(self.rows.log, self.rows.document, digest, &parts, &branches)
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -132,12 +136,6 @@ impl<'a> FirstScan<'a> {
             })
             .collect();
         products.join(" + ")
-    }
-
-    fn option_ends(&self) -> String {
-        "SELECT arm, count(*) AS arm_rows, min(reward) AS lowest, max(reward) AS highest,\n    \
-         min(row_second) AS first_second, max(row_second) AS last_second\n  FROM coded WHERE fault = 0 GROUP BY arm"
-            .to_owned()
     }
 
     fn limits(&self) -> String {

@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         let cut = cut.ok_or("is about a cut that the rule does not have")?;
         let powers = if texts.len() == 1 { None } else { Some(read_powers(&texts)?) };
         let jumps = self.log.tally.jumps_mut().ok_or("is about a cut, and the rule has none")?;
-        if !jumps.set_bin(cut, row.position, arm.index(), rows, powers) {
+        if !jumps.set_bin(cut, row.position, arm.index(), rows, powers.as_ref()) {
             return Err("is about a bin that the cut does not have, or lacks its sums".to_owned());
         }
         self.in_bins[cut] = self.in_bins[cut].saturating_add(rows);

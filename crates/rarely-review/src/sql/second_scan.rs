@@ -35,10 +35,10 @@ pub(super) fn text(log: &LogTable<'_>, base: &EvidenceBase<'_>) -> Option<String
         comment: "The square of each score in whole numbers; NULL where a row leaves nothing.",
         select: scan.squared(),
     });
-    Some(statement(log, base.document, &digest(base, errors), parts, vec![scan.branch()]))
+    Some(statement(log, base.document, &digest(base, errors), &parts, &[scan.branch()]))
 }
 
-impl<'a> EvidenceBase<'a> {
+impl EvidenceBase<'_> {
     /// Uses the errors of the result of [`LogTable::second_scan`].
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rarely_policy::PolicyDocument;
 
 use super::checked_rows::Part;
-use super::{COLUMNS, LogTable, SUMS_FORMAT};
+use super::{LogTable, RESULT_COLUMNS, SUMS_FORMAT};
 
 /// One of the queries whose rows are the result.
 pub(super) struct Branch {
@@ -23,8 +23,8 @@ pub(super) fn statement(
     log: &LogTable<'_>,
     document: &PolicyDocument,
     digest: &str,
-    parts: Vec<Part>,
-    branches: Vec<Branch>,
+    parts: &[Part],
+    branches: &[Branch],
 ) -> String {
     let sql = log.dialect;
     let policy: String =
@@ -32,7 +32,7 @@ pub(super) fn statement(
     let mut text = format!(
         "-- What a review of the policy {policy} needs of its log, as sums of whole numbers. The result goes to `rarely review`.\n\
          -- It reads the log, changes nothing, and has the columns {}.\n",
-        COLUMNS.join(", ")
+        RESULT_COLUMNS.join(", ")
     );
     for (at, part) in parts.iter().enumerate() {
         let before = if at == 0 { "WITH " } else { "" };
@@ -41,7 +41,7 @@ pub(super) fn statement(
         // Writing into a string cannot fail.
         let _ = write!(text, "-- {comment}\n{before}{name} {} (\n  {select}\n){after}\n", sql.inlined());
     }
-    let [kind, option, part, position, numbers] = COLUMNS.map(|name| sql.result_column(name));
+    let [kind, option, part, position, numbers] = RESULT_COLUMNS.map(|name| sql.result_column(name));
     let head = sql.text(&format!("{SUMS_FORMAT},{digest}"));
     let _ = write!(
         text,

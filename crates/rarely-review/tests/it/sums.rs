@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rarely_core::{Arm, Rng};
+use rarely_error::Explain as _;
 use rarely_policy::{FieldValue, PolicyDocument, UnitHash};
 use rarely_review::{
     Dialect, EvidenceBase, Findings, LogTable, ReviewJson, SummedLog, SumsError, SumsRow, Tally, TallyRow, review,
@@ -315,7 +316,6 @@ fn said(alter: impl Fn(&mut Vec<SumsRow>)) -> String {
     let mut found = result(&document, &rows);
     alter(&mut found);
     let error = SummedLog::read(&document, found).expect_err("altered");
-    use rarely_error::Explain as _;
     format!("{error} | {}", error.remedy().expect("a remedy"))
 }
 
@@ -344,7 +344,7 @@ fn a_damaged_result_is_refused() {
     assert!(null.contains("has 28 numbers where 29 are expected: some are NULL, or it was cut off"), "{null}");
     assert!(damaged("sums", 12, "1e5").contains("has \"1e5\" where a whole number is expected"));
     assert!(damaged("sums", 11, "-5").contains("has sums that are not possible"));
-    assert!(damaged("sums", 0, "1").contains("not whole"));
+    assert!(damaged("sums", 0, "1").contains("sums that do not fit together"));
     assert!(damaged("jump", 3, "NULL").contains("has 17 numbers where 18 are expected"));
     assert!(damaged("person", 0, "12ab").contains("where a priority of 16 digits is expected"));
     assert!(damaged("person", 2, "300").contains("wrong feature"));

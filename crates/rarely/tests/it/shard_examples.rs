@@ -41,7 +41,7 @@ fn succeeds(command: &mut Command) -> Vec<u8> {
 }
 
 /// An interpreter with a module, or the test is recorded as skipped.
-fn python_with(module: &str) -> Option<PathBuf> {
+pub(crate) fn python_with(module: &str) -> Option<PathBuf> {
     let candidates = [root().join(".venv/bin/python"), PathBuf::from("python3")];
     let works = |python: &PathBuf| {
         let output = Command::new(python).args(["-c", &format!("import {module}")]).output();

@@ -1,0 +1,195 @@
+//! The statements of `rarely sums sql` in a real engine: DuckDB computes the sums, and the review is that of the file, byte for byte. Those of
+//! the other engines are read by a parser of their SQL.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rarely_core::Rng;
+
+use crate::program::{Place, data, talk};
+use crate::shard_examples::python_with;
+use crate::sums::{POLICY, log, time};
+
+/// Runs a statement on a file. Words are not guessed to be truth values.
+const RUN: &str = r#"
+import sys, duckdb
+log, statement, result = sys.argv[1:]
+con = duckdb.connect()
+con.execute(f"CREATE TABLE log AS SELECT * FROM read_csv('{log}', auto_type_candidates=['BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'])")
+kind = {"csv": "(FORMAT csv, HEADER)", "parquet": "(FORMAT parquet)", "json": "(FORMAT json, ARRAY true)"}[result.rsplit(".", 1)[1]]
+con.execute(f"COPY ({open(statement).read()}) TO '{result}' {kind}")
+"#;
+
+const PARSE: &str = r"
+import sys, sqlglot
+for name in sys.argv[1:]:
+    parsed = sqlglot.parse(open(name + '.sql').read(), read=name.split('-')[1])
+    assert len(parsed) == 1 and parsed[0].named_selects == ['kind', 'option', 'part', 'position', 'numbers'], name
+";
+
+/// The review of the file, and that of the sums of DuckDB; the results of the two statements have these formats.
+fn reviews(python: &Path, place: &Place, formats: [&str; 2], more: &str) -> (String, String) {
+    let run = |statement: &str, result: &str| {
+        let output = Command::new(python)
+            .args(["-c", RUN, "log.csv", statement, result])
+            .current_dir(place.path(""))
+            .output()
+            .expect("Python runs");
+        assert!(output.status.success(), "{}", talk(&output));
+    };
+    let review = |arguments: &str| {
+        let output = place.rarely(&format!("review --policy policy.toml --format json {more} {arguments}")).output();
+        let output = output.expect("it starts");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments}: {}", talk(&output));
+        data(&output)
+    };
+    let [first, second] = formats.map(|format| format!("result.{format}"));
+    let (first, second) = (format!("first-{first}"), format!("second-{second}"));
+    let sql = "sums sql --policy policy.toml --dialect duckdb --table log";
+    place.write("first.sql", data(&place.done(sql)));
+    run("first.sql", &first);
+    place.write("second.sql", data(&place.done(&format!("{sql} {more} --after {first}"))));
+    run("second.sql", &second);
+    (review("--data log.csv"), review(&format!("--sums {first} --confirmed {second}")))
+}
+
+fn assert_same_review(policy: &str, log: &str, formats: [&str; 2], more: &str) {
+    let Some(python) = python_with("duckdb") else { return };
+    let place = Place::new();
+    place.write("policy.toml", policy);
+    place.write("log.csv", log);
+    let (file, sums) = reviews(&python, &place, formats, more);
+    assert_eq!(file, sums);
+}
+
+/// An example of the repository, with a key and a time for each row.
+fn example(name: &str) -> (String, String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let read = |file: &str| fs::read_to_string(folder.join(file)).expect("an example");
+    let policy = read("policy.toml").replacen("[evidence]", "[evidence]\nkey = \"decision\"\ntime = \"decided_at\"", 1);
+    let mut log = String::new();
+    for (row, line) in (0..).zip(read("log.csv").lines()) {
+        let more = if row == 0 { "decision,decided_at".to_owned() } else { format!("{row},{}", time(row)) };
+        writeln!(log, "{line},{more}").expect("a string");
+    }
+    (policy, log)
+}
+
+#[test]
+fn the_examples_are_reviewed_by_their_sums() {
+    let (policy, log) = example("clinical");
+    assert_same_review(&policy, &log, ["csv", "csv"], "");
+    let (policy, log) = example("pricing");
+    assert_same_review(&policy, &log, ["parquet", "json"], "");
+}
+
+/// A document of an option, an outcome and a rule.
+fn document(options: &str, outcome: &str, change: &str, rule: &str) -> String {
+    format!(
+        r#"policy = "made"
+options = {options}
+option_column = "given"
+outcome = {{ column = "result", range = [-3, 3]{outcome} }}
+[[features]]
+column = "age"
+range = [18, 90]
+[[features]]
+column = "dose"
+range = [-1, 2.0000001]
+[[features]]
+column = "region"
+levels = ["north", "south", "west"]
+[evidence]
+key = "id"
+time = "at"
+[change]
+{change}
+[rule]
+{rule}
+"#
+    )
+}
+
+/// A log of random people in no order; some rows are bad.
+fn made(rows: u32, options: &[&str], bad: bool) -> String {
+    let mut rng = Rng::new(11, 0);
+    let mut text = "at,result,given,region,dose,age,id\n".to_owned();
+    for row in 0..rows {
+        let (age, dose) = ((180.0 + 720.0 * rng.uniform()).round() / 10.0, 3.0 * rng.uniform() - 1.0);
+        let (arm, region) = (rng.below(options.len()), rng.below(3));
+        let effect = 0.3 * arm as f64 * ((age - 18.0) / 72.0) - 0.1 * arm as f64 * dose;
+        let result = (0.2 + effect + 0.1 * region as f64 + 0.4 * rng.normal()).clamp(-3.0, 3.0);
+        let region = if bad && row % 311 == 5 { "east" } else { ["north", "south", "west"][region] };
+        let age = if bad && row % 401 == 7 { "old".to_owned() } else { age.to_string() };
+        // Rows come in no order of time.
+        let at = time(row.wrapping_mul(7919) % rows);
+        writeln!(text, "{at},{result},{},{region},{dose},{age},case-{row}", options[arm]).expect("a string");
+    }
+    text
+}
+
+const TWO: [&str; 2] = ["off", "on"];
+const THREE: [&str; 3] = ["none", "some", "much"];
+const LADDER: &str = r#"threshold = { feature = "age", cuts = [40, 61.5], options = ["none", "some", "much"] }"#;
+const SCORE: &str = r#"score = { coefficients = { age = 0.3, dose = -2.5, region = { west = 4.0 } }, cuts = [12, 20], options = ["none", "some", "much"] }"#;
+const LINEAR: &str = r#"linear = { off = { intercept = 0.1, age = 0.001 }, on = { intercept = 0.0, age = 0.004, dose = 0.05, region = { west = 0.2 } } }"#;
+
+#[test]
+fn every_form_of_a_document_is_reviewed_by_its_sums() {
+    let (two, three) = (r#"["off", "on"]"#, r#"["none", "some", "much"]"#);
+    let costs = "cost = { some = 0.1, much = 0.3 }";
+    let lower = r#", better = "lower""#;
+    for (policy, log) in [
+        (document(three, "", "", LADDER), made(5000, &THREE, false)),
+        (document(three, "", costs, SCORE), made(5000, &THREE, false)),
+        (document(three, lower, costs, LADDER), made(5000, &THREE, false)),
+        (document(two, "", "", LINEAR), made(5000, &TWO, false)),
+        (document(two, lower, "", LINEAR), made(5000, &TWO, false)),
+    ] {
+        assert_same_review(&policy, &log, ["csv", "csv"], "");
+    }
+}
+
+#[test]
+fn bad_rows_and_no_order_are_reviewed_by_their_sums() {
+    let policy = document(r#"["none", "some", "much"]"#, "", "", LADDER);
+    assert_same_review(&policy, &made(4000, &THREE, true), ["json", "parquet"], "--reject-limit 40");
+    let timeless = policy.replace("time = \"at\"", "order = \"any\"");
+    assert_same_review(&timeless, &made(3000, &THREE, false), ["csv", "csv"], "");
+}
+
+#[test]
+fn a_million_rows_are_reviewed_by_their_sums() {
+    let costs = "cost = { some = 0.1, much = 0.3 }";
+    let policy = document(r#"["none", "some", "much"]"#, "", costs, SCORE);
+    assert_same_review(&policy, &made(1_000_000, &THREE, false), ["csv", "csv"], "");
+}
+
+#[test]
+fn parsers_read_the_statement_of_every_dialect() {
+    let Some(python) = python_with("sqlglot") else { return };
+    let place = Place::new();
+    place.write("policy.toml", POLICY);
+    place.write("log.csv", log(2000));
+    // A result for the second statement, of the engine that is here.
+    let second = python_with("duckdb").map(|duckdb| {
+        reviews(&duckdb, &place, ["csv", "csv"], "");
+        "--after first-result.csv"
+    });
+    let mut names = Vec::new();
+    for dialect in ["duckdb", "postgres", "spark", "bigquery", "snowflake", "clickhouse"] {
+        for (number, after) in [Some(""), second].into_iter().flatten().enumerate() {
+            let name = format!("{number}-{dialect}");
+            let statement =
+                place.done(&format!("sums sql --policy policy.toml --dialect {dialect} --table log {after}"));
+            place.write(&format!("{name}.sql"), data(&statement));
+            names.push(name);
+        }
+    }
+    let output =
+        Command::new(PathBuf::from(python)).args(["-c", PARSE]).args(&names).current_dir(place.path("")).output();
+    let output = output.expect("Python runs");
+    assert!(output.status.success(), "{}", talk(&output));
+}
