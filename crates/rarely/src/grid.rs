@@ -60,7 +60,7 @@ impl Arguments {
         let noise = self.noise.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
         let options = [("arms", counts(&self.arms)), ("dim", counts(&self.dim)), ("noise", noise)];
         let given = options.iter().filter(|(_, values)| !values.is_empty());
-        given.map(|(name, values)| format!(" --{name} {values}")).collect()
+        given.map(|(name, values)| format!(" --{name} {values}")).collect::<Vec<_>>().concat()
     }
 }
 

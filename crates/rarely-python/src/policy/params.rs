@@ -47,7 +47,7 @@ pub(super) enum NoiseParam {
 impl fmt::Display for NoiseParam {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Declared(noise) => noise.fmt(f),
+            Self::Declared(noise) => write!(f, "{noise}"),
             Self::Unknown(name) => f.write_str(name),
         }
     }
