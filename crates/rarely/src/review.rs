@@ -1,6 +1,6 @@
 //! `rarely review`.
 
-mod engine_log;
+mod database_log;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::{postgres, state};
-use engine_log::{EngineLog, EngineOptions};
+use database_log::{DatabaseLog, DatabaseOptions};
 
 /// What to review.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
-    engine: EngineOptions,
+    engine: DatabaseOptions,
     #[command(flatten)]
     population: PopulationOptions,
     /// Column with the date or the time, so that further cases are told in months as well; rows must be in its order unless the
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
-    let engine = EngineLog::open(&arguments.engine, &arguments.log.data)?;
+    let engine = DatabaseLog::open(&arguments.engine, &arguments.log.data)?;
     let mut tally = first_reading(arguments, &document, engine.as_ref())?;
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn first_reading(
     arguments: &Arguments,
     document: &PolicyDocument,
-    engine: Option<&EngineLog<'_>>,
+    engine: Option<&DatabaseLog<'_>>,
 ) -> Result<Tally, Failure> {
     let mut tally = Tally::keeping_rows(document);
     for path in &arguments.state {
@@ -112,7 +112,7 @@ fn first_reading(
 fn second_reading<'a>(
     arguments: &Arguments,
     base: EvidenceBase<'a>,
-    engine: Option<&EngineLog<'_>>,
+    engine: Option<&DatabaseLog<'_>>,
 ) -> Result<EvidenceBase<'a>, Failure> {
     if !arguments.state.is_empty() {
         return Ok(base);

@@ -4,7 +4,7 @@
 use rarely_policy::{FeatureKind, PolicyDocument};
 
 use super::checked_rows::{CheckedRows, Part, by_arm, select};
-use super::layout::{LevelOf, SumsLayout, Term, Variable};
+use super::layout::{LevelOf, SumTerm, SumsLayout, Variable};
 use super::template::{Branch, statement};
 use super::{Dialect, LogTable};
 use crate::bands::Bands;
@@ -227,7 +227,7 @@ impl<'a> FirstScan<'a> {
     }
 
     /// The text of a sum.
-    fn term(&self, term: Term) -> String {
+    fn term(&self, term: SumTerm) -> String {
         let sql = self.rows.log.dialect;
         let name = |variable: Variable| match variable {
             Variable::Feature(at) => format!("n_{}", at + 1),
@@ -237,15 +237,15 @@ impl<'a> FirstScan<'a> {
         let is = |LevelOf { feature, level }: LevelOf| format!("level_{} = {level}", feature + 1);
         let count = |when: &str| sql.text_of(&format!("count(CASE WHEN {when} THEN 1 END)"));
         match term {
-            Term::Rows => sql.text_of("count(*)"),
-            Term::Sum(variable) => sql.text_of(&format!("sum({})", name(variable))),
-            Term::Product(first, second) => sql.wide_sum(&format!("{} * {}", name(first), name(second))),
-            Term::Count(level) => count(&is(level)),
-            Term::SumWithin(variable, level) => {
+            SumTerm::Rows => sql.text_of("count(*)"),
+            SumTerm::Sum(variable) => sql.text_of(&format!("sum({})", name(variable))),
+            SumTerm::Product(first, second) => sql.wide_sum(&format!("{} * {}", name(first), name(second))),
+            SumTerm::Count(level) => count(&is(level)),
+            SumTerm::SumWithin(variable, level) => {
                 sql.text_of(&format!("sum(CASE WHEN {} THEN {} ELSE 0 END)", is(level), name(variable)))
             }
-            Term::CountBoth(first, second) => count(&format!("{} AND {}", is(first), is(second))),
-            Term::InBand { feature, band } => count(&format!("band_{} = {band}", feature + 1)),
+            SumTerm::CountBoth(first, second) => count(&format!("{} AND {}", is(first), is(second))),
+            SumTerm::InBand { feature, band } => count(&format!("band_{} = {band}", feature + 1)),
         }
     }
 

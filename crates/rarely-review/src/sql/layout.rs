@@ -36,7 +36,7 @@ pub(super) enum Variable {
 
 /// A sum that an engine computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Term {
+pub(super) enum SumTerm {
     Rows,
     Sum(Variable),
     Product(Variable, Variable),
@@ -54,7 +54,7 @@ pub(super) enum Term {
 #[derive(Debug, Clone)]
 pub(super) struct SumsLayout {
     /// In the order in which they are written.
-    pub(super) terms: Vec<Term>,
+    pub(super) terms: Vec<SumTerm>,
     /// For each number of the lower triangle of `Σvvᵀ`, by rows: the term that it is, and what the term is multiplied by.
     triangle: Vec<Option<(usize, i128)>>,
     /// How each band's rows follow from the terms.
@@ -71,7 +71,7 @@ enum BandRows {
 
 impl SumsLayout {
     pub(super) fn new(document: &PolicyDocument, bands: &Bands) -> Self {
-        let mut layout = Self { terms: vec![Term::Rows], triangle: Vec::new(), bands: Vec::new() };
+        let mut layout = Self { terms: vec![SumTerm::Rows], triangle: Vec::new(), bands: Vec::new() };
         let factors = factors(document);
         for (at, &one) in factors.iter().enumerate() {
             for &other in &factors[..=at] {
@@ -89,21 +89,21 @@ impl SumsLayout {
     fn entry(&mut self, first: Factor, second: Factor) -> Option<(usize, i128)> {
         let one = i128::from(ONE);
         let (term, scale) = match (first, second) {
-            (Factor::One, Factor::One) => (Term::Rows, one * one),
+            (Factor::One, Factor::One) => (SumTerm::Rows, one * one),
             (Factor::One, Factor::Whole(variable)) | (Factor::Whole(variable), Factor::One) => {
-                (Term::Sum(variable), one)
+                (SumTerm::Sum(variable), one)
             }
             (Factor::One, Factor::Level(level)) | (Factor::Level(level), Factor::One) => {
-                (Term::Count(level), one * one)
+                (SumTerm::Count(level), one * one)
             }
-            (Factor::Whole(first), Factor::Whole(second)) => (Term::Product(first, second), 1),
+            (Factor::Whole(first), Factor::Whole(second)) => (SumTerm::Product(first, second), 1),
             (Factor::Whole(variable), Factor::Level(level)) | (Factor::Level(level), Factor::Whole(variable)) => {
-                (Term::SumWithin(variable, level), one)
+                (SumTerm::SumWithin(variable, level), one)
             }
-            (Factor::Level(first), Factor::Level(second)) if first == second => (Term::Count(first), one * one),
+            (Factor::Level(first), Factor::Level(second)) if first == second => (SumTerm::Count(first), one * one),
             // Nobody is in two levels of a feature.
             (Factor::Level(first), Factor::Level(second)) if first.feature == second.feature => return None,
-            (Factor::Level(first), Factor::Level(second)) => (Term::CountBoth(first, second), one * one),
+            (Factor::Level(first), Factor::Level(second)) => (SumTerm::CountBoth(first, second), one * one),
         };
         Some((self.place(term), scale))
     }
@@ -113,13 +113,13 @@ impl SumsLayout {
         match kind {
             FeatureKind::Numeric { .. } => {
                 let counted: Vec<usize> =
-                    (0..count - 1).map(|band| self.place(Term::InBand { feature, band })).collect();
+                    (0..count - 1).map(|band| self.place(SumTerm::InBand { feature, band })).collect();
                 self.bands.extend(counted.iter().map(|&term| BandRows::Counted(term)));
                 self.bands.push(BandRows::Others(counted));
             }
             FeatureKind::Levels(_) => {
                 let counted: Vec<usize> =
-                    (1..count).map(|level| self.place(Term::Count(LevelOf { feature, level }))).collect();
+                    (1..count).map(|level| self.place(SumTerm::Count(LevelOf { feature, level }))).collect();
                 self.bands.push(BandRows::Others(counted.clone()));
                 self.bands.extend(counted.into_iter().map(BandRows::Counted));
             }
@@ -127,7 +127,7 @@ impl SumsLayout {
     }
 
     /// The place of a term, which is added if it is new.
-    fn place(&mut self, term: Term) -> usize {
+    fn place(&mut self, term: SumTerm) -> usize {
         self.terms.iter().position(|known| *known == term).unwrap_or_else(|| {
             self.terms.push(term);
             self.terms.len() - 1

@@ -1,5 +1,7 @@
 //! Statements for engines, and their results. Which numbers engines really compute is tested where there are engines: in the tests of the program
 //! and of the Python package. Here a few lines of whole-number arithmetic stand for one.
+// The numbers of rows, options and levels here are small.
+#![allow(clippy::cast_possible_wrap)]
 
 use std::collections::BTreeMap;
 

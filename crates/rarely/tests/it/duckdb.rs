@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use rarely_core::Rng;
@@ -134,7 +134,7 @@ const TWO: [&str; 2] = ["off", "on"];
 const THREE: [&str; 3] = ["none", "some", "much"];
 const LADDER: &str = r#"threshold = { feature = "age", cuts = [40, 61.5], options = ["none", "some", "much"] }"#;
 const SCORE: &str = r#"score = { coefficients = { age = 0.3, dose = -2.5, region = { west = 4.0 } }, cuts = [12, 20], options = ["none", "some", "much"] }"#;
-const LINEAR: &str = r#"linear = { off = { intercept = 0.1, age = 0.001 }, on = { intercept = 0.0, age = 0.004, dose = 0.05, region = { west = 0.2 } } }"#;
+const LINEAR: &str = "linear = { off = { intercept = 0.1, age = 0.001 }, on = { intercept = 0.0, age = 0.004, dose = 0.05, region = { west = 0.2 } } }";
 
 #[test]
 fn every_form_of_a_document_is_reviewed_by_its_sums() {
@@ -188,8 +188,7 @@ fn parsers_read_the_statement_of_every_dialect() {
             names.push(name);
         }
     }
-    let output =
-        Command::new(PathBuf::from(python)).args(["-c", PARSE]).args(&names).current_dir(place.path("")).output();
+    let output = Command::new(python).args(["-c", PARSE]).args(&names).current_dir(place.path("")).output();
     let output = output.expect("Python runs");
     assert!(output.status.success(), "{}", talk(&output));
 }

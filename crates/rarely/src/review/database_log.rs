@@ -14,7 +14,7 @@ use crate::sums::{self, TableOptions};
 /// Sums in place of rows.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A log in a database")]
-pub(super) struct EngineOptions {
+pub(super) struct DatabaseOptions {
     /// Result of the statement that `rarely sums sql` prints, in place of a log: CSV, TSV, Parquet, NDJSON or JSON
     #[arg(long, value_name = "RESULT", conflicts_with_all = ["data", "table"])]
     pub(super) sums: Option<PathBuf>,
@@ -26,14 +26,14 @@ pub(super) struct EngineOptions {
 }
 
 /// Where the sums come from.
-pub(super) enum EngineLog<'a> {
+pub(super) enum DatabaseLog<'a> {
     Results { first: &'a Path, second: Option<&'a Path> },
     Database { transaction: Box<ReadOnlyTransaction>, log: LogTable<'a> },
 }
 
-impl<'a> EngineLog<'a> {
+impl<'a> DatabaseLog<'a> {
     /// `None` if the log is in files.
-    pub(super) fn open(options: &'a EngineOptions, data: &[PathBuf]) -> Result<Option<Self>, Failure> {
+    pub(super) fn open(options: &'a DatabaseOptions, data: &[PathBuf]) -> Result<Option<Self>, Failure> {
         if let Some(first) = &options.sums {
             return Ok(Some(Self::Results { first, second: options.confirmed.as_deref() }));
         }
