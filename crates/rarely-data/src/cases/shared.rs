@@ -141,11 +141,11 @@ fn read_pieces<F: FnMut(&[LoggedCase]), E>(
 
 /// Lets threads in one after the other, by number.
 struct Queue<T> {
-    turn: Mutex<Turn<T>>,
+    turn: Mutex<ReadingTurn<T>>,
     moved: Condvar,
 }
 
-struct Turn<T> {
+struct ReadingTurn<T> {
     /// Whose turn it is.
     number: u64,
     has_ended: bool,
@@ -154,12 +154,12 @@ struct Turn<T> {
 
 impl<T> Queue<T> {
     fn new(guarded: T) -> Self {
-        Self { turn: Mutex::new(Turn { number: 0, has_ended: false, guarded }), moved: Condvar::new() }
+        Self { turn: Mutex::new(ReadingTurn { number: 0, has_ended: false, guarded }), moved: Condvar::new() }
     }
 
     /// Calls a function when all with a smaller number have had their turn. The queue ends if it returns false. False if the queue has ended.
     fn at_turn(&self, number: u64, call: impl FnOnce(&mut T) -> bool) -> bool {
-        let waits = |turn: &mut Turn<T>| turn.number != number && !turn.has_ended;
+        let waits = |turn: &mut ReadingTurn<T>| turn.number != number && !turn.has_ended;
         let mut turn = self.moved.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
         if !turn.has_ended {
             turn.has_ended = !call(&mut turn.guarded);
@@ -169,7 +169,7 @@ impl<T> Queue<T> {
         !turn.has_ended
     }
 
-    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+    fn lock(&self) -> MutexGuard<'_, ReadingTurn<T>> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

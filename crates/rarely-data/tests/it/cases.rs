@@ -263,7 +263,7 @@ fn keys_are_hashed_and_times_are_seconds() {
     assert_eq!(hashes, ["a 1", "17"].map(|key| Some(rarely_policy::UnitHash::of(key))));
     assert_eq!([found[0].seconds, found[1].seconds], [Some(1_767_312_000), Some(1_767_225_600)]);
     let (_, path) = (folder, file("log.csv", format!("{header},5,{rest}\n")));
-    let found = message(cases(&wanted, &[path.1.clone()], 0), &path.0);
+    let found = message(cases(&wanted, std::slice::from_ref(&path.1), 0), &path.0);
     assert!(found.contains("column 1 (case): case is empty, but must be the key of a row"), "{found}");
 }
 

@@ -328,11 +328,14 @@ proptest! {
 
     /// Where rows have keys and times, neither their order nor their numbers nor their files matter.
     #[test]
-    fn rows_with_keys_and_times_may_come_in_any_order(rows in 300_usize..6000, days in 1_i64..4000, logs in 1_usize..4, seed: u64) {
+    fn rows_with_keys_and_times_may_come_in_any_order(rows in 300_usize..6000, days in 1_usize..4000, logs in 1_usize..4, seed: u64) {
         let document = age_and_smoker("key = \"case\"\ntime = \"day\"\norder = \"any\"", &threshold(55.0));
         let mut rng = Rng::new(seed, 0);
         let drawn: Vec<_> = (0..rows)
-            .map(|row| (UnitHash::of(&row.to_string()), rng.below(days as usize) as i64 * 86_400 - 1_000_000, drawn(&mut rng)))
+            .map(|row| {
+                let day = i64::try_from(rng.below(days)).expect("a few thousand");
+                (UnitHash::of(&row.to_string()), day * 86_400 - 1_000_000, drawn(&mut rng))
+            })
             .collect();
         let row = |number: u64, at: usize| {
             let (key, seconds, (person, arm, reward)) = &drawn[at];
