@@ -71,7 +71,13 @@ impl ParquetReader {
             }
             columns.push(ParquetColumn::new(leaf, field, *kind));
         }
-        let batches = Arc::new(Batches::new(source, columns.len()));
+        // One for each column: threads that read at the same time must not move each other's place in the file.
+        let open = |_: &ParquetColumn| {
+            let file = File::open(path).map_err(cannot)?;
+            guarded(path, None, || SerializedFileReader::new(file))
+        };
+        let sources = columns.iter().map(open).collect::<Result<_, DataError>>()?;
+        let batches = Arc::new(Batches::new(source, sources));
         Ok(Self {
             file: path.to_owned(),
             batches,

@@ -35,8 +35,9 @@ struct Next {
 }
 
 /// A column of a row group.
-#[derive(Default)]
 struct OpenColumn {
+    /// The file, opened for this column alone.
+    source: SerializedFileReader<File>,
     /// The row group, and its rows from the next batch on.
     open: Option<(usize, ColumnReader)>,
 }
@@ -50,10 +51,10 @@ pub(super) struct Batch {
 }
 
 impl Batches {
-    /// Of a file from its beginning, with so many wanted columns.
-    pub(super) fn new(source: SerializedFileReader<File>, columns: usize) -> Self {
-        let columns = (0..columns).map(|_| Mutex::default()).collect();
-        Self { source, next: Mutex::default(), columns }
+    /// Of a file from its beginning; it was opened once more for each wanted column.
+    pub(super) fn new(source: SerializedFileReader<File>, sources: Vec<SerializedFileReader<File>>) -> Self {
+        let open = |source| Mutex::new(OpenColumn { source, open: None });
+        Self { source, next: Mutex::default(), columns: sources.into_iter().map(open).collect() }
     }
 
     pub(super) fn source(&self) -> &SerializedFileReader<File> {
@@ -89,7 +90,8 @@ impl Batches {
             let name = &names[column.field];
             let found = guarded(path, Some(name), || {
                 if !matches!(&open.open, Some((opened, _)) if *opened == group) {
-                    open.open = Some((group, self.source.get_row_group(group)?.get_column_reader(column.leaf)?));
+                    let reader = open.source.get_row_group(group)?.get_column_reader(column.leaf)?;
+                    open.open = Some((group, reader));
                 }
                 open.open.as_mut().map_or(Ok(0), |(_, reader)| column.unpack(reader, rows))
             });
