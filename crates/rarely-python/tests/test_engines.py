@@ -16,7 +16,6 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-
 import rarely
 
 #: Three options, a score, words, a cost, and an outcome of which less is better.

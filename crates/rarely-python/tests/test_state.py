@@ -8,7 +8,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-
 import rarely
 
 DOCUMENT = """

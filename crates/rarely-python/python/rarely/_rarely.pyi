@@ -17,6 +17,7 @@ __all__ = [
     "ihdp",
     "Confirmed",
     "confirm",
+    "first_scan",
     "Document",
     "Boundary",
     "Certificate",
@@ -30,6 +31,7 @@ __all__ = [
     "Interval",
     "Proposal",
     "Review",
+    "State",
     "review",
     "__version__",
     "ALGORITHMS",
@@ -50,7 +52,7 @@ class Policy:
         dimension: int,
         algorithm: str = "rarely",
         *,
-        noise: float | str | None = 1.0,
+        noise: float | str | None = ...,
         norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
@@ -446,6 +448,7 @@ class Review:
     def to_html(self) -> str: ...
     def _repr_html_(self) -> str: ...
 
+@final
 class State:
     """The statistics of a log, gathered in parts wherever its rows are. States of parts add up to the state of the whole.
 
@@ -462,7 +465,8 @@ class State:
     def rows(self) -> int: ...
     @property
     def document(self) -> Document: ...
-    def __add__(self, other: State, /) -> State: ...
+    def __add__(self, value: State, /) -> State: ...
+    def __radd__(self, value: Any, /) -> Any: ...
     def to_bytes(self) -> bytes:
         """The state as bytes, which `from_bytes` and `review(state=…)` read."""
     @staticmethod

@@ -6,6 +6,7 @@ rows give the same review, whatever the engine (mathematics, section 17).
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 from collections.abc import Iterable, Sequence
@@ -141,8 +142,8 @@ def _by_spark(
 
 def _by_dask(document: Document, frame: Any, population: Any, reject_limit: int) -> Review:
     """A state for every partition, added; then the sums that confirm, from every partition again."""
-    import dask
-
+    # Its functions are not typed.
+    dask: Any = importlib.import_module("dask")
     partitions = frame.to_delayed()
     states = [dask.delayed(_state_of)(document, partition, reject_limit) for partition in partitions]
     state = State(document)
