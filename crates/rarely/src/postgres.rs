@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn no_message_shows_a_password() {
         for (address, shown) in [
-            ("postgres://ann:secret@host:5433/logs?sslmode=require", "postgres://ann@host:5433/logs?sslmode=require"),
-            ("postgres://ann@host/logs", "postgres://ann@host/logs"),
+            ("postgres://me:secret@host:5433/logs?sslmode=require", "postgres://me@host:5433/logs?sslmode=require"),
+            ("postgres://me@host/logs", "postgres://me@host/logs"),
             ("postgresql:///logs?host=/run/x&password=secret", "postgresql:///logs?host=/run/x"),
-            ("postgres://ann:p%40ss@host", "postgres://ann@host"),
+            ("postgres://me:p%40ss@host", "postgres://me@host"),
         ] {
             assert_eq!(without_password(address), shown);
             assert!(
@@ -163,14 +163,13 @@ mod tests {
     #[test]
     fn the_mode_of_encryption_is_libpq_s() {
         let mode = |query: &str| {
-            let (config, certificates) =
-                configuration(&format!("postgres://ann@host/logs{query}")).expect("an address");
+            let (config, certificates) = configuration(&format!("postgres://me@host/logs{query}")).expect("an address");
             (config.get_ssl_mode(), matches!(certificates, TrustedCertificates::Any))
         };
         assert_eq!(mode(""), (SslMode::Prefer, true));
         assert_eq!(mode("?sslmode=disable"), (SslMode::Disable, true));
         assert_eq!(mode("?connect_timeout=3&sslmode=require"), (SslMode::Require, true));
         assert_eq!(mode("?sslmode=verify-full"), (SslMode::Require, false));
-        assert!(configuration("postgres://ann@host/logs?sslmode=maybe").is_err());
+        assert!(configuration("postgres://me@host/logs?sslmode=maybe").is_err());
     }
 }

@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn the_first_line_that_fits_has_the_password() {
-        let wanted = ["db.example", "5432", "logs", "ann"].map(str::to_owned);
-        let text = "# passwords\nother:5432:logs:ann:no\ndb.example:*:logs:ann:se\\:cr\\\\et\n*:*:*:*:last\n";
+        let wanted = ["db.example", "5432", "logs", "reader"].map(str::to_owned);
+        let text = "# passwords\nother:5432:logs:reader:no\ndb.example:*:logs:reader:se\\:cr\\\\et\n*:*:*:*:last\n";
         assert_eq!(in_lines(text, &wanted).as_deref(), Some("se:cr\\et"));
         let other = ["elsewhere", "1", "x", "y"].map(str::to_owned);
         assert_eq!(in_lines(text, &other).as_deref(), Some("last"));

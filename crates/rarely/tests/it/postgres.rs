@@ -35,7 +35,7 @@ impl Server {
                 "-D",
                 &data,
                 "-U",
-                "ann",
+                "reader",
                 "--auth=scram-sha-256",
                 "--pwfile",
                 &server.path("password"),
@@ -83,7 +83,7 @@ impl Server {
             "-p",
             &port,
             "-U",
-            "ann",
+            "reader",
             "-d",
             "postgres",
             "-q",
@@ -104,7 +104,7 @@ impl Server {
     }
 
     fn address(&self) -> String {
-        format!("postgres://ann@127.0.0.1:{}/postgres", self.port)
+        format!("postgres://reader@127.0.0.1:{}/postgres", self.port)
     }
 }
 
@@ -190,12 +190,12 @@ fn what_goes_wrong_is_said(server: &Server, place: &Place) {
     assert!(talk(&missing).contains("relation \"nowhere\" does not exist"), "{}", talk(&missing));
     let table = reviewed(place, &format!("--data {address}"));
     assert!(talk(&table).contains("no table is named"), "{}", talk(&table));
-    let wrong = address.replace("ann@", "ann:wrong-password@");
+    let wrong = address.replace("reader@", "reader:wrong-password@");
     let refused = reviewed(place, &format!("--data {wrong} --table decisions"));
     assert!(talk(&refused).contains("password authentication failed"), "{}", talk(&refused));
     assert!(!talk(&refused).contains("wrong-password"), "{}", talk(&refused));
     // The report names the command, not the password.
-    let with_password = address.replace("ann@", &format!("ann:{PASSWORD}@"));
+    let with_password = address.replace("reader@", &format!("reader:{PASSWORD}@"));
     let output = place
         .rarely(&format!("review --policy policy.toml --data {with_password} --table decisions --out report"))
         .output()
