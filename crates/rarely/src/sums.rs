@@ -28,7 +28,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct SqlArguments {
-    /// The policy document; its evidence names the key of a row and its time
+    /// The policy document, with the key of a row and its time
     #[arg(long, value_name = "FILE")]
     policy: PathBuf,
     /// The engine's SQL: duckdb, postgres, spark, bigquery, snowflake or clickhouse
