@@ -72,7 +72,7 @@ impl Marks {
     /// The mark at the start, from regressions that have observed nothing.
     pub(crate) fn new(shape: Shape, ridges: &[Ridge]) -> Self {
         debug_assert!(ridges.iter().all(|ridge| ridge.count() == 0), "mark 0 is the start");
-        Self { taken: vec![MarkedSums::of(0, 0, ridges)], number: 1, due: planned(shape, 1), errors: None }
+        Self { taken: vec![MarkedSums::of(0, 0, ridges)], number: 1, due: planned_mark(shape, 1), errors: None }
     }
 
     /// The start, and the marks of a log that is kept as sums: the statistics at each, in time order, with its number.
@@ -87,7 +87,7 @@ impl Marks {
             marks.taken.push(MarkedSums::of(number, round, ridges));
             marks.number = number + 1;
         }
-        marks.due = planned(shape, marks.number);
+        marks.due = planned_mark(shape, marks.number);
         marks.skip_to(shape, rounds);
         marks
     }
@@ -124,7 +124,7 @@ impl Marks {
     pub(crate) fn skip_to(&mut self, shape: Shape, rounds: u64) {
         while self.due <= rounds {
             self.number += 1;
-            self.due = planned(shape, self.number);
+            self.due = planned_mark(shape, self.number);
         }
     }
 
@@ -187,9 +187,5 @@ impl Marks {
 
 /// The planned round of mark `j ≥ 1` of [sharp sets](crate::SharpSet): `4kd·4^(j−1)`.
 pub fn planned_mark(shape: Shape, number: u32) -> u64 {
-    planned(shape, number)
-}
-
-fn planned(shape: Shape, number: u32) -> u64 {
     (shape.parameters() as u64).saturating_mul(4_u64.saturating_pow(number))
 }
