@@ -69,8 +69,8 @@ impl BoundaryMove {
 ///
 /// *What it promises.* With probability at least `1−δ`, for all rounds, changes and certificates of one policy together, the mean of
 /// `sᵀθ^{π(s)}` over the listed contexts changes by a number in the gain's interval, if mean rewards are linear in the context, `θ` is
-/// constant, and the noise is conditionally σ-sub-gaussian given context, arm and past. Nothing is claimed for other contexts, for
-/// subgroups, or for the randomisation around the rule.
+/// constant, and the noise is conditionally σ-sub-gaussian given context, arm and past; a declared norm bound must hold, and noise that
+/// is not declared must be Gaussian. Nothing is claimed for other contexts, for subgroups, or for the randomisation around the rule.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Certificate {

@@ -163,7 +163,8 @@ impl Settings {
         self
     }
 
-    /// `L`.
+    /// `L`. Sharp sets hold without one, but then nothing is certain for people who would leave an arm, or get one, that was hardly ever
+    /// played; a few of them keep a certified change waiting. A bound that is far too large helps (mathematics §15).
     ///
     /// # Errors
     /// [`SettingsError::OutOfRange`].

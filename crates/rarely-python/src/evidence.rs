@@ -73,6 +73,11 @@ impl PyChange {
 }
 
 /// What a change gains, for whom, and how sure that is.
+///
+/// With probability at least 1 − δ, for all rounds and changes of one policy together, the mean outcome over the people it was judged on
+/// changes by a number in the gain's interval, if mean outcomes are linear in the context, parameters are constant, and the noise and
+/// a norm bound are as declared (Gaussian, if the noise is not). Nothing is claimed for other people, for subgroups, or for the
+/// randomisation around the rule.
 #[pyclass(name = "Certificate", frozen, eq, module = "rarely")]
 #[derive(Clone)]
 pub(crate) struct PyCertificate(Arc<Evidence>);

@@ -35,7 +35,8 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 /// norm_bound, error_probability, penalty : float
 ///     What is assumed: the parameters of all arms together are at most L away from `prior_mean` (not
 ///     needed by sharp sets; 10 where another set needs it and none is given), the confidence sets may fail with probability δ; λ
-///     of the ridge regressions.
+///     of the ridge regressions. With many arms give sharp sets a bound too, however loose: without one, a few people whose arm was
+///     hardly ever played keep a certified change waiting.
 /// prior_mean, deployed : array of arms × dimension, or one number for `prior_mean`
 ///     Where the estimates start, and the rule in force at the start; 0 unless given.
 /// explore : str, optional

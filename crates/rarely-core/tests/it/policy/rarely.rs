@@ -170,6 +170,32 @@ fn a_rule_is_not_changed_for_the_first_few_people() {
     assert!(matches!(observed[1], Change::Switched(_)), "{observed:?}");
 }
 
+/// One person in a hundred would leave an arm that nobody was ever given. Without a bound on the parameters that person's loss has no bound
+/// either, and the change for all waits; a bound that is fourteen times too large is enough.
+#[test]
+fn a_loose_norm_bound_certifies_what_none_cannot() {
+    let (most, one) = ([1.0, 0.0], [0.0, 1.0]);
+    let people: Vec<f64> = (0..100).flat_map(|person| if person == 0 { one } else { most }).collect();
+    let changes = |bound: Option<f64>| {
+        // Arm 1 gives 1 to everybody, the others nothing: the true norm is √2. The rule in force plays arm 0, and arm 2 for the one.
+        let settings = Settings::new(3, 2).unwrap().noise(0.1).unwrap();
+        let settings = settings.deployed(vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
+        let settings = settings.population(Contexts::new(&people, 2).unwrap()).unwrap();
+        let settings = bound.map_or(settings.clone(), |bound| settings.norm_bound(bound).unwrap());
+        let mut policy = settings.build().unwrap();
+        let mut rng = Rng::new(4, 0);
+        for round in 0..2_000 {
+            let (arm, values) = (round % 2, [most, one][round / 2 % 2]);
+            let reward = arm as f64 + 0.1 * rng.normal();
+            let decision = Decision::recorded(rarely_core::Arm::new(arm));
+            let _ = policy.observe(Context::new(&values).unwrap(), &decision, reward).unwrap();
+        }
+        policy.changes()
+    };
+    assert_eq!(changes(None), 0);
+    assert_eq!(changes(Some(20.0)), 1);
+}
+
 /// A block of 2,000 decisions without an outcome once gave all of them one arm, with propensity 1.
 #[test]
 fn a_pilot_counts_decisions_and_draws_at_random() {
