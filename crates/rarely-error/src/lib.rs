@@ -85,6 +85,8 @@ pub enum Action {
     RestoreBackup,
     /// Check the whole log.
     VerifyLog,
+    /// Replace the key that signs checkpoints, although the old one is lost.
+    ReplaceSigningKey,
     /// List a policy's proposals.
     ListProposals,
     /// List a policy's versions.
@@ -131,6 +133,7 @@ impl Action {
             Self::AcceptLoss => "accept the loss of the missing events",
             Self::RestoreBackup => "restore a backup",
             Self::VerifyLog => "verify the log",
+            Self::ReplaceSigningKey => "replace the lost key",
             Self::ListProposals => "list the policy's proposals",
             Self::ListVersions => "list the policy's versions",
             Self::RequestReview => "request a review",

@@ -58,6 +58,7 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
         // This program draws no pictures for proposals.
         draw: Arc::new(|_, _| Vec::new()),
         snapshot_every: SNAPSHOT_EVERY,
+        checkpoints: None,
     };
     // Opens or creates the store, and replays what is already in its log.
     let engine = Engine::start(store, options, |_| {})?;

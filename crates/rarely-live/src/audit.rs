@@ -11,7 +11,7 @@ use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, 
 
 use crate::decider::Decider;
 use crate::engine_state::EngineState;
-use crate::event::{Corrected, Decided, Event, ExternalDecision, Observed, Proposed};
+use crate::event::{Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, Proposed};
 use crate::live_policy::{LivePolicy, inconsistent};
 use crate::lookup_key;
 use crate::objection::Objection;
@@ -19,7 +19,7 @@ use crate::replay::{self, ReplayError, for_each_entry};
 use lagged_replay::LaggedReplay;
 
 /// What an audit has verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditSummary {
     /// The last event, and the hash that covers the whole log.
     pub head: Head,
@@ -37,6 +37,8 @@ pub struct AuditSummary {
     pub versions: u64,
     /// The last event of the snapshot, if it was compared bit for bit.
     pub snapshot: Option<u64>,
+    /// How the key that signs checkpoints was replaced.
+    pub key_replacements: Vec<KeyReplaced>,
 }
 
 /// The first fault that an audit found.
@@ -108,6 +110,7 @@ pub fn verify(
         Ok::<(), AuditFault>(())
     })?;
     let mut summary = auditor.summary;
+    summary.key_replacements = auditor.state.key_replacements().to_vec();
     for (_, policy) in auditor.state.policies() {
         summary.policies += 1;
         summary.versions += policy.lock().state().versions.len() as u64;
@@ -184,6 +187,7 @@ impl<'a> Auditor<'a> {
             proposals: 0,
             versions: 0,
             snapshot: None,
+            key_replacements: Vec::new(),
         };
         Self { log, state: EngineState::default(), policies: BTreeMap::new(), answered: Vec::new(), summary }
     }

@@ -1,12 +1,13 @@
 //! Runs live policies over a store: requests in, responses out, each on disk before it is sent.
 //!
-//! Four threads work besides the callers' threads. The store's *writer* commits events, many at a time. The *applier* applies
+//! Five threads work besides the callers' threads. The store's *writer* commits events, many at a time. The *applier* applies
 //! committed events and publishes new deciders. The *reviewer* reviews rules when they are due. The *snapshot writer* writes
-//! snapshots. A decision is drawn under the lock that assigns numbers, from a published decider, so that it waits neither
+//! snapshots. The *notary* signs checkpoints. A decision is drawn under the lock that assigns numbers, from a published decider, so that it waits neither
 //! for the applier nor for the reviewer.
 
 mod applier;
 mod block_on;
+mod checkpointing;
 mod control;
 mod deciding;
 mod error;
@@ -22,17 +23,21 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use rarely_review::{EvidenceBase, Review};
-use rarely_store::{EntryDraft, EventLog, LogWriter, LookupKey, PolicyRef, SnapshotFile, Store, Turn};
+use rarely_store::{
+    EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile, Store, Turn,
+};
 use tokio::sync::watch;
 
 use crate::engine_state::{EngineSnapshot, EngineState};
 use crate::event::{Drawing, Event};
 use crate::live_policy::DecisionRef;
 use crate::token::Tokens;
-use applier::{Applier, SnapshotWriter};
+use applier::{Applier, SnapshotSeal, SnapshotWriter};
 use block_on::block_on;
+use checkpointing::NotaryClerk;
 use reviewing::Reviewer;
 
+pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions};
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
 pub use error::{ChangeError, EngineFault, StartError};
 pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};
@@ -61,11 +66,14 @@ pub struct EngineOptions {
     pub draw: DrawProposal,
     /// Events between two snapshots.
     pub snapshot_every: u64,
+    /// How checkpoints of the log are signed; `None` if they are not.
+    pub checkpoints: Option<CheckpointOptions>,
 }
 
 /// Runs live policies over a store.
 pub struct Engine {
     writer: LogWriter<PendingEvent>,
+    notary: Option<Arc<Notary>>,
     published: Arc<Published>,
     options: EngineOptions,
     applied: watch::Receiver<u64>,
@@ -73,6 +81,8 @@ pub struct Engine {
     registry: Mutex<()>,
     /// Tells the reviewer which policies are due.
     calls: Mutex<Option<Sender<u64>>>,
+    /// Dropping it ends the notary's thread.
+    running: Mutex<Option<Sender<()>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -96,37 +106,58 @@ impl Engine {
     /// # Errors
     /// [`StartError`] if the store is in use or damaged, or its log cannot be replayed.
     pub fn start(path: &Path, mut options: EngineOptions, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
-        let store = Store::open(path, options.durability)?;
+        let mut store = Store::open(path, options.durability)?;
         let (log, file) = (store.log().clone(), store.snapshot());
         options.clock = monotonic(options.clock, log.last_time_ms()?);
-        let mut state = from_snapshot(&file, log.as_ref());
+        let signing = options.checkpoints.clone();
+        let mut notary = signing.as_ref().map(|signing| checkpointing::open(&mut store, signing)).transpose()?;
+        let seal = match &notary {
+            Some(notary) => SnapshotSeal::Signed(notary.clone()),
+            None if checkpointing::is_signed(&store)? => SnapshotSeal::NoKey,
+            None => SnapshotSeal::None,
+        };
+        let mut state = from_snapshot(&file, log.as_ref(), &seal)?;
         let last = state.applied();
         state.catch_up(log.as_ref(), progress)?;
+        if let (Some(signing), Some(opened)) = (&signing, notary.take()) {
+            notary = Some(checkpointing::settle(&mut store, signing, opened, &state)?);
+        }
+        let seal = notary.clone().map_or(seal, SnapshotSeal::Signed);
         let published = Arc::new(Published::new(&state));
         let (batches, inbox) = mpsc::channel();
         let clock = options.clock.clone();
         let writer = store.start(move || clock(), move |batch| drop(batches.send(batch)))?;
         let (publish, applied) = watch::channel(state.applied());
         let (calls, called) = mpsc::channel();
-        let snapshots = SnapshotWriter { file, every: options.snapshot_every, last, writing: None };
+        let snapshots = SnapshotWriter { file, every: options.snapshot_every, last, seal, writing: None };
         let shared = (published.clone(), log as Arc<dyn EventLog>, options.clock.clone());
         let applier = Applier::new(state, shared, publish, calls.clone(), snapshots);
+        let (running, stopped) = mpsc::channel();
         let engine = Arc::new(Self {
             writer,
+            notary,
             published,
             options,
             applied,
             registry: Mutex::new(()),
             calls: Mutex::new(Some(calls)),
+            running: Mutex::new(Some(running)),
             threads: Mutex::new(Vec::new()),
         });
+        engine.spawn("applier", move || applier.run(&inbox))?;
         let reviewer = Reviewer::new(&engine);
-        let applying = std::thread::Builder::new().name("applier".to_owned()).spawn(move || applier.run(&inbox));
-        let reviewing = std::thread::Builder::new().name("reviewer".to_owned()).spawn(move || reviewer.run(&called));
-        for thread in [applying, reviewing] {
-            engine.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread.map_err(StartError::Thread)?);
+        engine.spawn("reviewer", move || reviewer.run(&called))?;
+        if let (Some(notary), Some(signing)) = (engine.notary.clone(), signing) {
+            let clerk = NotaryClerk::new(&engine, notary, signing);
+            engine.spawn("notary", move || clerk.run(&stopped))?;
         }
         Ok(engine)
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(StartError::Thread)?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
     }
 
     /// The policy with this name.
@@ -207,14 +238,18 @@ impl Engine {
         Err(self.fault().unwrap_or(EngineFault::ApplierEnded).into())
     }
 
-    /// Commits pending events, writes a snapshot and ends all threads. Later requests are refused.
+    /// Commits pending events, writes a snapshot, signs a last checkpoint and ends all threads. Later requests are refused.
     pub fn stop(&self) {
         self.writer.close();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_some();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             // If a thread panicked, the log still has everything that was acknowledged.
             drop(thread.join());
+        }
+        if first {
+            self.last_checkpoint();
         }
     }
 }
@@ -272,10 +307,28 @@ fn draft(
     EntryDraft { actor: actor.to_owned(), policy, kind: event.kind(), body: PendingEvent::body, key }
 }
 
-/// The state of the last snapshot if it has this version's format and belongs to this log; otherwise an empty state.
-fn from_snapshot(file: &SnapshotFile, log: &dyn EventLog) -> EngineState {
-    let Ok(Some(snapshot)) = file.read(SNAPSHOT_FORMAT, log) else { return EngineState::default() };
+/// The state of the last snapshot if it has this version's format and belongs to this log; otherwise an empty state. In a log
+/// that somebody signs, the snapshot must be signed too.
+fn from_snapshot(file: &SnapshotFile, log: &dyn EventLog, seal: &SnapshotSeal) -> Result<EngineState, StartError> {
+    let read = match seal {
+        SnapshotSeal::None => file.read(SNAPSHOT_FORMAT, log),
+        SnapshotSeal::NoKey => return Ok(EngineState::default()),
+        SnapshotSeal::Signed(notary) => {
+            let key = notary.key().clone();
+            file.read_signed(SNAPSHOT_FORMAT, log, &[key], |number| notary.root(number))
+        }
+    };
+    let snapshot = match read {
+        Ok(Some(snapshot)) => snapshot,
+        Err(forged @ SnapshotFault::Forged { .. }) => return Err(StartError::Snapshot(forged)),
+        Err(SnapshotFault::Unsigned { .. }) => {
+            // Of an older version. It is of no use any more, and must not look like a forged one.
+            file.remove()?;
+            return Ok(EngineState::default());
+        }
+        _ => return Ok(EngineState::default()),
+    };
     let body = serde_json::from_slice::<EngineSnapshot>(&snapshot.body).ok();
     let state = body.and_then(|body| EngineState::restore(body).ok());
-    state.filter(|state| state.applied() == snapshot.number).unwrap_or_default()
+    Ok(state.filter(|state| state.applied() == snapshot.number).unwrap_or_default())
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rarely_store::NoteKey;
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::event::{Event, KeyReplaced};
 use crate::live_policy::{DecisionRef, EventHeader, LivePolicy, PolicyState, inconsistent};
 use crate::objection::Objection;
 use crate::token::Tokens;
@@ -23,6 +24,7 @@ pub struct EngineState {
     policies: BTreeMap<u64, SharedPolicy>,
     names: BTreeMap<String, u64>,
     tokens: Tokens,
+    key_replacements: Vec<KeyReplaced>,
     applied: u64,
 }
 
@@ -35,6 +37,9 @@ pub struct EngineSnapshot {
     pub applied: u64,
     /// All tokens.
     pub tokens: Tokens,
+    /// How the key that signs checkpoints was replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub key_replacements: Vec<KeyReplaced>,
     /// All policies.
     pub policies: Vec<PolicyState>,
 }
@@ -60,6 +65,16 @@ impl EngineState {
     /// All tokens.
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
+    }
+
+    /// The key that signs checkpoints, if it was ever replaced.
+    pub fn signing_key(&self) -> Option<&NoteKey> {
+        self.key_replacements.last().map(|last| &last.to)
+    }
+
+    /// How the key that signs checkpoints was replaced, in order.
+    pub fn key_replacements(&self) -> &[KeyReplaced] {
+        &self.key_replacements
     }
 
     /// The policy with this id.
@@ -115,6 +130,16 @@ impl EngineState {
                     return Err(inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
                 }
             }
+            Event::KeyReplaced(replaced) => {
+                if !replaced.is_signed() {
+                    return Err(inconsistent("the signing key is replaced, but its signatures are not right"));
+                }
+                let in_use = self.signing_key();
+                if in_use.is_some() && replaced.from.is_some() && replaced.from.as_ref() != in_use {
+                    return Err(inconsistent("the signing key is replaced by one that is not in use"));
+                }
+                self.key_replacements.push(replaced.clone());
+            }
             Event::SignInFailed(_) | Event::Recovered(_) => {}
             _ => {
                 let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
@@ -134,6 +159,7 @@ impl EngineState {
             format: ENGINE_STATE_FORMAT,
             applied: self.applied,
             tokens: self.tokens.clone(),
+            key_replacements: self.key_replacements.clone(),
             policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
         }
     }
@@ -149,8 +175,8 @@ impl EngineState {
                 snapshot.format
             )));
         }
-        let EngineSnapshot { applied, tokens, policies, .. } = snapshot;
-        let mut restored = Self { tokens, applied, ..Self::default() };
+        let EngineSnapshot { applied, tokens, key_replacements, policies, .. } = snapshot;
+        let mut restored = Self { tokens, key_replacements, applied, ..Self::default() };
         for state in policies {
             let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
             restored.names.insert(live.document().policy().to_owned(), id);

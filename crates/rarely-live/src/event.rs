@@ -1,5 +1,7 @@
 //! The events of the log, and their JSON form.
 
+mod key_replaced;
+
 use rarely_core::{Certificate, Digest, Reason};
 use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::WrittenRule;
@@ -9,6 +11,8 @@ use serde_json::Value as Json;
 
 use crate::record::RecordField;
 use crate::token::TokenGrant;
+
+pub use key_replaced::KeyReplaced;
 
 /// Everything that can happen to policies and tokens. The log stores an event's [kind](Event::kind) and
 /// [body](Event::body); time, actor and policy are fields of the log entry.
@@ -48,6 +52,8 @@ pub enum Event {
     SignInFailed(SignInFailed),
     /// The loss of the log's last events was accepted.
     Recovered(Recovered),
+    /// The key that signs checkpoints was replaced.
+    KeyReplaced(KeyReplaced),
 }
 
 /// A policy was registered.
@@ -435,4 +441,5 @@ kinds! {
     "token revoked" => TokenRevoked,
     "sign-in failed" => SignInFailed,
     "recovered" => Recovered,
+    "signing key replaced" => KeyReplaced,
 }

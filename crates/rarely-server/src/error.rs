@@ -69,7 +69,8 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         | ServiceError::Outcome(OutcomeError::Value(_))
         | ServiceError::Record(_)
         | ServiceError::Value(_)
-        | ServiceError::Name(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        | ServiceError::Name(_)
+        | ServiceError::Store(StoreError::Proof { .. }) => StatusCode::UNPROCESSABLE_ENTITY,
         ServiceError::Change(ChangeError::Objection(_) | ChangeError::NameTaken(_) | ChangeError::Review(_))
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(

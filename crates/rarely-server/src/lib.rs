@@ -8,7 +8,7 @@
 //! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
 //! | `route`, `request`, `body`, `limits` | a route and who may call it; one request; its body; all limits |
 //! | `routes` | every route of the API |
-//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `batch`, `events`, `export`, `tokens` | the handlers |
+//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `batch`, `events`, `transparency`, `export`, `tokens` | the handlers |
 //! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
 //! | `views` | policies, versions and proposals as the API returns them |
 //! | `health`, `metrics` | health checks; metrics for Prometheus |
@@ -45,6 +45,7 @@ mod rule_steps;
 mod serve;
 mod signing;
 mod tokens;
+mod transparency;
 mod views;
 
 use std::sync::Arc;

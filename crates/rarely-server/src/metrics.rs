@@ -72,6 +72,7 @@ impl Metrics {
              rarely_store_events_total {}\n",
             engine.committed()
         );
+        checkpoints(&mut text, engine);
         policies(&mut text, &self.rows(engine));
         text
     }
@@ -103,6 +104,20 @@ impl Metrics {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner).insert(handle.id, (reviews, stuck));
         stuck
     }
+}
+
+/// How far the log is signed, if it is.
+fn checkpoints(text: &mut String, engine: &Engine) {
+    let Some(notary) = engine.notary() else { return };
+    let covered = notary.latest().map_or(0, |latest| latest.size());
+    let _ = write!(
+        text,
+        "# HELP rarely_checkpoint_events Events that the last signed checkpoint covers.\n\
+         # TYPE rarely_checkpoint_events gauge\nrarely_checkpoint_events {covered}\n\
+         # HELP rarely_unsigned_events Events on disk that no checkpoint covers yet.\n\
+         # TYPE rarely_unsigned_events gauge\nrarely_unsigned_events {}\n",
+        engine.committed().saturating_sub(covered)
+    );
 }
 
 /// A label for the method. Unknown methods share one, so that clients cannot add series.

@@ -8,7 +8,9 @@ use serde_json::json;
 use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
-use crate::{decisions, docs, events, evidence, export, health, metrics, outcomes, policies, signing, tokens};
+use crate::{
+    decisions, docs, events, evidence, export, health, metrics, outcomes, policies, signing, tokens, transparency,
+};
 
 /// An example of a policy document.
 const DOCUMENT: &str = "policy = \"hypertension\"\noptions = [\"watch\", \"treat\"]\noutcome = { column = \"wellbeing\", range = [0, 1] }\n\n\
@@ -18,7 +20,7 @@ const DOCUMENT: &str = "policy = \"hypertension\"\noptions = [\"watch\", \"treat
 
 /// Every route of the API.
 pub(crate) fn routes() -> Vec<Route> {
-    [service_routes(), policy_routes(), change_routes(), traffic_routes(), log_routes(), token_routes()]
+    [service_routes(), policy_routes(), change_routes(), traffic_routes(), log_routes(), proof_routes(), token_routes()]
         .into_iter()
         .flatten()
         .collect()
@@ -247,6 +249,63 @@ fn log_routes() -> Vec<Route> {
             export::export,
         )
         .returns_text(200, "application/vnd.apache.parquet", "the cases"),
+    ]
+}
+
+fn proof_routes() -> Vec<Route> {
+    let proof = |route: Route| {
+        route
+            .returns::<transparency::EventProof>(200, "the proof")
+            .fails(404, "the event was not found, or the service signs no checkpoints")
+            .fails(409, "no checkpoint covers the event yet")
+    };
+    vec![
+        Route::new(
+            Method::GET,
+            "/v1/checkpoint",
+            Public,
+            "Gets the last signed checkpoint: size and root of the log's Merkle tree, as a C2SP signed note.",
+            transparency::checkpoint,
+        )
+        .returns_text(200, "text/plain", "the checkpoint")
+        .fails(404, "the service signs no checkpoints")
+        .fails(409, "there is no checkpoint yet"),
+        Route::new(
+            Method::GET,
+            "/v1/checkpoint/key",
+            Public,
+            "Gets the public key that signs checkpoints.",
+            transparency::key,
+        )
+        .returns_text(200, "text/plain", "the key, as name+id+key")
+        .fails(404, "the service signs no checkpoints"),
+        Route::new(
+            Method::GET,
+            "/v1/checkpoint/consistency",
+            Public,
+            "Proves that the log with `to` events begins with the log with `from` events.",
+            transparency::consistency,
+        )
+        .reads("query", "from", "the size of the earlier tree, from 1")
+        .reads("query", "to", "the size of the later tree; that of the last checkpoint if left out")
+        .returns::<transparency::ConsistencyProof>(200, "the proof")
+        .fails(404, "the service signs no checkpoints")
+        .fails(409, "there is no checkpoint yet")
+        .fails(422, "the log has no such sizes"),
+        proof(Route::new(
+            Method::GET,
+            "/v1/policies/{name}/events/{number}/proof",
+            ThisPolicy(Read),
+            "Proves that an event of a policy is in the log that the last checkpoint covers.",
+            transparency::of_policy,
+        )),
+        proof(Route::new(
+            Method::GET,
+            "/v1/events/{number}/proof",
+            AllPolicies(Admin),
+            "Proves that an event is in the log that the last checkpoint covers.",
+            transparency::of_all,
+        )),
     ]
 }
 

@@ -8,6 +8,7 @@ use rarely_error::{Action, Explain, Remedy};
 use thiserror::Error;
 
 use crate::verify::ChainFault;
+use crate::verify_tree::TreeFault;
 
 /// Why a store could not be opened, read or written.
 #[derive(Debug, Error)]
@@ -162,6 +163,41 @@ pub enum StoreError {
         /// Why.
         source: Box<StoreError>,
     },
+    /// Others may read the private key.
+    #[error("{}: other users may read this private key", path.display())]
+    KeyIsPublic {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// The file is not a private key.
+    #[error("{}: not a signing key", path.display())]
+    NotAKey {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The private key is gone, although it has signed.
+    #[error("{}: there is no signing key, but checkpoints of this store were signed with one", path.display())]
+    KeyMissing {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// The key belongs to another log, or another key has signed this one.
+    #[error("the signing key {found} is not this log's: {expected}")]
+    OtherKey {
+        /// The key.
+        found: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// The log is not the one that was signed.
+    #[error(transparent)]
+    Tree(#[from] TreeFault),
+    /// A proof was requested that does not exist.
+    #[error("there is no such proof: {problem}")]
+    Proof {
+        /// Why.
+        problem: String,
+    },
     /// A fault injected by a test into a [`MemoryLog`](crate::MemoryLog).
     #[error("injected fault")]
     Injected,
@@ -191,6 +227,17 @@ impl Explain for StoreError {
             Self::Chain(fault) => return fault.remedy(),
             Self::WouldLose { .. } => Remedy::new("to give these events up, move this store away, then restore again"),
             Self::Incomparable { .. } => Remedy::new("move this store away, then restore again"),
+            Self::KeyIsPublic { .. } => {
+                Remedy::new("let only its owner read it (mode 600); if others may have copied it, replace the key")
+            }
+            Self::NotAKey { .. } => Remedy::new("put the right file back; it has one line, PRIVATE+KEY+…"),
+            Self::KeyMissing { .. } | Self::OtherKey { .. } => {
+                Remedy::with("put the right key file back, or {action}", Action::ReplaceSigningKey)
+            }
+            Self::Tree(fault) => return fault.remedy(),
+            Self::Proof { .. } => {
+                Remedy::new("name an event, and sizes that the log has reached, the smaller one first")
+            }
             Self::Injected => return None,
         })
     }

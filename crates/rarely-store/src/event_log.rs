@@ -3,6 +3,7 @@
 use crate::entry::{KeyedEntry, LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::hash::Hash;
+use crate::signed_checkpoint::SignedCheckpoint;
 
 /// An append-only log of entries. The interface is small, so that other databases than SQLite can implement it.
 ///
@@ -63,6 +64,41 @@ pub trait EventLog: Send + Sync {
     /// # Errors
     /// If the log cannot be read.
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError>;
+
+    /// The hashes of at most `limit` entries with numbers above `after`, in ascending order.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {
+        Ok(self.entries(after, None, limit)?.into_iter().map(|entry| entry.hash).collect())
+    }
+
+    /// Stores a checkpoint, and the roots of the tree's blocks from number `first` on. A checkpoint of the same size is
+    /// replaced.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError>;
+
+    /// The stored checkpoints with sizes above `after`, in ascending order. For verification.
+    ///
+    /// # Errors
+    /// If the log cannot be read, or a stored text is not a checkpoint.
+    fn checkpoints(&self, after: Option<u64>) -> Result<Vec<SignedCheckpoint>, StoreError>;
+
+    /// The stored checkpoint with the greatest size.
+    ///
+    /// # Errors
+    /// As [`checkpoints`](Self::checkpoints).
+    fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        Ok(self.checkpoints(None)?.pop())
+    }
+
+    /// The stored roots of the tree's blocks, in order: each covers 256 entries.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError>;
 
     /// Visits every key and its number, in any order. For verification.
     ///

@@ -23,6 +23,11 @@ impl Hash {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// In base64, as the formats of transparency logs write it.
+    pub fn base64(&self) -> String {
+        tlog_tiles::tlog::Hash(self.0).to_string()
+    }
 }
 
 /// A text that is not a hash.

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::entry::{Head, LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
+use crate::notary::Notary;
 use crate::witness::HeadWitness;
 use commit::CommitThread;
 use queue::Queue;
@@ -88,14 +89,25 @@ impl<P: Send + 'static> LogWriter<P> {
         clock: impl Fn() -> u64 + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<Self, StoreError> {
-        if let Some(witness) = &witness {
+        Self::start_with(log, Guards { witness, notary: None }, clock, on_commit)
+    }
+
+    /// As [`start`](Self::start), also with a notary, whose tree contains the whole log.
+    pub(crate) fn start_with(
+        log: Arc<dyn EventLog>,
+        guards: Guards,
+        clock: impl Fn() -> u64 + Send + Sync + 'static,
+        on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let witness = &guards.witness;
+        if let Some(witness) = witness {
             witness.check(&*log)?;
         }
         let head = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
         let queue = Arc::new(Queue::new(head.number, log.last_time_ms()?));
         let (publish, committed) = watch::channel(head.number);
         let commit =
-            CommitThread::new(Arc::clone(&log), Arc::clone(&queue), head, witness, Box::new(on_commit), publish);
+            CommitThread::new(Arc::clone(&log), Arc::clone(&queue), head, guards, Box::new(on_commit), publish);
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || commit.run());
         let thread = Mutex::new(Some(thread.map_err(StoreError::Thread)?));
         Ok(Self { log, queue, committed, clock: Box::new(clock), thread })
@@ -136,6 +148,13 @@ impl<P: Send + 'static> LogWriter<P> {
     pub fn stop(self) {
         self.close();
     }
+}
+
+/// What protects a log against a lost end and against rewriting. Both follow every commit.
+#[derive(Default)]
+pub(crate) struct Guards {
+    pub(crate) witness: Option<HeadWitness>,
+    pub(crate) notary: Option<Arc<Notary>>,
 }
 
 impl<P> LogWriter<P> {

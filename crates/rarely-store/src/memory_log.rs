@@ -1,12 +1,13 @@
 //! A log in memory, for tests, with fault injection.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::entry::{KeyedEntry, LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
+use crate::signed_checkpoint::SignedCheckpoint;
 
 /// A fault that a test injects into a [`MemoryLog`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,8 @@ struct Contents {
     appends: VecDeque<InjectedFault>,
     reopenings: VecDeque<InjectedFault>,
     appended: usize,
+    checkpoints: BTreeMap<u64, SignedCheckpoint>,
+    blocks: BTreeMap<u64, Hash>,
 }
 
 impl Contents {
@@ -122,6 +125,23 @@ impl EventLog for MemoryLog {
 
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError> {
         Ok(self.contents().keys.get(key).copied())
+    }
+
+    fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {
+        let contents = &mut *self.contents();
+        contents.checkpoints.insert(checkpoint.size(), checkpoint.clone());
+        contents.blocks.extend((first..).zip(blocks.iter().copied()));
+        Ok(())
+    }
+
+    fn checkpoints(&self, after: Option<u64>) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        let contents = self.contents();
+        let wanted = contents.checkpoints.values().filter(|kept| after.is_none_or(|after| kept.size() > after));
+        Ok(wanted.cloned().collect())
+    }
+
+    fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError> {
+        Ok(self.contents().blocks.values().copied().collect())
     }
 
     fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError> {

@@ -12,6 +12,8 @@ use crate::entry::Head;
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
+use crate::notary::Notary;
+use crate::note::{NoteKey, NoteVerdict};
 use crate::sqlite_log::with_suffix;
 
 /// The state after one entry. The format of its body belongs to the caller.
@@ -75,6 +77,20 @@ pub enum SnapshotFault {
         /// The snapshot's last event.
         number: u64,
     },
+    /// It is not signed, or only by another key. It may be an older version's.
+    #[error("the snapshot {} is not signed with the key of this log", path.display())]
+    Unsigned {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It claims to be signed, and is not what was signed.
+    #[error("tampering: the snapshot {} is not the one that was signed after event {number}", path.display())]
+    Forged {
+        /// The file.
+        path: PathBuf,
+        /// The snapshot's last event.
+        number: u64,
+    },
     /// The log itself cannot be read.
     #[error(transparent)]
     Log(#[from] StoreError),
@@ -84,6 +100,9 @@ impl Explain for SnapshotFault {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Log(error) => error.remedy(),
+            Self::Forged { .. } => Some(Remedy::new(
+                "find out who could write the files of the store; then move the file away, and the state is rebuilt from the log",
+            )),
             _ => Some(Remedy::new("delete the file; the state is rebuilt from the log, and a new snapshot is written")),
         }
     }
@@ -112,20 +131,33 @@ impl SnapshotFile {
     /// # Errors
     /// If it cannot be written; the previous snapshot is then unchanged.
     pub fn write(&self, format: &str, program: &str, snapshot: &StoredSnapshot) -> Result<(), StoreError> {
-        let header = Header {
-            format: format.to_owned(),
-            program: program.to_owned(),
-            number: snapshot.number,
-            hash: snapshot.hash,
-            length: snapshot.body.len() as u64,
-            sha256: Hash::of(&snapshot.body),
-        };
+        self.replace(&Header::new(format, program, snapshot), &snapshot.body)
+    }
+
+    /// As [`write`](Self::write), signed together with the root of the tree over the entries that it includes.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the log has no such root; the previous snapshot is then unchanged.
+    pub fn write_signed(
+        &self,
+        format: &str,
+        program: &str,
+        snapshot: &StoredSnapshot,
+        notary: &Notary,
+    ) -> Result<(), StoreError> {
+        let mut header = Header::new(format, program, snapshot);
+        let text = header.seal_text(notary.key(), &notary.root(snapshot.number)?);
+        header.seal = Some(notary.signer().sign_note(&text));
+        self.replace(&header, &snapshot.body)
+    }
+
+    fn replace(&self, header: &Header, body: &[u8]) -> Result<(), StoreError> {
         let temporary = with_suffix(&self.path, ".partial");
         let write = || {
             let mut file = File::create(&temporary)?;
-            serde_json::to_writer(&mut file, &header)?;
+            serde_json::to_writer(&mut file, header)?;
             file.write_all(b"\n")?;
-            file.write_all(&snapshot.body)?;
+            file.write_all(body)?;
             file.sync_all()?;
             fs::rename(&temporary, &self.path)?;
             sync_directory(&self.path)
@@ -138,14 +170,47 @@ impl SnapshotFile {
     /// # Errors
     /// Why it cannot be used: replay the log from its start.
     pub fn read(&self, format: &str, log: &dyn EventLog) -> Result<Option<StoredSnapshot>, SnapshotFault> {
+        Ok(self.load(format, log)?.map(|(_, snapshot)| snapshot))
+    }
+
+    /// As [`read`](Self::read), and checks that one of the keys has signed the snapshot. `root` gives the root of the tree
+    /// over as many entries.
+    ///
+    /// # Errors
+    /// Why it cannot be used; [`SnapshotFault::Forged`] if it was tampered with.
+    pub fn read_signed(
+        &self,
+        format: &str,
+        log: &dyn EventLog,
+        keys: &[NoteKey],
+        root: impl FnOnce(u64) -> Result<Hash, StoreError>,
+    ) -> Result<Option<StoredSnapshot>, SnapshotFault> {
+        let Some((header, snapshot)) = self.load(format, log)? else { return Ok(None) };
+        let unsigned = || SnapshotFault::Unsigned { path: self.path.clone() };
+        let forged = || SnapshotFault::Forged { path: self.path.clone(), number: snapshot.number };
+        let seal = header.seal.as_ref().ok_or_else(unsigned)?;
+        let root = root(snapshot.number)?;
+        for key in keys {
+            match key.verdict(seal) {
+                NoteVerdict::NotSigned => {}
+                NoteVerdict::Signed if seal.starts_with(&format!("{}\n", header.seal_text(key, &root))) => {
+                    return Ok(Some(snapshot));
+                }
+                _ => return Err(forged()),
+            }
+        }
+        Err(unsigned())
+    }
+
+    fn load(&self, format: &str, log: &dyn EventLog) -> Result<Option<(Header, StoredSnapshot)>, SnapshotFault> {
         let bytes = match fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(SnapshotFault::Io { path: self.path.clone(), source }),
         };
-        let snapshot = self.decode(format, bytes)?;
+        let (header, snapshot) = self.decode(format, bytes)?;
         self.belongs(&snapshot, log)?;
-        Ok(Some(snapshot))
+        Ok(Some((header, snapshot)))
     }
 
     /// Removes the snapshot, if there is one.
@@ -161,7 +226,7 @@ impl SnapshotFile {
         }
     }
 
-    fn decode(&self, format: &str, mut bytes: Vec<u8>) -> Result<StoredSnapshot, SnapshotFault> {
+    fn decode(&self, format: &str, mut bytes: Vec<u8>) -> Result<(Header, StoredSnapshot), SnapshotFault> {
         let damaged = |found: String| SnapshotFault::Damaged { path: self.path.clone(), found };
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(|| damaged("no header line".to_owned()))?;
         let header: Header = serde_json::from_slice(&bytes[..end]).map_err(|error| damaged(error.to_string()))?;
@@ -180,7 +245,8 @@ impl SnapshotFile {
         if Hash::of(&bytes) != header.sha256 {
             return Err(damaged("its SHA-256 differs".to_owned()));
         }
-        Ok(StoredSnapshot { number: header.number, hash: header.hash, body: bytes })
+        let snapshot = StoredSnapshot { number: header.number, hash: header.hash, body: bytes };
+        Ok((header, snapshot))
     }
 
     fn belongs(&self, snapshot: &StoredSnapshot, log: &dyn EventLog) -> Result<(), SnapshotFault> {
@@ -215,4 +281,26 @@ struct Header {
     hash: Hash,
     length: u64,
     sha256: Hash,
+    /// A signed note that names this snapshot and the root of the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<String>,
+}
+
+impl Header {
+    fn new(format: &str, program: &str, snapshot: &StoredSnapshot) -> Self {
+        Self {
+            format: format.to_owned(),
+            program: program.to_owned(),
+            number: snapshot.number,
+            hash: snapshot.hash,
+            length: snapshot.body.len() as u64,
+            sha256: Hash::of(&snapshot.body),
+            seal: None,
+        }
+    }
+
+    /// What is signed. The first line differs from a checkpoint's, so that neither can stand for the other.
+    fn seal_text(&self, key: &NoteKey, root: &Hash) -> String {
+        format!("{}/snapshot\n{}\n{root}\n{}\n{}\n", key.name(), self.number, self.sha256, self.format)
+    }
 }

@@ -15,6 +15,8 @@ use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
 use crate::lock::StoreLock;
+use crate::merkle::BLOCK;
+use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use checkpoint::Checkpointer;
 use read::Readers;
 
@@ -114,6 +116,33 @@ impl SqliteLog {
         size(&self.path) + size(&with_suffix(&self.path, "-wal"))
     }
 
+    /// Removes checkpoints of more than `size` entries, and roots of blocks that are no longer complete.
+    pub(crate) fn forget_checkpoints(&self, size: u64) -> Result<(), StoreError> {
+        let gate = self.writer()?.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = gate.as_ref().ok_or_else(|| self.unopened(FORGETTING))?;
+        let forget = || {
+            let removed = connection.execute("DELETE FROM checkpoints WHERE size > ?1", [signed(size)?])?;
+            connection.execute("DELETE FROM tree WHERE block >= ?1", [signed(size / BLOCK)?]).map(|_| removed)
+        };
+        forget().map(drop).map_err(|error| StoreError::database(FORGETTING, &self.path, error))
+    }
+
+    fn read_checkpoints(&self, after: Option<u64>, last: bool) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        const WHAT: &str = "reading the checkpoints";
+        let notes = self.readers.with(WHAT, |connection| read::checkpoints(connection, after, last))?;
+        let parsed = notes.iter().map(|note| note.parse());
+        parsed.collect::<Result<_, CheckpointError>>().map_err(|error| StoreError::Damaged {
+            what: WHAT,
+            path: self.path.clone(),
+            found: error.to_string(),
+        })
+    }
+
+    fn unopened(&self, what: &'static str) -> StoreError {
+        let source = "the database could not be reopened after a failure".into();
+        StoreError::Database { what, path: self.path.clone(), source }
+    }
+
     fn writer(&self) -> Result<&Appender, StoreError> {
         self.writer.as_ref().ok_or_else(|| StoreError::Io {
             what: "writing to a store opened for reading",
@@ -130,13 +159,7 @@ impl EventLog for SqliteLog {
         }
         let writer = self.writer()?;
         let mut gate = writer.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(connection) = gate.as_mut() else {
-            return Err(StoreError::Database {
-                what: "appending events",
-                path: self.path.clone(),
-                source: "the database could not be reopened after a failure".into(),
-            });
-        };
+        let connection = gate.as_mut().ok_or_else(|| self.unopened("appending events"))?;
         let written =
             insert(connection, entries).map_err(|error| StoreError::database("appending events", &self.path, error))?;
         drop(gate);
@@ -181,6 +204,30 @@ impl EventLog for SqliteLog {
 
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError> {
         self.readers.with("looking up a key", |connection| read::find(connection, key))
+    }
+
+    fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {
+        self.readers.with("reading the hashes of events", |connection| read::hashes(connection, after, limit))
+    }
+
+    fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {
+        let writer = self.writer()?;
+        let mut gate = writer.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = gate.as_mut().ok_or_else(|| self.unopened("storing a checkpoint"))?;
+        insert_checkpoint(connection, checkpoint, first, blocks)
+            .map_err(|error| StoreError::database("storing a checkpoint", &self.path, error))
+    }
+
+    fn checkpoints(&self, after: Option<u64>) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        self.read_checkpoints(after, false)
+    }
+
+    fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        Ok(self.read_checkpoints(None, true)?.pop())
+    }
+
+    fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError> {
+        self.readers.with("reading the tree", read::tree_blocks)
     }
 
     fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError> {
@@ -236,6 +283,8 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.push(suffix);
     name.into()
 }
+
+const FORGETTING: &str = "removing checkpoints of lost events";
 
 /// How long a connection waits for another program that has locked the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -300,6 +349,25 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
     }
     transaction.commit()?;
     Ok(bytes)
+}
+
+/// Stores a checkpoint and the roots of blocks in one transaction.
+fn insert_checkpoint(
+    connection: &mut Connection,
+    checkpoint: &SignedCheckpoint,
+    first: u64,
+    blocks: &[Hash],
+) -> Result<(), rusqlite::Error> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    {
+        let mut block = transaction.prepare_cached(schema::UPSERT_BLOCK)?;
+        for (number, root) in (first..).zip(blocks) {
+            block.execute(params![signed(number)?, &root.0[..]])?;
+        }
+        let mut note = transaction.prepare_cached(schema::UPSERT_CHECKPOINT)?;
+        note.execute(params![signed(checkpoint.size())?, checkpoint.to_string()])?;
+    }
+    transaction.commit()
 }
 
 /// SQLite's integers are signed. A number of 2⁶³ or more is refused, not wrapped.

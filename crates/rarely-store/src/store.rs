@@ -6,8 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::entry::{Head, LogEntry};
 use crate::error::StoreError;
+use crate::event_log::EventLog as _;
 use crate::lock::StoreLock;
-use crate::log_writer::LogWriter;
+use crate::log_writer::{Guards, LogWriter};
+use crate::notary::Notary;
+use crate::note::NoteSigner;
+use crate::signing_key::SigningKeyFile;
 use crate::snapshot::SnapshotFile;
 use crate::sqlite_log::{Durability, SqliteLog};
 use crate::witness::HeadWitness;
@@ -38,6 +42,7 @@ pub struct Store {
     path: PathBuf,
     log: Arc<SqliteLog>,
     witness: HeadWitness,
+    notary: Option<Arc<Notary>>,
 }
 
 impl Store {
@@ -54,7 +59,7 @@ impl Store {
         }
         let log = Arc::new(SqliteLog::open_held(path, durability, Some(lock))?);
         witness.check(&*log)?;
-        Ok(Self { path: path.to_owned(), log, witness })
+        Ok(Self { path: path.to_owned(), log, witness, notary: None })
     }
 
     /// The log, for reading.
@@ -67,6 +72,40 @@ impl Store {
         SnapshotFile::beside(&self.path)
     }
 
+    /// The name of this log in checkpoints, and of its signing key.
+    pub fn origin(&self) -> String {
+        origin(self.log.id())
+    }
+
+    /// The private key of this log from its file. The first time a key is created there.
+    ///
+    /// # Errors
+    /// [`StoreError::KeyMissing`] if a key that has signed is gone; others as of [`SigningKeyFile::read_or_create`].
+    pub fn signer(&self, file: &SigningKeyFile) -> Result<NoteSigner, StoreError> {
+        match file.read()? {
+            Some(signer) => Ok(signer),
+            None if self.log.last_checkpoint()?.is_some() => {
+                Err(StoreError::KeyMissing { path: file.path().to_owned() })
+            }
+            None => file.read_or_create(&self.origin()),
+        }
+    }
+
+    /// Signs checkpoints of this log with a key, from now on.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKey`] if the key has another log's name, [`StoreError::Tree`] if the log is not the one that was
+    /// signed last; other errors if the log cannot be read.
+    pub fn sign_with(&mut self, signer: NoteSigner) -> Result<Arc<Notary>, StoreError> {
+        if signer.key().name() != self.origin() {
+            let expected = format!("its keys are named {}", self.origin());
+            return Err(StoreError::OtherKey { found: signer.key().to_string(), expected });
+        }
+        let notary = Arc::new(Notary::open(self.log.clone(), signer)?);
+        self.notary = Some(notary.clone());
+        Ok(notary)
+    }
+
     /// Starts the writer, as [`LogWriter::start`]. The lock is held until the writer and every other owner of the log are
     /// dropped.
     ///
@@ -77,10 +116,12 @@ impl Store {
         clock: impl Fn() -> u64 + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<LogWriter<P>, StoreError> {
-        LogWriter::start(self.log, Some(self.witness), clock, on_commit)
+        let guards = Guards { witness: Some(self.witness), notary: self.notary };
+        LogWriter::start_with(self.log, guards, clock, on_commit)
     }
 
-    /// Gives up events that were acknowledged but are no longer in the store at `path`, so that it opens again. Returns
+    /// Gives up events that were acknowledged but are no longer in the store at `path`, so that it opens again. The store's
+    /// own checkpoints of these events are removed; those kept elsewhere still show that they existed. Returns
     /// where the log ends now, and where it ended according to the witness.
     ///
     /// # Errors
@@ -92,8 +133,15 @@ impl Store {
         let log = SqliteLog::open(path, Durability::Full)?;
         let mut witness = HeadWitness::open(path)?;
         let seen = witness.seen();
-        Ok((witness.accept_loss(&log)?, seen))
+        let head = witness.accept_loss(&log)?;
+        log.forget_checkpoints(head.number)?;
+        Ok((head, seen))
     }
+}
+
+/// The name of the log of the store with this id.
+pub fn origin(id: &str) -> String {
+    format!("rarely/{id}")
 }
 
 /// The system's clock: milliseconds since 1970 UTC, 0 before that.

@@ -30,10 +30,28 @@ impl HeadWitness {
     pub fn open(store: &Path) -> Result<Self, StoreError> {
         let path = Self::path(store);
         let wrap = |error| StoreError::io("opening the witness", &path, error);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
+        Self::of(store, file).map_err(wrap)
+    }
+
+    /// Opens the witness of the store at `store` for reading; `None` if there is none. Works on read-only media.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn open_read_only(store: &Path) -> Result<Option<Self>, StoreError> {
+        let path = Self::path(store);
+        match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened
+                .and_then(|file| Self::of(store, file))
+                .map(Some)
+                .map_err(|error| StoreError::io("reading the witness", &path, error)),
+        }
+    }
+
+    fn of(store: &Path, mut file: File) -> io::Result<Self> {
         let mut bytes = Vec::new();
-        (&mut file).take(2 * SLOT).read_to_end(&mut bytes).map_err(wrap)?;
+        (&mut file).take(2 * SLOT).read_to_end(&mut bytes)?;
         let (seen, slot) = latest(&bytes);
         Ok(Self { store: store.to_owned(), file, seen, slot: 1 - slot })
     }

@@ -1,5 +1,6 @@
 //! `rarely audit`: checks a service's log, and reports its changes.
 
+mod held;
 mod report;
 mod verify;
 
@@ -11,6 +12,7 @@ use rarely_store::Head;
 
 use crate::failure::{Failure, parse};
 use crate::output::OutputFormat;
+use held::Held;
 
 /// What to do with a log.
 #[derive(Debug, Args)]
@@ -21,8 +23,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check everything: the hash chain, every decision drawn again, every review's sums, every version's signatures; exit 0 if all
-    /// is consistent, 1 if not
+    /// Check everything: the hash chain, the signed checkpoints, every decision drawn again, every review's sums, every version's
+    /// signatures; exit 0 if all is consistent, 1 if not
     Verify {
         /// The store; a server may be using it
         #[arg(long, value_name = "FILE")]
@@ -30,6 +32,12 @@ enum Command {
         /// An event number and its hash, recorded elsewhere, which the log must still contain
         #[arg(long, value_name = "NUMBER:HASH", value_parser = head)]
         head: Option<Head>,
+        /// File with signed checkpoints that were kept elsewhere; the log must begin with what they cover
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
+        /// Public key of the log as name+id+key, or a file with it [default: that of the key file beside the store]
+        #[arg(long, value_name = "KEY")]
+        key: Option<String>,
         /// What stdout gets
         #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
         format: OutputFormat,
@@ -50,7 +58,9 @@ enum Command {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
-        Command::Verify { store, head, format } => verify::run(store, *head, *format),
+        Command::Verify { store, head, checkpoint, key, format } => {
+            verify::run(store, &Held::read(store, *head, checkpoint.as_deref(), key.as_deref())?, *format)
+        }
         Command::Report { store, policy, out } => {
             report::run(store, policy.as_deref(), out).map(|()| ExitCode::SUCCESS)
         }

@@ -118,6 +118,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::AcceptLoss => "accept the loss with `rarely store recover --store FILE`",
         Action::RestoreBackup => "restore a backup with `rarely store restore`",
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
+        Action::ReplaceSigningKey => "replace the lost key with `rarely store rotate-key --lost --store FILE`",
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::PrintStatement => "print the statement with `rarely sums sql`",

@@ -64,7 +64,7 @@ enum Command {
     Token(token::Arguments),
     /// Check a service's log from the first event to the last, or report its changes
     Audit(audit::Arguments),
-    /// Back up, restore and recover a service's store
+    /// Back up, restore and recover a service's store, or replace its signing key
     Store(store::Arguments),
     #[command(flatten)]
     Experiments(Experiments),

@@ -1,5 +1,7 @@
 //! `rarely serve`.
 
+mod witnesses;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -9,14 +11,16 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_EVERY};
+use rarely_live::engine::{CHECKPOINT_EVERY, CheckpointOptions, Durability, EngineOptions, SNAPSHOT_EVERY};
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
 use rarely_server::{Ready, ServeOptions};
+use rarely_store::{NoteKey, SigningKeyFile};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::say;
+use witnesses::{WitnessAddress, Witnesses};
 
 /// What to serve.
 #[derive(Debug, Args)]
@@ -42,6 +46,20 @@ pub(crate) struct Arguments {
     /// New file for the first admin token of a new store (mode 600), instead of stderr
     #[arg(long, value_name = "FILE")]
     admin_token_file: Option<PathBuf>,
+    /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
+    /// <store>.signing-key]
+    #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
+    signing_key: Option<PathBuf>,
+    /// Where every checkpoint goes: file:PATH appends it; https://… gets it by POST, and its cosignature is kept; may be given
+    /// several times
+    #[arg(long, value_name = "WHERE", value_parser = WitnessAddress::parse, help_heading = "Checkpoints")]
+    witness: Vec<WitnessAddress>,
+    /// Public key of a witness, as name+id+key: only cosignatures of such keys are kept; may be given several times
+    #[arg(long, value_name = "KEY", value_parser = parse::<NoteKey>, help_heading = "Checkpoints")]
+    witness_key: Vec<NoteKey>,
+    /// Events between two checkpoints; one is also signed a minute after an event, and at a stop
+    #[arg(long, value_name = "EVENTS", default_value_t = CHECKPOINT_EVERY, help_heading = "Checkpoints")]
+    checkpoint_every: u64,
 }
 
 /// Whether a response waits until its event is on disk.
@@ -63,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         listen: arguments.listen,
         tls: arguments.cert.clone().zip(arguments.key.clone()),
         insecure: arguments.insecure,
-        engine: engine_options(durability),
+        engine: EngineOptions { checkpoints: Some(checkpoints(arguments)), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
     };
     let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
@@ -94,6 +112,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Signs checkpoints, and passes them to the witnesses.
+fn checkpoints(arguments: &Arguments) -> CheckpointOptions {
+    let witnesses = Witnesses::start(&arguments.witness, &arguments.witness_key);
+    CheckpointOptions {
+        key_file: key_file(&arguments.store, arguments.signing_key.as_deref()),
+        every: arguments.checkpoint_every.max(1),
+        publish: Arc::new(move |notary, checkpoint| witnesses.publish(notary, checkpoint)),
+    }
+}
+
+/// The file of the signing key: the named one, or the one beside the store.
+pub(crate) fn key_file(store: &Path, named: Option<&Path>) -> SigningKeyFile {
+    named.map_or_else(|| SigningKeyFile::beside(store), SigningKeyFile::at)
+}
+
+/// The options for a command that works on a store without serving it. It signs if the key is beside the store.
+pub(crate) fn offline_options(store: &Path) -> EngineOptions {
+    let key_file = SigningKeyFile::beside(store);
+    let signing = key_file.path().exists().then(|| silent(key_file));
+    EngineOptions { checkpoints: signing, ..engine_options(Durability::Full) }
+}
+
+/// Signs checkpoints without passing them on.
+pub(crate) fn silent(key_file: SigningKeyFile) -> CheckpointOptions {
+    CheckpointOptions { key_file, every: CHECKPOINT_EVERY, publish: Arc::new(|_, _| {}) }
+}
+
 /// The engine's options: the system's clock, and the report's pictures.
 pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
     let draw = |base: &rarely_review::EvidenceBase<'_>, review: &rarely_review::Review| {
@@ -107,6 +152,7 @@ pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
         clock: Arc::new(rarely_store::now_ms),
         draw: Arc::new(draw),
         snapshot_every: SNAPSHOT_EVERY,
+        checkpoints: None,
     }
 }
 
@@ -161,6 +207,9 @@ fn announce(ready: &Ready<'_>, store: &Path, durability: Durability) {
         Durability::Relaxed => "RELAXED durability: a power failure may lose the last events",
     };
     say(&format!("store {}: {policies} policies, {events} events; {durable}", store.display()));
+    if let Some(notary) = ready.engine.notary() {
+        say(&format!("checkpoints are signed with the key {}", notary.key()));
+    }
     let scheme = if ready.secure { "https" } else { "http" };
     say(&format!("listening on {scheme}://{}", ready.address));
 }

@@ -1,16 +1,16 @@
-//! `rarely store`: backups of a store, and recovery when its last events are lost.
+//! `rarely store`: backups of a store, recovery when its last events are lost, and a new signing key.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rarely_live::Engine;
-use rarely_live::engine::Durability;
+use rarely_live::engine::{Durability, EngineOptions};
 use rarely_live::event::Recovered;
-use rarely_store::{Store, backup, restore};
+use rarely_store::{SqliteLog, Store, backup, origin, restore};
 
 use crate::failure::Failure;
-use crate::output::say;
-use crate::serve::engine_options;
+use crate::output::{print, say};
+use crate::serve::{engine_options, key_file, offline_options, silent};
 
 /// What to do with a store.
 #[derive(Debug, Args)]
@@ -45,6 +45,18 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
     },
+    /// Replace the key that signs checkpoints; an event, signed with both keys, records it
+    RotateKey {
+        /// The store, which no server uses
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// File of the private key [default: beside the store, named <store>.signing-key]
+        #[arg(long, value_name = "FILE")]
+        signing_key: Option<PathBuf>,
+        /// The old key is lost: only the new one signs, and auditors who know only the old key cannot trust the new one
+        #[arg(long)]
+        lost: bool,
+    },
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -60,8 +72,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             say(&format!("{} events are in {}{before}", restored.head.number, to.display()));
         }
         Command::Recover { store } => recover(store)?,
+        Command::RotateKey { store, signing_key, lost } => rotate_key(store, signing_key.as_deref(), *lost)?,
     }
     Ok(())
+}
+
+fn rotate_key(store: &Path, signing_key: Option<&Path>, lost: bool) -> Result<(), Failure> {
+    let origin = origin(SqliteLog::open_read_only(store)?.id());
+    let file = key_file(store, signing_key);
+    if lost && file.path().exists() {
+        return Err(Failure::new(format!("{}: the key is not lost", file.path().display()))
+            .help("leave out --lost, or move the file away if it is not the right one"));
+    }
+    let options =
+        EngineOptions { checkpoints: (!lost).then(|| silent(file.clone())), ..engine_options(Durability::Full) };
+    let engine = Engine::start(store, options, |_| {})?;
+    let replaced = engine.replace_signing_key("console", &file, &origin);
+    engine.stop();
+    let event = replaced?;
+    // The new key signs everything so far.
+    let engine = Engine::start(
+        store,
+        EngineOptions { checkpoints: Some(silent(file)), ..engine_options(Durability::Full) },
+        |_| {},
+    )?;
+    let key = engine.notary().map(|notary| notary.key().to_string()).unwrap_or_default();
+    engine.stop();
+    say(&format!("event {event} records the new key"));
+    print(&format!("{key}\n"))
 }
 
 fn recover(store: &Path) -> Result<(), Failure> {
@@ -70,7 +108,7 @@ fn recover(store: &Path) -> Result<(), Failure> {
         say(&format!("nothing is lost: the log ends at event {}, the last acknowledged", head.number));
         return Ok(());
     };
-    let engine = Engine::start(store, engine_options(Durability::Full), |_| {})?;
+    let engine = Engine::start(store, offline_options(store), |_| {})?;
     let recovered = Recovered { log_ended: head.number, acknowledged: seen.number };
     let written = engine.recovered("console", recovered);
     engine.stop();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use rarely_live::engine::{Durability, StartError};
+use rarely_live::engine::StartError;
 use rarely_live::{Engine, Role};
 use rarely_output::{TextTable, utc};
 use rarely_store::StoreError;
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::{OutputFormat, print, print_json, say, width};
-use crate::serve::{engine_options, new_token};
+use crate::serve::{new_token, offline_options};
 
 /// What to do with tokens.
 #[derive(Debug, Args)]
@@ -191,7 +191,7 @@ fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failur
     if !path.exists() {
         return Err(StoreError::Missing { path: path.to_owned() }.into());
     }
-    let engine = Engine::start(path, engine_options(Durability::Full), |_| {}).map_err(|error| match error {
+    let engine = Engine::start(path, offline_options(path), |_| {}).map_err(|error| match error {
         StartError::Store(locked @ StoreError::Locked { .. }) => {
             let failure = Failure::from(locked);
             failure.help(

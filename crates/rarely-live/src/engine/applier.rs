@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
 use rarely_core::Exploration;
-use rarely_store::{EventLog, Hash, LogEntry, SnapshotFile, StoredSnapshot};
+use rarely_store::{EventLog, Hash, LogEntry, Notary, SnapshotFile, StoredSnapshot};
 use tokio::sync::watch;
 
 use super::{Clock, EngineFault, PendingEvent, PolicyHandle, Published, SNAPSHOT_FORMAT};
@@ -31,7 +31,19 @@ pub(super) struct SnapshotWriter {
     pub(super) file: SnapshotFile,
     pub(super) every: u64,
     pub(super) last: u64,
+    pub(super) seal: SnapshotSeal,
     pub(super) writing: Option<JoinHandle<()>>,
+}
+
+/// How snapshots are protected.
+#[derive(Clone)]
+pub(super) enum SnapshotSeal {
+    /// They are not: nobody signs this log.
+    None,
+    /// They are signed.
+    Signed(Arc<Notary>),
+    /// They would have to be signed, and there is no key: none is written.
+    NoKey,
 }
 
 impl Applier {
@@ -99,7 +111,7 @@ impl Applier {
                     touch.learned |= live.has_just_learned();
                 }
             }
-            Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) => {}
+            Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) | Event::KeyReplaced(_) => {}
             Event::TokenCreated(_) | Event::TokenRevoked(_) => {
                 let tokens = Arc::new(self.state.tokens().clone());
                 *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
@@ -153,16 +165,20 @@ impl SnapshotWriter {
         }
         let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
         let due = number >= self.last + self.every || (finally && number > self.last);
-        if !due || !idle {
+        if !due || !idle || matches!(self.seal, SnapshotSeal::NoKey) {
             return;
         }
         self.last = number;
-        let (body, file) = (state.snapshot(), self.file.clone());
+        let (body, file, seal) = (state.snapshot(), self.file.clone(), self.seal.clone());
         let write = move || {
             // If this fails, the next start takes longer; nothing is lost.
             if let Ok(body) = serde_json::to_vec(&body) {
                 let snapshot = StoredSnapshot { number, hash, body };
-                drop(file.write(SNAPSHOT_FORMAT, env!("CARGO_PKG_VERSION"), &snapshot));
+                let program = env!("CARGO_PKG_VERSION");
+                drop(match seal {
+                    SnapshotSeal::Signed(notary) => file.write_signed(SNAPSHOT_FORMAT, program, &snapshot, &notary),
+                    _ => file.write(SNAPSHOT_FORMAT, program, &snapshot),
+                });
             }
         };
         if finally {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rarely_error::{Action, Explain, Remedy};
-use rarely_store::StoreError;
+use rarely_store::{SnapshotFault, StoreError};
 
 use crate::objection::Objection;
 use crate::replay::ReplayError;
@@ -17,6 +17,9 @@ pub enum StartError {
     /// The log cannot be replayed.
     #[error("the log cannot be replayed: {0}")]
     Replay(#[from] ReplayError),
+    /// The snapshot was tampered with.
+    #[error(transparent)]
+    Snapshot(SnapshotFault),
     /// A thread cannot be started.
     #[error("a thread could not be started: {0}")]
     Thread(#[source] std::io::Error),
@@ -66,6 +69,7 @@ impl Explain for StartError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Store(error) => error.remedy(),
+            Self::Snapshot(fault) => fault.remedy(),
             Self::Replay(_) => {
                 Some(Remedy::with("restore a backup, or {action} to find the first invalid event", Action::VerifyLog))
             }

@@ -1,6 +1,7 @@
 //! Tests of live policies over a store.
 
 mod audit;
+mod checkpointing;
 mod embed_engine;
 mod engine;
 mod engine_state;

@@ -147,6 +147,7 @@ pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> A
         clock: Arc::new(move || now.load(Ordering::SeqCst)),
         draw: Arc::new(|_, _| Vec::new()),
         snapshot_every,
+        checkpoints: None,
     };
     Engine::start(path, options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -70,6 +70,7 @@ impl TestService {
             clock: Arc::new(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 1_000_000,
+            checkpoints: None,
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));

@@ -111,6 +111,7 @@ impl Service {
                     .collect()
             }),
             snapshot_every: 1_000_000,
+            checkpoints: None,
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));

@@ -18,3 +18,4 @@ mod route;
 mod signing;
 mod support;
 mod tokens;
+mod transparency;

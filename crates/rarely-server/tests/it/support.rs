@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use rarely_live::engine::{Durability, EngineOptions, SNAPSHOT_FORMAT};
+use rarely_live::engine::{CheckpointOptions, Durability, EngineOptions, SNAPSHOT_FORMAT};
 use rarely_live::{Engine, PolicyState, Role, TokenGrant, audit};
 use rarely_server::{App, ServiceSettings, openapi, router};
-use rarely_store::{SnapshotFile, SqliteLog};
+use rarely_store::{SigningKeyFile, SnapshotFile, SqliteLog};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -68,18 +68,32 @@ impl Service {
     /// A service on an empty store.
     pub(crate) fn new() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-        let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)));
+        let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)), false);
         service.admin = service.token("admin", &[Role::Admin], None);
         service
     }
 
-    fn open(folder: Arc<TempDir>, clock: Arc<AtomicU64>) -> Self {
+    /// A service on an empty store with a signing key. Checkpoints are signed only when a test does it.
+    pub(crate) fn signing() -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)), true);
+        service.admin = service.token("admin", &[Role::Admin], None);
+        service
+    }
+
+    fn open(folder: Arc<TempDir>, clock: Arc<AtomicU64>, signs: bool) -> Self {
+        let checkpoints = signs.then(|| CheckpointOptions {
+            key_file: SigningKeyFile::at(&folder.path().join("key")),
+            every: u64::MAX,
+            publish: Arc::new(|_, _| {}),
+        });
         let time = clock.clone();
         let options = EngineOptions {
             durability: Durability::Relaxed,
             clock: Arc::new(move || time.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 100_000,
+            checkpoints,
         };
         let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).expect("a store");
         let settings = ServiceSettings { secure: false, version: "0.0.0" };
@@ -92,7 +106,7 @@ impl Service {
         let (folder, clock, admin) = (self.folder.clone(), self.clock.clone(), self.admin.clone());
         tokio::task::block_in_place(|| self.app.engine.stop());
         drop(self);
-        Self { admin, ..Self::open(folder, clock) }
+        Self { admin, ..Self::open(folder, clock, false) }
     }
 
     pub(crate) fn store(&self) -> PathBuf {

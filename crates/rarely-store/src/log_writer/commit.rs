@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::Guards;
 use super::queue::{Batch, Queue};
 use crate::entry::{Head, KeyedEntry, LogEntry};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
-use crate::witness::HeadWitness;
+use crate::hash::Hash;
 
 /// Called with every committed group.
 pub(super) type OnCommit<P> = Box<dyn FnMut(Vec<(LogEntry, Option<P>)>) + Send>;
@@ -19,7 +20,7 @@ pub(super) struct CommitThread<P> {
     /// The last entry that is on disk and was passed to `on_commit`.
     head: Head,
     last_time_ms: u64,
-    witness: Option<HeadWitness>,
+    guards: Guards,
     on_commit: OnCommit<P>,
     publish: watch::Sender<u64>,
     /// The failure after which the end of the log is unknown.
@@ -31,11 +32,11 @@ impl<P> CommitThread<P> {
         log: Arc<dyn EventLog>,
         queue: Arc<Queue<P>>,
         head: Head,
-        witness: Option<HeadWitness>,
+        guards: Guards,
         on_commit: OnCommit<P>,
         publish: watch::Sender<u64>,
     ) -> Self {
-        Self { log, queue, head, last_time_ms: 0, witness, on_commit, publish, unsettled: None }
+        Self { log, queue, head, last_time_ms: 0, guards, on_commit, publish, unsettled: None }
     }
 
     pub(super) fn run(mut self) {
@@ -81,7 +82,7 @@ impl<P> CommitThread<P> {
     }
 
     fn deliver(&mut self, head: Head, batch: Batch<P>) {
-        self.advance(head);
+        self.advance(head, batch.entries.iter().map(|keyed| &keyed.entry.hash));
         let entries = batch.entries.into_iter().map(|keyed| keyed.entry);
         // Before anybody acts on the entries: whoever sees an effect of an entry must find the entry.
         self.publish.send_replace(head.number);
@@ -103,15 +104,18 @@ impl<P> CommitThread<P> {
             let Some(last) = found.last() else { return Ok(()) };
             let head = Head { number: last.number, hash: last.hash };
             self.last_time_ms = last.time_ms;
-            self.advance(head);
+            self.advance(head, found.iter().map(|entry| &entry.hash));
             self.publish.send_replace(head.number);
             (self.on_commit)(found.into_iter().map(|entry| (entry, None)).collect());
         }
     }
 
-    fn advance(&mut self, head: Head) {
+    fn advance<'a>(&mut self, head: Head, hashes: impl Iterator<Item = &'a Hash>) {
         self.head = head;
-        if let Some(witness) = &mut self.witness {
+        if let Some(notary) = &self.guards.notary {
+            notary.extend(hashes);
+        }
+        if let Some(witness) = &mut self.guards.witness {
             // If this fails, the witness stays at an earlier entry, and the next commit tries again.
             let _ = witness.record(head);
         }

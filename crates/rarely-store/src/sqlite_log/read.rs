@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{CachedStatement, Connection, OpenFlags, OptionalExtension, Params, Row};
 
-use super::{BUSY_TIMEOUT, signed};
+use super::{BUSY_TIMEOUT, schema, signed};
 use crate::entry::{LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::hash::Hash;
@@ -148,6 +148,48 @@ pub(super) fn entries_before(
 pub(super) fn find(connection: &Connection, key: &LookupKey) -> Result<Option<u64>, rusqlite::Error> {
     let mut found = connection.prepare_cached("SELECT number FROM marks WHERE mark = ?1")?;
     found.query_row([key.as_bytes()], |row| unsigned(row, 0)).optional()
+}
+
+pub(super) fn hashes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Hash>, rusqlite::Error> {
+    let Ok(after) = signed(after) else { return Ok(Vec::new()) };
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut found = connection.prepare_cached("SELECT hash FROM events WHERE number > ?1 ORDER BY number LIMIT ?2")?;
+    found.query_map([after, limit], |row| hash(row, 0))?.collect()
+}
+
+pub(super) fn tree_blocks(connection: &Connection) -> Result<Vec<Hash>, rusqlite::Error> {
+    if !schema::has_tree(connection)? {
+        return Ok(Vec::new());
+    }
+    let mut found = connection.prepare_cached("SELECT block, root FROM tree ORDER BY block")?;
+    let mut rows = found.query([])?;
+    let mut blocks = Vec::new();
+    while let Some(row) = rows.next()? {
+        // What follows a gap is not used.
+        if unsigned(row, 0)? != blocks.len() as u64 {
+            break;
+        }
+        blocks.push(hash(row, 1)?);
+    }
+    Ok(blocks)
+}
+
+/// The notes of checkpoints of sizes above `after`; with `last`, only the greatest.
+pub(super) fn checkpoints(
+    connection: &Connection,
+    after: Option<u64>,
+    last: bool,
+) -> Result<Vec<String>, rusqlite::Error> {
+    if !schema::has_tree(connection)? {
+        return Ok(Vec::new());
+    }
+    let after = after.map_or(Ok(-1), signed)?;
+    let mut found = connection.prepare_cached(if last {
+        "SELECT note FROM checkpoints WHERE size > ?1 ORDER BY size DESC LIMIT 1"
+    } else {
+        "SELECT note FROM checkpoints WHERE size > ?1 ORDER BY size"
+    })?;
+    found.query_map([after], |row| row.get(0))?.collect()
 }
 
 /// Visits every key. Returns the first one whose checksum does not match.

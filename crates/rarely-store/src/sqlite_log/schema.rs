@@ -15,6 +15,11 @@ pub(super) const INSERT_EVENT: &str =
 pub(super) const UPSERT_KEY: &str = "INSERT INTO marks(mark, number, seal) VALUES (?1, ?2, ?3) \
      ON CONFLICT(mark) DO UPDATE SET number = excluded.number, seal = excluded.seal";
 
+pub(super) const UPSERT_CHECKPOINT: &str = "INSERT INTO checkpoints(size, note) VALUES (?1, ?2) \
+     ON CONFLICT(size) DO UPDATE SET note = excluded.note";
+pub(super) const UPSERT_BLOCK: &str = "INSERT INTO tree(block, root) VALUES (?1, ?2) \
+     ON CONFLICT(block) DO UPDATE SET root = excluded.root";
+
 // The index contains the row's number anyway, and in that order. Naming it would store it twice, and only one of the two
 // would be checked.
 const TABLES: &str = "
@@ -40,6 +45,18 @@ CREATE TABLE meta(
 INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
 ";
 
+// Later than the others. A program that does not know them leaves them alone, and what is missing is computed again.
+const TREE_TABLES: &str = "
+CREATE TABLE IF NOT EXISTS tree(
+  block INTEGER PRIMARY KEY,
+  root  BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS checkpoints(
+  size INTEGER PRIMARY KEY,
+  note TEXT NOT NULL
+) STRICT;
+";
+
 /// Creates the tables in an empty database, or checks an existing one. Returns the store's id.
 pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, StoreError> {
     let wrap = |error| StoreError::database("opening the store", path, error);
@@ -51,6 +68,9 @@ pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, St
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(wrap)?;
     if mode.eq_ignore_ascii_case("wal") {
+        if !has_tree(connection).map_err(wrap)? {
+            connection.execute_batch(TREE_TABLES).map_err(wrap)?;
+        }
         return Ok(id);
     }
     Err(StoreError::Io {
@@ -85,6 +105,12 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<String, Stor
     })
 }
 
+/// Whether the tables of the tree exist. A store that only older versions have written lacks them.
+pub(super) fn has_tree(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let found = "SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('tree', 'checkpoints')";
+    connection.query_row(found, [], |row| row.get(0))
+}
+
 fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
@@ -96,6 +122,7 @@ fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     // Another process may have created them while we waited for the transaction.
     if is_empty(&transaction)? {
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(TREE_TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", i64::try_from(FORMAT).unwrap_or(i64::MAX))?;
     }

@@ -78,6 +78,13 @@ pub(crate) fn head(log: &dyn EventLog) -> Head {
     log.head().unwrap().map_or(Head::EMPTY, |(number, hash)| Head { number, hash })
 }
 
+/// An entry with this number, not yet chained.
+pub(crate) fn said_entry(number: u64) -> LogEntry {
+    let body = format!("{{\"said\":\"{number}\"}}");
+    let (actor, kind) = ("ann".to_owned(), "said".to_owned());
+    LogEntry { number, time_ms: number, actor, policy: 0, kind, body, hash: rarely_store::Hash::ZERO }
+}
+
 /// Chains entries that follow `after`.
 pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = LogEntry>) -> Vec<KeyedEntry> {
     let mut previous = after.hash;

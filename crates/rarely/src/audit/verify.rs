@@ -8,13 +8,15 @@ use indicatif::ProgressBar;
 use rarely_error::Explain;
 use rarely_live::audit::{AuditFault, AuditSummary, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
+use rarely_live::event::KeyReplaced;
 use rarely_live::replay::ReplayError;
 use rarely_store::{
-    ChainFault, EventLog as _, Head, HeadWitness, SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock,
-    StoredSnapshot, backup,
+    ChainFault, EventLog as _, Head, HeadWitness, NoteKey, SnapshotFault, SnapshotFile, SqliteLog, StoreError,
+    StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup, tree_root, verify_tree,
 };
 use serde_json::json;
 
+use super::held::Held;
 use crate::failure::{Failure, OrFail as _, worded};
 use crate::output::{OutputFormat, print, print_json, say};
 
@@ -36,12 +38,12 @@ impl Inconsistency {
     }
 }
 
-pub(super) fn run(store: &Path, recorded: Option<Head>, format: OutputFormat) -> Result<ExitCode, Failure> {
-    match check(store, recorded)? {
-        Ok((findings, witnessed)) => {
+pub(super) fn run(store: &Path, held: &Held, format: OutputFormat) -> Result<ExitCode, Failure> {
+    match check(store, held)? {
+        Ok(verified) => {
             match format {
-                OutputFormat::Table => print(&table(&findings, witnessed))?,
-                OutputFormat::Json => print_json(&answer(&findings, witnessed))?,
+                OutputFormat::Table => print(&table(&verified))?,
+                OutputFormat::Json => print_json(&answer(&verified))?,
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -58,15 +60,26 @@ pub(super) fn run(store: &Path, recorded: Option<Head>, format: OutputFormat) ->
     }
 }
 
-type Checked = Result<(AuditSummary, Option<u64>), Inconsistency>;
+/// Everything that was checked.
+struct Verified {
+    findings: AuditSummary,
+    /// The last acknowledged event.
+    witnessed: Option<u64>,
+    /// What the checkpoints show; `None` without a key.
+    tree: Option<(NoteKey, TreeSummary)>,
+    /// Checkpoints in the store.
+    checkpoints: usize,
+}
+
+type Checked = Result<Verified, Inconsistency>;
 
 /// The audit's result; an error if the audit could not run.
-fn check(store: &Path, recorded: Option<Head>) -> Result<Checked, Failure> {
+fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
     if !store.exists() {
         return Err(StoreError::Missing { path: store.to_owned() }.into());
     }
     // Read witness and snapshot before the log: it only grows, so it must contain what they name.
-    let witness = HeadWitness::path(store).exists().then(|| HeadWitness::open(store)).transpose()?;
+    let witness = HeadWitness::open_read_only(store)?;
     let snapshot_file = SnapshotFile::beside(store);
     let (place, _held) = match unchanging(store) {
         Ok(place) => place,
@@ -84,22 +97,8 @@ fn check(store: &Path, recorded: Option<Head>) -> Result<Checked, Failure> {
             other => unreadable(other),
         };
     }
-    if let Some(Head { number, hash }) = recorded {
-        match log.entry(number)? {
-            Some(entry) if entry.hash == hash => {}
-            Some(entry) => {
-                return Ok(Err(Inconsistency::of_recorded_head(
-                    number,
-                    format!("event {number} has the hash {}, but {hash} was recorded elsewhere", entry.hash),
-                )));
-            }
-            None => {
-                return Ok(Err(Inconsistency::of_recorded_head(
-                    number,
-                    format!("event {number} was recorded elsewhere, but is not in the log"),
-                )));
-            }
-        }
+    if let Some(inconsistency) = held.head.map(|head| recorded_head(&log, head)).transpose()?.flatten() {
+        return Ok(Err(inconsistency));
     }
     let snapshot = match read(&snapshot_file, &log)? {
         Ok(snapshot) => snapshot,
@@ -110,11 +109,54 @@ fn check(store: &Path, recorded: Option<Head>) -> Result<Checked, Failure> {
     let verified = verify(&log, snapshot.as_ref(), |number| bar.set_position(number));
     bar.finish_and_clear();
     let witnessed = witness.and_then(|witness| witness.seen()).map(|seen| seen.number);
-    match verified {
-        Ok(findings) => Ok(Ok((findings, witnessed))),
-        Err(AuditFault::Replay(ReplayError::Store(error))) => unreadable(error),
-        Err(fault) => Ok(Err(Inconsistency::new(fault.event(), &fault))),
+    let findings = match verified {
+        Ok(findings) => findings,
+        Err(AuditFault::Replay(ReplayError::Store(error))) => return unreadable(error),
+        Err(fault) => return Ok(Err(Inconsistency::new(fault.event(), &fault))),
+    };
+    let checkpoints = log.checkpoints(None)?.len();
+    let tree = match signed(&log, &snapshot_file, held, &findings) {
+        Ok(tree) => tree,
+        Err(SnapshotFault::Log(StoreError::Tree(fault))) => {
+            return Ok(Err(Inconsistency::new(Some(fault.number()), &fault)));
+        }
+        Err(SnapshotFault::Log(error)) => return unreadable(error),
+        Err(fault) => return Ok(Err(Inconsistency::new(None, &fault))),
+    };
+    Ok(Ok(Verified { findings, witnessed, tree, checkpoints }))
+}
+
+/// Compares the log with an event's hash that was recorded elsewhere.
+fn recorded_head(log: &SqliteLog, Head { number, hash }: Head) -> Result<Option<Inconsistency>, Failure> {
+    let what = match log.entry(number)? {
+        Some(entry) if entry.hash == hash => return Ok(None),
+        Some(entry) => format!("event {number} has the hash {}, but {hash} was recorded elsewhere", entry.hash),
+        None => format!("event {number} was recorded elsewhere, but is not in the log"),
+    };
+    Ok(Some(Inconsistency::of_recorded_head(number, what)))
+}
+
+/// Compares the log and its snapshot with what was signed; `None` without a key.
+fn signed(
+    log: &SqliteLog,
+    snapshot: &SnapshotFile,
+    held: &Held,
+    findings: &AuditSummary,
+) -> Result<Option<(NoteKey, TreeSummary)>, SnapshotFault> {
+    let Some(key) = &held.key else { return Ok(None) };
+    let trusted = KeyReplaced::trusted(key, &findings.key_replacements);
+    let tree = verify_tree(log, &held.checkpoints, &trusted)?;
+    if tree.checkpoints == held.checkpoints.len() as u64 && held.key_named {
+        return Err(StoreError::from(TreeFault::NoCheckpoint { key: key.clone() }).into());
     }
+    if tree.checkpoints > 0 && findings.snapshot.is_some() {
+        let read = snapshot.read_signed(SNAPSHOT_FORMAT, log, &trusted, |number| tree_root(log, number));
+        // A running server may have replaced it since it was compared.
+        if let Err(fault @ (SnapshotFault::Forged { .. } | SnapshotFault::Unsigned { .. })) = read {
+            return Err(fault);
+        }
+    }
+    Ok(Some((key.clone(), tree)))
 }
 
 /// A damaged file is a finding; a file that the system does not let us read is an error.
@@ -185,8 +227,9 @@ fn unchanging(store: &Path) -> Result<(AuditedStore, Option<StoreLock>), StoreEr
     }
 }
 
-fn table(findings: &AuditSummary, witnessed: Option<u64>) -> String {
-    let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot } = findings;
+fn table(verified: &Verified) -> String {
+    let Verified { findings, witnessed, .. } = verified;
+    let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot, .. } = findings;
     let snapshot = snapshot.map_or_else(
         || "there is no snapshot to compare".to_owned(),
         |number| format!("the snapshot of event {number} equals the log's state, bit for bit"),
@@ -196,14 +239,49 @@ fn table(findings: &AuditSummary, witnessed: Option<u64>) -> String {
         |number| format!("event {number}, the last acknowledged, is in the log"),
     );
     format!(
-        "the log is consistent\n  {} events, each chained to the one before\n  {decisions} decisions drawn again, with the same result\n  \
+        "the log is consistent\n  {} events, each chained to the one before\n  {}\n  {decisions} decisions drawn again, with the same result\n  \
          {outcomes} outcomes and corrections\n  {reviews} reviews computed again\n  {proposals} proposals computed again\n  \
          {versions} versions of {policies} policies, each explained by an event\n  {snapshot}\n  {witness}\n  head {}:{}\n",
-        head.number, head.number, head.hash
+        head.number,
+        signatures(verified),
+        head.number,
+        head.hash
     )
 }
 
-fn answer(findings: &AuditSummary, witnessed: Option<u64>) -> serde_json::Value {
+/// What the checkpoints show, in a sentence.
+fn signatures(verified: &Verified) -> String {
+    match &verified.tree {
+        None if verified.checkpoints == 0 => "no checkpoint was ever signed".to_owned(),
+        None => format!("{} signed checkpoints, not checked: give their public key with --key", verified.checkpoints),
+        Some((key, TreeSummary { checkpoints: 0, .. })) => format!("no checkpoint is signed with the key {key}"),
+        Some((_, tree)) => {
+            let TreeSummary { size, checkpoints, by_other_keys, covered, .. } = *tree;
+            let others = match by_other_keys {
+                0 => String::new(),
+                more => format!("; {more} more by other keys"),
+            };
+            let rest = match size - covered {
+                0 => "all events".to_owned(),
+                more => format!("events 1 to {covered}; {more} later events are not signed yet"),
+            };
+            format!("{checkpoints} signed checkpoints{others}; they cover {rest}")
+        }
+    }
+}
+
+fn answer(verified: &Verified) -> serde_json::Value {
+    let findings = &verified.findings;
+    let tree = verified.tree.as_ref().map(|(key, tree)| {
+        json!({
+            "key": key,
+            "size": tree.size,
+            "root": tree.root,
+            "checkpoints": tree.checkpoints,
+            "by_other_keys": tree.by_other_keys,
+            "covered": tree.covered,
+        })
+    });
     json!({
         "fits": true,
         "head": { "number": findings.head.number, "hash": findings.head.hash },
@@ -214,6 +292,8 @@ fn answer(findings: &AuditSummary, witnessed: Option<u64>) -> serde_json::Value 
         "proposals": findings.proposals,
         "versions": findings.versions,
         "snapshot": findings.snapshot,
-        "witnessed": witnessed,
+        "witnessed": verified.witnessed,
+        "checkpoints": verified.checkpoints,
+        "signed": tree,
     })
 }

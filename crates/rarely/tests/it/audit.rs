@@ -32,3 +32,86 @@ fn an_audit_names_the_event_that_was_changed() {
     let missing = place.rarely("audit verify --store none.db").output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
 }
+
+/// Rewrites the reason of the first event that has this text, and computes the chain again.
+fn rewrite(place: &Place, from: &str, to: &str) {
+    use rarely_store::{EventLog as _, Hash, HeadWitness, SqliteLog};
+    let entries = SqliteLog::open_read_only(&place.path("s.db")).unwrap().entries(0, None, 1000).unwrap();
+    let database = rusqlite::Connection::open(place.path("s.db")).unwrap();
+    let mut previous = Hash::ZERO;
+    for mut entry in entries {
+        entry.body = entry.body.replacen(from, to, 1);
+        previous = entry.expected_hash(&previous);
+        let number = i64::try_from(entry.number).unwrap();
+        let changed = database.execute(
+            "UPDATE events SET body = ?1, hash = ?2 WHERE number = ?3",
+            rusqlite::params![entry.body, &previous.0[..], number],
+        );
+        assert_eq!(changed.unwrap(), 1);
+    }
+    drop(database);
+    let log = SqliteLog::open_read_only(&place.path("s.db")).unwrap();
+    HeadWitness::open(&place.path("s.db")).unwrap().accept_loss(&log).unwrap();
+    fs::remove_file(place.path("s.db.snapshot")).unwrap();
+}
+
+#[test]
+fn a_log_whose_chain_was_computed_again_is_found() {
+    let place = Place::new();
+    used(&place);
+    let server = Server::start(&place, "--witness file:held.txt --checkpoint-every 1");
+    let key = server.heard.iter().find_map(|line| line.strip_prefix("checkpoints are signed with the key ")).unwrap();
+    place.write("log.pub", format!("{key}\n"));
+    place.write("other.pub", format!("{}\n", rarely_store::NoteSigner::generate("rarely/other").key()));
+    server.stop();
+    assert!(place.done("token create --store s.db --name ann --role read").status.success());
+    Server::start(&place, "--witness file:held.txt").stop();
+    assert!(place.text("held.txt").matches("rarely/").count() >= 2, "{}", place.text("held.txt"));
+    let verify = "audit verify --store s.db --key log.pub --checkpoint held.txt";
+    let fits = data(&place.done(verify));
+    assert!(fits.contains("they cover all events"), "{fits}");
+    let json: serde_json::Value = serde_json::from_str(&data(&place.done(&format!("{verify} --format json")))).unwrap();
+    assert_eq!((&json["signed"]["covered"], &json["signed"]["by_other_keys"]), (&6.into(), &0.into()));
+    let other = place.rarely("audit verify --store s.db --key other.pub").output().unwrap();
+    assert_eq!(other.status.code(), Some(1), "{}", talk(&other));
+    let nothing = place.rarely("audit verify --store s.db --key nonsense").output().unwrap();
+    assert_eq!(nothing.status.code(), Some(2), "{}", talk(&nothing));
+
+    rewrite(&place, "\"ann\"", "\"eve\"");
+    fs::rename(place.path("s.db.signing-key"), place.path("stolen")).unwrap();
+    let unsigned = place.rarely("audit verify --store s.db").output().unwrap();
+    assert_eq!(unsigned.status.code(), Some(0), "without the key nobody can tell: {}", data(&unsigned));
+    assert!(data(&unsigned).contains("--key"), "{}", data(&unsigned));
+    let found = place.rarely(verify).output().unwrap();
+    assert_eq!(found.status.code(), Some(1), "{}", talk(&found));
+    assert!(data(&found).contains("tampering"), "{}", data(&found));
+    fs::rename(place.path("stolen"), place.path("s.db.signing-key")).unwrap();
+    let refused = place.rarely("serve --store s.db --listen 127.0.0.1:0").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(talk(&refused).contains("tampering"), "{}", talk(&refused));
+}
+
+#[test]
+fn a_key_is_replaced_and_the_old_one_still_verifies() {
+    let place = Place::new();
+    used(&place);
+    let server = Server::start(&place, "--witness file:held.txt");
+    let key = server.heard.iter().find_map(|line| line.strip_prefix("checkpoints are signed with the key ")).unwrap();
+    place.write("old.pub", key);
+    server.stop();
+    let new = data(&place.done("store rotate-key --store s.db"));
+    place.write("new.pub", &new);
+    assert_ne!(new.trim(), place.text("old.pub"));
+    let server = Server::start(&place, "");
+    assert!(server.heard.iter().any(|line| line.contains(new.trim())), "{:?}", server.heard);
+    server.stop();
+    for key in ["old.pub", "new.pub"] {
+        let fits = data(&place.done(&format!("audit verify --store s.db --key {key}")));
+        assert!(fits.contains("they cover all events"), "{fits}");
+    }
+    fs::remove_file(place.path("s.db.signing-key")).unwrap();
+    let refused = place.rarely("serve --store s.db --listen 127.0.0.1:0").output().unwrap();
+    assert!(talk(&refused).contains("rotate-key --lost"), "{}", talk(&refused));
+    place.done("store rotate-key --store s.db --lost");
+    Server::start(&place, "").stop();
+}

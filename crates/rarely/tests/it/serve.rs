@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::program::{Place, talk};
-use crate::server::Server;
+use crate::server::{Server, used};
 
 #[test]
 fn the_first_token_is_shown_once() {
@@ -90,4 +90,70 @@ fn a_server_that_cannot_start_says_why() {
     assert!(talk(&taken).contains("--listen"), "{}", talk(&taken));
     let token = place.rarely("token list --store s.db").output().unwrap();
     assert!(token.status.code() == Some(2) && talk(&token).contains("--url"), "{}", talk(&token));
+}
+
+/// A witness of the C2SP protocol: it answers with its signature of the checkpoint, first after a conflict.
+#[test]
+fn witnesses_get_checkpoints_and_their_signatures_are_kept() {
+    use rarely_store::{EventLog as _, NoteSigner, NoteVerdict, SqliteLog};
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    let place = Place::new();
+    let witness = NoteSigner::generate("witness.example");
+    let key = witness.key().clone();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (send, bodies) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for (at, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut length, mut line) = (0, String::new());
+            while reader.read_line(&mut line).is_ok_and(|read| read > 0) && line.trim() != "" {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let body = String::from_utf8(body).unwrap();
+            let (_, note) = body.split_once("\n\n").unwrap();
+            let text = format!("{}\n", note.split("\n\n").next().unwrap());
+            let (status, answer) = match at {
+                0 => ("409 Conflict", "1\n".to_owned()),
+                _ => ("200 OK", format!("{}\n", witness.sign_note(&text).lines().last().unwrap())),
+            };
+            write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}",
+                answer.len()
+            )
+            .unwrap();
+            drop(send.send(body));
+        }
+    });
+    used(&place);
+    let options = format!("--witness http://127.0.0.1:{port}/add-checkpoint --witness-key {key} --checkpoint-every 1");
+    let server = Server::start(&place, &options);
+    let token = place.text("admin.token").trim().to_owned();
+    server.post(&token, "/v1/tokens", "application/json", "{\"name\": \"ann\", \"roles\": [\"read\"]}");
+    let patience = std::time::Duration::from_secs(60);
+    let first = bodies.recv_timeout(patience).expect("a request");
+    assert!(first.starts_with("old 0\n\n"), "{first}");
+    let second = bodies.recv_timeout(patience).expect("a second attempt");
+    assert!(second.starts_with("old 1\n") && !second.starts_with("old 1\n\n"), "with a proof: {second}");
+    let until = std::time::Instant::now() + patience;
+    let signed = || {
+        let log = SqliteLog::open_read_only(&place.path("s.db")).unwrap();
+        log.checkpoints(None).unwrap().iter().any(|kept| kept.verdict(&key) == NoteVerdict::Signed)
+    };
+    while !signed() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert!(signed(), "the cosignature is kept");
+    server.stop();
+    place.done("audit verify --store s.db");
+    let refused = place.rarely("serve --store s.db --witness http://example.org/x").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(talk(&refused).contains("file:PATH"), "{}", talk(&refused));
 }

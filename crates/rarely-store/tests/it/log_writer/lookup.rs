@@ -5,7 +5,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use rarely_store::{
-    EventLog, Hash, KeyedEntry, LogEntry, LogWriter, Lookup, LookupKey, MemoryLog, Receipt, StoreError, verify_chain,
+    EventLog, Hash, KeyedEntry, LogEntry, LogWriter, Lookup, LookupKey, MemoryLog, Receipt, SignedCheckpoint,
+    StoreError, verify_chain,
 };
 
 use crate::support::{Folder, all, marked, said, say, writer};
@@ -106,6 +107,15 @@ impl EventLog for Held {
     }
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError> {
         self.log.find(key)
+    }
+    fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {
+        self.log.keep_checkpoint(checkpoint, first, blocks)
+    }
+    fn checkpoints(&self, after: Option<u64>) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        self.log.checkpoints(after)
+    }
+    fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError> {
+        self.log.tree_blocks()
     }
     fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError> {
         self.log.lookup_keys(visit)
