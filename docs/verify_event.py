@@ -33,7 +33,9 @@ def verify(key: str, answer: dict) -> None:
         index, last = index >> 1, last >> 1
     text, signatures = answer["checkpoint"].split("\n\n", 1)
     name, key_id, public = key.strip().split("+", 2)
-    assert last == 0 and text.split("\n") == [name, str(size), base64.b64encode(node).decode()], "not in the signed tree"
+    assert last == 0 and text.split("\n") == [name, str(size), base64.b64encode(node).decode()], (
+        "not in the signed tree"
+    )
     signed = [base64.b64decode(line.split(" ")[2]) for line in signatures.splitlines() if line.split(" ")[1] == name]
     signature = next(signature for signature in signed if signature[:4].hex() == key_id)
     Ed25519PublicKey.from_public_bytes(base64.b64decode(public)[1:]).verify(signature[4:], text.encode() + b"\n")

@@ -101,7 +101,8 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
         println!("proposal {}: {}", proposal.number, proposal.rule.words(&policy.document).join("; "));
 
         // 4. A person signs, and the new rule decides from now on.
-        let signature = Signature { meaning: "I approve this change".into(), reason: "the evidence is clear".into() };
+        let (meaning, reason) = ("I approve this change".into(), "the evidence is clear".into());
+        let signature = Signature { meaning, reason, by_key: None };
         engine.approve(&policy, "ann", proposal.number, signature)?;
         println!("version in force: {}", policy.decider().version);
     }

@@ -31,6 +31,7 @@ use tokio::sync::watch;
 use crate::engine_state::{EngineSnapshot, EngineState};
 use crate::event::{Drawing, Event};
 use crate::live_policy::DecisionRef;
+use crate::person_key::PersonKeys;
 use crate::token::Tokens;
 use applier::{Applier, SnapshotSeal, SnapshotWriter};
 use block_on::block_on;
@@ -46,7 +47,7 @@ pub use rarely_store::Durability;
 pub use reviewing::RecordedReview;
 
 /// The snapshot format of this version.
-pub const SNAPSHOT_FORMAT: &str = "rarely world 3";
+pub const SNAPSHOT_FORMAT: &str = "rarely world 4";
 /// The default number of events between two snapshots.
 pub const SNAPSHOT_EVERY: u64 = 100_000;
 
@@ -77,7 +78,7 @@ pub struct Engine {
     published: Arc<Published>,
     options: EngineOptions,
     applied: watch::Receiver<u64>,
-    /// Held while a policy is registered, or a token is created or revoked.
+    /// Held while a policy is registered, a token or a key is created or revoked, or a signature is checked and recorded.
     registry: Mutex<()>,
     /// Tells the reviewer which policies are due.
     calls: Mutex<Option<Sender<u64>>>,
@@ -90,6 +91,7 @@ pub struct Engine {
 pub(crate) struct Published {
     policies: RwLock<HashMap<String, Arc<PolicyHandle>>>,
     tokens: RwLock<Arc<Tokens>>,
+    people: RwLock<Arc<PersonKeys>>,
     fault: Mutex<Option<EngineFault>>,
 }
 
@@ -178,6 +180,11 @@ impl Engine {
         self.published.tokens.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The keys of all people.
+    pub fn people(&self) -> Arc<PersonKeys> {
+        self.published.people.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The log.
     pub fn log(&self) -> &Arc<dyn EventLog> {
         self.writer.log()
@@ -259,6 +266,7 @@ impl Published {
         let published = Self {
             policies: RwLock::default(),
             tokens: RwLock::new(Arc::new(state.tokens().clone())),
+            people: RwLock::new(Arc::new(state.people().clone())),
             fault: Mutex::new(None),
         };
         for (id, live) in state.policies() {

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rarely_store::NoteKey;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, KeyReplaced};
+use crate::event::{Event, KeyReplaced, PersonKey};
 use crate::live_policy::{DecisionRef, EventHeader, LivePolicy, PolicyState, inconsistent};
 use crate::objection::Objection;
+use crate::person_key::PersonKeys;
 use crate::token::Tokens;
 
 /// The format of an [`EngineSnapshot`].
@@ -25,6 +26,7 @@ pub struct EngineState {
     names: BTreeMap<String, u64>,
     tokens: Tokens,
     key_replacements: Vec<KeyReplaced>,
+    people: PersonKeys,
     applied: u64,
 }
 
@@ -40,6 +42,9 @@ pub struct EngineSnapshot {
     /// How the key that signs checkpoints was replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub key_replacements: Vec<KeyReplaced>,
+    /// The keys of people.
+    #[serde(default, skip_serializing_if = "PersonKeys::is_empty")]
+    pub people: PersonKeys,
     /// All policies.
     pub policies: Vec<PolicyState>,
 }
@@ -65,6 +70,11 @@ impl EngineState {
     /// All tokens.
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
+    }
+
+    /// The keys of people.
+    pub fn people(&self) -> &PersonKeys {
+        &self.people
     }
 
     /// The key that signs checkpoints, if it was ever replaced.
@@ -140,13 +150,26 @@ impl EngineState {
                 }
                 self.key_replacements.push(replaced.clone());
             }
+            Event::PersonKeyRegistered(PersonKey { person, key }) => {
+                if !self.people.is_free(key) {
+                    return Err(inconsistent(format!("the key {} is registered twice", key.id())));
+                }
+                self.people.register(person, key.clone(), header.time_ms);
+            }
+            Event::PersonKeyRevoked(PersonKey { key, .. }) => {
+                if !self.people.revoke(key, header.time_ms) {
+                    return Err(inconsistent(format!("the key {} does not exist or is already revoked", key.id())));
+                }
+            }
             Event::SignInFailed(_) | Event::Recovered(_) => {}
             _ => {
                 let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
                 if about.is_some_and(|about| about.policy != policy) {
                     return Err(inconsistent("an outcome of another policy's decision"));
                 }
-                live.lock().apply(header, event, about)?;
+                let mut live = live.lock();
+                live.check_keys(&self.people, header.actor, event)?;
+                live.apply(header, event, about)?;
             }
         }
         self.applied = header.number;
@@ -160,6 +183,7 @@ impl EngineState {
             applied: self.applied,
             tokens: self.tokens.clone(),
             key_replacements: self.key_replacements.clone(),
+            people: self.people.clone(),
             policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
         }
     }
@@ -175,8 +199,8 @@ impl EngineState {
                 snapshot.format
             )));
         }
-        let EngineSnapshot { applied, tokens, key_replacements, policies, .. } = snapshot;
-        let mut restored = Self { tokens, key_replacements, applied, ..Self::default() };
+        let EngineSnapshot { applied, tokens, key_replacements, people, policies, .. } = snapshot;
+        let mut restored = Self { tokens, key_replacements, people, applied, ..Self::default() };
         for state in policies {
             let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
             restored.names.insert(live.document().policy().to_owned(), id);

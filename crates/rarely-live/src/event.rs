@@ -1,18 +1,20 @@
 //! The events of the log, and their JSON form.
 
+mod error;
 mod key_replaced;
 
 use rarely_core::{Certificate, Digest, Reason};
-use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::WrittenRule;
 use rarely_review::{CertifiedBy, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::person_key::KeySignature;
 use crate::record::RecordField;
 use crate::token::TokenGrant;
 
-pub use key_replaced::KeyReplaced;
+pub use error::EventError;
+pub use key_replaced::{KeyReplaced, PersonKey};
 
 /// Everything that can happen to policies and tokens. The log stores an event's [kind](Event::kind) and
 /// [body](Event::body); time, actor and policy are fields of the log entry.
@@ -54,6 +56,10 @@ pub enum Event {
     Recovered(Recovered),
     /// The key that signs checkpoints was replaced.
     KeyReplaced(KeyReplaced),
+    /// A person's key was registered.
+    PersonKeyRegistered(PersonKey),
+    /// A person's key was revoked.
+    PersonKeyRevoked(PersonKey),
 }
 
 /// A policy was registered.
@@ -304,6 +310,9 @@ pub struct Signature {
     pub meaning: String,
     /// The reason.
     pub reason: String,
+    /// Made with the person's own key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_key: Option<KeySignature>,
 }
 
 /// A proposal was signed or rejected.
@@ -356,31 +365,6 @@ pub struct Recovered {
     pub log_ended: u64,
     /// The last event that had been acknowledged.
     pub acknowledged: u64,
-}
-
-/// Why a log entry cannot be read as an event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EventError {
-    /// An unknown kind.
-    #[error("unknown event kind {0:?}")]
-    Kind(String),
-    /// An invalid body.
-    #[error("the body of an event of kind {kind:?} is invalid: {problem}")]
-    Body {
-        /// The kind.
-        kind: String,
-        /// The parse error.
-        problem: String,
-    },
-}
-
-impl Explain for EventError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Kind(_) => Some(Remedy::new("use the version of rarely that wrote the log")),
-            Self::Body { .. } => Some(Remedy::with("{action}", Action::RestoreBackup)),
-        }
-    }
 }
 
 /// One table for writing and reading.
@@ -442,4 +426,6 @@ kinds! {
     "sign-in failed" => SignInFailed,
     "recovered" => Recovered,
     "signing key replaced" => KeyReplaced,
+    "person key registered" => PersonKeyRegistered,
+    "person key revoked" => PersonKeyRevoked,
 }

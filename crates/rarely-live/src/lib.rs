@@ -11,7 +11,7 @@
 //! | `learned`, `late_outcomes`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
 //! | `live_policy`, `plan`, `objection` | one policy: applies events; which acts are allowed, and why not |
 //! | `decider` | the rule in force, ready to decide |
-//! | `token` | access tokens and roles |
+//! | `token`, `person_key` | access tokens and roles; keys of people |
 //! | `engine_state`, [`replay`], `lookup_key` | all policies; replaying a log; looking up events |
 //! | [`audit`] | checks a log from the first event to the last |
 //! | [`engine`] | runs live policies over a store: requests in, responses out, each on disk before it is sent |
@@ -31,6 +31,7 @@ mod learned;
 mod live_policy;
 mod lookup_key;
 mod objection;
+mod person_key;
 mod plan;
 mod record;
 pub mod replay;
@@ -48,6 +49,7 @@ pub use late_outcomes::{HeldOutcome, LateOutcomes};
 pub use learned::Learned;
 pub use live_policy::{Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord};
 pub use objection::Objection;
+pub use person_key::{KeySignature, PersonKeyRecord, PersonKeys, SignedStatement};
 pub use record::{RecordError, RecordField, RecordReader};
 pub use review_history::{ReviewHistory, TimedReviewPoint};
 pub use token::{Role, RoleError, TokenError, TokenGrant, TokenRecord, Tokens};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rarely_core::{Arm, Reason};
 use rarely_policy::{Approval, PolicyDocument, WrittenRule};
 use rarely_review::Verdict;
+use rarely_store::Hash;
 use serde::{Deserialize, Serialize};
 
 use crate::decider::{Decider, DecisionBasis};
@@ -70,6 +71,8 @@ pub struct RegistrationRecord {
     pub text: String,
     /// The seed of randomised decisions.
     pub seed: u64,
+    /// The event's hash.
+    pub hash: Hash,
 }
 
 /// Counts of decisions and outcomes.
@@ -106,6 +109,8 @@ pub struct EventHeader<'a> {
     pub time_ms: u64,
     /// Who caused it.
     pub actor: &'a str,
+    /// Its hash.
+    pub hash: Hash,
 }
 
 /// The decision that an outcome or correction refers to.
@@ -142,6 +147,7 @@ impl LivePolicy {
                 author: header.actor.to_owned(),
                 text: registered.document.clone(),
                 seed: registered.seed,
+                hash: header.hash,
             },
             versions: vec![version],
             proposals: Vec::new(),
@@ -409,6 +415,7 @@ impl LivePolicy {
         self.state.proposals.push(ProposalRecord {
             number: proposed.proposal,
             event: header.number,
+            hash: header.hash,
             time_ms: header.time_ms,
             expires_ms: proposed.expires_ms,
             version: proposed.version,

@@ -57,6 +57,26 @@ pub enum Objection {
         /// The version in force.
         in_force: u64,
     },
+    /// The person has a key and did not sign with it.
+    #[error("{name} has a key, so the signature must be made with it")]
+    KeyRequired {
+        /// The person.
+        name: String,
+    },
+    /// The signature was made with a key that is not the person's.
+    #[error("the key {key} is not a key of {name}, or was revoked")]
+    UnknownKey {
+        /// The person.
+        name: String,
+        /// The id of the key.
+        key: String,
+    },
+    /// The signature is not one of this.
+    #[error("the signature of {name} was made for something else, or by another key")]
+    WrongSignature {
+        /// The person.
+        name: String,
+    },
     /// Something that occurs only in a damaged or foreign log.
     #[error("{0}")]
     Inconsistent(String),
@@ -72,6 +92,10 @@ impl Explain for Objection {
             }
             Self::Stopped => Some(Remedy::with("{action} first", Action::ResumePolicy)),
             Self::SignatureIncomplete(part) => Some(Remedy::new(format!("add a {part}, in a few words"))),
+            Self::KeyRequired { .. } | Self::WrongSignature { .. } => {
+                Some(Remedy::new("sign exactly this with your own key, at a shell"))
+            }
+            Self::UnknownKey { .. } => Some(Remedy::new("ask the administrator of the service to register the key")),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }

@@ -2,9 +2,10 @@
 
 use rarely_policy::{Approval, WrittenRule};
 
-use crate::event::Signature;
+use crate::event::{Event, Signature};
 use crate::live_policy::{DAY_MS, ENGINE_ACTOR, EventHeader, LivePolicy, check_complete, inconsistent};
 use crate::objection::Objection;
+use crate::person_key::{PersonKeys, SignedStatement};
 use crate::versions::{ProposalRecord, Version, VersionOrigin};
 
 impl LivePolicy {
@@ -81,6 +82,29 @@ impl LivePolicy {
             self.check_plan(&proposal.rule, header.time_ms)?;
         }
         Ok(())
+    }
+
+    /// Checks that a person who has a key has put a rule in force with it.
+    ///
+    /// # Errors
+    /// [`Objection`] says what is wrong.
+    pub fn check_keys(&self, people: &PersonKeys, actor: &str, event: &Event) -> Result<(), Objection> {
+        let (act, number, signature) = match event {
+            Event::Approved(signed) => ("approve", signed.proposal, &signed.signature),
+            Event::RolledBack(rolled) => ("roll back", rolled.to, &rolled.signature),
+            Event::Proposed(proposed) => match (&proposed.signature, proposed.rollback) {
+                (Some(signature), Some(to)) => ("roll back", to, signature),
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let subject = match event {
+            Event::Approved(_) => self.state().proposals[self.place(number)?].hash,
+            _ => self.state().registration.hash,
+        };
+        let policy = self.document().policy();
+        let Signature { meaning, reason, .. } = signature;
+        people.check(&SignedStatement { act, policy, number, subject, signer: actor, meaning, reason }, signature)
     }
 
     /// Checks whether a proposal may be rejected.

@@ -57,7 +57,7 @@ impl ReplayError {
 
 /// Number, time and actor of an entry.
 pub fn header(entry: &LogEntry) -> EventHeader<'_> {
-    EventHeader { number: entry.number, time_ms: entry.time_ms, actor: &entry.actor }
+    EventHeader { number: entry.number, time_ms: entry.time_ms, actor: &entry.actor, hash: entry.hash }
 }
 
 /// The event in an entry.

@@ -1,6 +1,7 @@
 //! The versions of a policy, and its proposals.
 
 use rarely_policy::WrittenRule;
+use rarely_store::Hash;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Signature;
@@ -64,6 +65,8 @@ pub struct ProposalRecord {
     pub number: u64,
     /// Its event.
     pub event: u64,
+    /// That event's hash, which signatures are about.
+    pub hash: Hash,
     /// When it was made.
     pub time_ms: u64,
     /// From this time on it can no longer be signed.

@@ -45,7 +45,13 @@ def test_events_are_verified_without_the_program(tmp_path: Path) -> None:
         proofs = [proof(running, number) for number in range(1, 8)]
     for answer in proofs:
         VERIFY(key, answer)
-    changes: list[tuple[str, Any]] = [("actor", "mallory"), ("body", "{}"), ("time_ms", 1), ("policy", 3), ("kind", "said")]
+    changes: list[tuple[str, Any]] = [
+        ("actor", "mallory"),
+        ("body", "{}"),
+        ("time_ms", 1),
+        ("policy", 3),
+        ("kind", "said"),
+    ]
     for field, value in changes:
         with pytest.raises(AssertionError):
             VERIFY(key, {**proofs[2], "event": {**proofs[2]["event"], field: value}})

@@ -59,7 +59,9 @@ impl From<ReviewError> for ServiceError {
 pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
     match error {
         ServiceError::Token(_) => StatusCode::UNAUTHORIZED,
-        ServiceError::Change(ChangeError::Objection(Objection::NoProposal(_)) | ChangeError::NoToken(_))
+        ServiceError::Change(
+            ChangeError::Objection(Objection::NoProposal(_)) | ChangeError::NoToken(_) | ChangeError::NoPersonKey(_),
+        )
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
         ServiceError::Change(
             ChangeError::Objection(Objection::NoVersion(_) | Objection::SignatureIncomplete(_))
@@ -71,7 +73,12 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         | ServiceError::Value(_)
         | ServiceError::Name(_)
         | ServiceError::Store(StoreError::Proof { .. }) => StatusCode::UNPROCESSABLE_ENTITY,
-        ServiceError::Change(ChangeError::Objection(_) | ChangeError::NameTaken(_) | ChangeError::Review(_))
+        ServiceError::Change(
+            ChangeError::Objection(_)
+            | ChangeError::NameTaken(_)
+            | ChangeError::PersonKeyTaken(_)
+            | ChangeError::Review(_),
+        )
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::KeyTaken { .. },
@@ -91,7 +98,8 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::Objection(Objection::NoVersion(_))) => "to",
         ServiceError::Change(ChangeError::Objection(Objection::SignatureIncomplete(field))) => field,
         ServiceError::Change(ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise) => "document",
-        ServiceError::Change(ChangeError::NoToken(_)) => "id",
+        ServiceError::Change(ChangeError::NoToken(_) | ChangeError::NoPersonKey(_)) => "id",
+        ServiceError::Change(ChangeError::PersonKeyTaken(_)) => "key",
         ServiceError::Decide(DecisionError::KeyTaken { .. }) | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => {
             "key"
         }

@@ -216,6 +216,6 @@ fn meaning(name: &str) -> &'static str {
         "name" => "the policy's name",
         "number" => "the number, from 1",
         "decision" => "the number that `POST …/decisions` returned",
-        _ => "the public part of the token",
+        _ => "the public part of the token, or the id of the key",
     }
 }

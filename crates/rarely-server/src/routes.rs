@@ -9,7 +9,8 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    decisions, docs, events, evidence, export, health, metrics, outcomes, policies, signing, tokens, transparency,
+    decisions, docs, events, evidence, export, health, metrics, outcomes, person_keys, policies, signing, tokens,
+    transparency,
 };
 
 /// An example of a policy document.
@@ -333,5 +334,28 @@ fn token_routes() -> Vec<Route> {
         Route::new(Method::DELETE, "/v1/tokens/{id}", AllPolicies(Admin), "Revokes a token.", tokens::revoke)
             .returns_nothing(204, "the token is revoked")
             .fails(404, "the token was not found, or was revoked before"),
+        Route::new(
+            Method::POST,
+            "/v1/keys",
+            AllPolicies(Admin),
+            "Registers a person's public key. From then on this person approves and rolls back only with it.",
+            person_keys::register,
+        )
+        .takes::<person_keys::PersonKeyRequest>(
+            json!({ "name": "ann", "key": "ann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW" }),
+        )
+        .returns::<person_keys::PersonKeyView>(201, "the key is registered")
+        .fails(409, "the key is registered already"),
+        Route::new(
+            Method::GET,
+            "/v1/keys",
+            AnyPolicy(Read),
+            "Lists the keys of people, including revoked ones.",
+            person_keys::list,
+        )
+        .returns::<person_keys::PersonKeyList>(200, "the keys"),
+        Route::new(Method::DELETE, "/v1/keys/{id}", AllPolicies(Admin), "Revokes a person's key.", person_keys::revoke)
+            .returns_nothing(204, "the key is revoked")
+            .fails(404, "the key was not found, or was revoked before"),
     ]
 }

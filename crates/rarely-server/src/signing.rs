@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use rarely_live::engine::RecordedReview;
 use rarely_live::event::{Event, Signature};
-use rarely_live::replay;
+use rarely_live::{KeySignature, replay};
+use rarely_store::{Hash, NoteKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,6 +24,23 @@ pub(crate) struct Signing {
     meaning: String,
     /// Why the signer signs.
     reason: String,
+    /// Made with the signer's own key; required if one is registered.
+    #[serde(default)]
+    by_key: Option<KeySigning>,
+}
+
+/// A signature made with a person's own key.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeySigning {
+    /// The public key, as name+id+key.
+    #[schema(value_type = String)]
+    key: NoteKey,
+    /// SHA-256 of what is signed, 64 hexadecimal digits.
+    #[schema(value_type = String)]
+    digest: Hash,
+    /// The Ed25519 signature of the digest's bytes, in base64.
+    signature: String,
 }
 
 /// A rollback to an older version.
@@ -35,6 +53,9 @@ pub(crate) struct Rollback {
     meaning: String,
     /// Why the signer signs.
     reason: String,
+    /// Made with the signer's own key; required if one is registered.
+    #[serde(default)]
+    by_key: Option<KeySigning>,
 }
 
 /// The proposals of a policy.
@@ -77,7 +98,8 @@ impl Signing {
     fn signature(self) -> Result<Signature, ProblemDetails> {
         check_text("meaning", &self.meaning)?;
         check_text("reason", &self.reason)?;
-        Ok(Signature { meaning: self.meaning, reason: self.reason })
+        let by_key = self.by_key.map(|KeySigning { key, digest, signature }| KeySignature { key, digest, signature });
+        Ok(Signature { meaning: self.meaning, reason: self.reason, by_key })
     }
 }
 
@@ -120,8 +142,8 @@ pub(crate) async fn resume(request: AuthorizedRequest) -> ApiResult {
 }
 
 pub(crate) async fn roll_back(mut request: AuthorizedRequest) -> ApiResult {
-    let Rollback { to, meaning, reason } = request.json().await?;
-    let signature = Signing { meaning, reason }.signature()?;
+    let Rollback { to, meaning, reason, by_key } = request.json().await?;
+    let signature = Signing { meaning, reason, by_key }.signature()?;
     act(request, SignedAction::RollBack { to }, None, signature).await
 }
 

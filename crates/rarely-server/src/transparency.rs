@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use rarely_store::{EventLog as _, Hash, LogEntry, Notary};
+use rarely_store::{Hash, LogEntry, Notary};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -97,14 +97,14 @@ pub(crate) async fn consistency(request: AuthorizedRequest) -> ApiResult {
 
 pub(crate) async fn of_policy(request: AuthorizedRequest) -> ApiResult {
     let policy = request.policy()?.id;
-    prove(&request, Some(policy)).await
+    prove(request, Some(policy)).await
 }
 
 pub(crate) async fn of_all(request: AuthorizedRequest) -> ApiResult {
-    prove(&request, None).await
+    prove(request, None).await
 }
 
-async fn prove(request: &AuthorizedRequest, policy: Option<u64>) -> ApiResult {
+async fn prove(request: AuthorizedRequest, policy: Option<u64>) -> ApiResult {
     let number = request.number("number", "event")?;
     let (app, notary) = (request.app.clone(), notary(&request.app)?.clone());
     blocking(move || {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
 use rarely_review::Verdict;
+use rarely_store::Hash;
 use serde::Serialize;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -178,6 +179,9 @@ pub(crate) struct ProposalView {
     number: u64,
     /// The event that created it.
     event: u64,
+    /// That event's hash, which signatures made with a key are about.
+    #[schema(value_type = String)]
+    hash: Hash,
     time_ms: u64,
     /// When it expires; it cannot be signed afterwards.
     expires_ms: u64,
@@ -290,6 +294,7 @@ impl ProposalView {
         Self {
             number: proposal.number,
             event: proposal.event,
+            hash: proposal.hash,
             time_ms: proposal.time_ms,
             expires_ms: proposal.expires_ms,
             version: proposal.version,

@@ -18,8 +18,10 @@ mod progress;
 mod replay;
 mod reproduce;
 mod review;
+mod running_server;
 mod serve;
 mod shard;
+mod sign;
 mod simulate;
 mod state;
 mod store;
@@ -62,6 +64,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
+    /// Sign a proposal or a rollback with your own key, or create that key
+    Sign(sign::Arguments),
     /// Check a service's log from the first event to the last, or report its changes
     Audit(audit::Arguments),
     /// Back up, restore and recover a service's store, or replace its signing key
@@ -122,6 +126,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Audit(arguments) => return audit::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Token(arguments) => token::run(arguments),
+        Command::Sign(arguments) => sign::run(arguments),
         Command::Store(arguments) => store::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::State(arguments) => state::run(arguments),

@@ -76,12 +76,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Durable::Full => Durability::Full,
         Durable::Relaxed => Durability::Relaxed,
     };
+    let signing = checkpoints(arguments);
+    let publish = signing.publish.clone();
     let options = ServeOptions {
         store: arguments.store.clone(),
         listen: arguments.listen,
         tls: arguments.cert.clone().zip(arguments.key.clone()),
         insecure: arguments.insecure,
-        engine: EngineOptions { checkpoints: Some(checkpoints(arguments)), ..engine_options(durability) },
+        engine: EngineOptions { checkpoints: Some(signing), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
     };
     let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
@@ -98,6 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
             text
         })?;
+        if let Some((notary, latest)) = ready.engine.notary().and_then(|notary| Some((notary, notary.latest()?))) {
+            // A witness that is new, or was away, gets the last checkpoint before anything happens.
+            publish(notary, &latest);
+        }
         announce(ready, &store, durability);
         Ok(())
     };

@@ -89,6 +89,8 @@ fn rotate_key(store: &Path, signing_key: Option<&Path>, lost: bool) -> Result<()
     let engine = Engine::start(store, options, |_| {})?;
     let replaced = engine.replace_signing_key("console", &file, &origin);
     engine.stop();
+    // It holds the store's lock.
+    drop(engine);
     let event = replaced?;
     // The new key signs everything so far.
     let engine = Engine::start(

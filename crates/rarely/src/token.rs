@@ -1,6 +1,6 @@
 //! `rarely token`: access tokens, in a store that no server uses or through a running server.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use rarely_live::engine::StartError;
@@ -9,8 +9,9 @@ use rarely_output::{TextTable, utc};
 use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
-use crate::failure::{Failure, OrFail as _, parse};
+use crate::failure::{Failure, parse};
 use crate::output::{OutputFormat, print, print_json, say, width};
+use crate::running_server::RunningServer;
 use crate::serve::{new_token, offline_options};
 
 /// What to do with tokens.
@@ -207,48 +208,6 @@ fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failur
 
 impl TokenPlace {
     fn server(&self) -> Result<Option<RunningServer>, Failure> {
-        let Some(url) = &self.url else { return Ok(None) };
-        let token = match &self.token_file {
-            Some(path) => read(path)?,
-            None => std::env::var("RARELY_TOKEN").map_err(|_| {
-                Failure::new("there is no admin token").help("name its file with --token-file, or set RARELY_TOKEN")
-            })?,
-        };
-        Ok(Some(RunningServer { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() }))
-    }
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).or_fail_with(|| format!("{}: cannot be read", path.display()))
-}
-
-/// A running server.
-struct RunningServer {
-    url: String,
-    token: String,
-}
-
-impl RunningServer {
-    /// Sends a request and returns the response; a problem document becomes an error with the server's words.
-    fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
-        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        let request = ureq::http::Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.url))
-            .header("Authorization", format!("Bearer {}", self.token))
-            .header("Content-Type", "application/json")
-            .body(body.map(ToString::to_string).unwrap_or_default())
-            .or_fail_with(|| format!("--url {}", self.url))?;
-        let answered = agent.run(request).or_fail_with(|| format!("{} does not answer", self.url));
-        let mut response = answered?;
-        let text = response.body_mut().read_to_string().or_fail()?;
-        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
-        if response.status().is_success() {
-            return Ok(answer);
-        }
-        let words = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
-        let status = response.status().as_u16();
-        let failure = Failure::new(format!("{} answered {status}: {}", self.url, words("detail")));
-        Err(if answer["remedy"].is_null() { failure } else { failure.help(words("remedy")) })
+        self.url.as_deref().map(|url| RunningServer::at(url, self.token_file.as_deref())).transpose()
     }
 }

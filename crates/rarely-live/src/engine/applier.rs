@@ -116,6 +116,10 @@ impl Applier {
                 let tokens = Arc::new(self.state.tokens().clone());
                 *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
             }
+            Event::PersonKeyRegistered(_) | Event::PersonKeyRevoked(_) => {
+                let people = Arc::new(self.state.people().clone());
+                *self.published.people.write().unwrap_or_else(PoisonError::into_inner) = people;
+            }
             Event::Registered(_) => {
                 if let Some(live) = self.state.policy(entry.policy) {
                     let handle = Arc::new(PolicyHandle::new(entry.policy, live.clone(), entry.number));

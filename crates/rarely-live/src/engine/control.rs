@@ -4,11 +4,12 @@ use std::sync::{Arc, PoisonError};
 
 use rarely_core::{Delay, Digest};
 use rarely_policy::{Approval, PolicyDocument};
-use rarely_store::PolicyRef;
+use rarely_store::{Hash, NoteKey, PolicyRef};
 
 use super::{ChangeError, Engine, EngineFault, PendingEvent, PolicyHandle, draft};
 use crate::event::{
-    Event, Expired, Proposed, Recovered, Registered, RolledBack, SignInFailed, Signature, Signed, TokenRevoked,
+    Event, Expired, PersonKey, Proposed, Recovered, Registered, RolledBack, SignInFailed, Signature, Signed,
+    TokenRevoked,
 };
 use crate::live_policy::EventHeader;
 use crate::objection::Objection;
@@ -57,6 +58,32 @@ impl Engine {
         self.record(actor, PolicyRef::None, Event::TokenRevoked(TokenRevoked { id: id.to_owned() }))
     }
 
+    /// Registers a person's key. From now on this person puts rules in force only with it.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the key is registered already.
+    pub fn register_person_key(&self, actor: &str, person: &str, key: NoteKey) -> Result<u64, ChangeError> {
+        let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.people().is_free(&key) {
+            return Err(ChangeError::PersonKeyTaken(key.id()));
+        }
+        let registered = PersonKey { person: person.to_owned(), key };
+        self.record(actor, PolicyRef::None, Event::PersonKeyRegistered(registered))
+    }
+
+    /// Revokes the key of a person with this id.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if there is no such key, or it is already revoked.
+    pub fn revoke_person_key(&self, actor: &str, id: &str) -> Result<u64, ChangeError> {
+        let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let people = self.people();
+        let known = people.iter().find(|known| known.key.id() == id && known.revoked_ms.is_none());
+        let known = known.ok_or_else(|| ChangeError::NoPersonKey(id.to_owned()))?;
+        let revoked = PersonKey { person: known.person.clone(), key: known.key.clone() };
+        self.record(actor, PolicyRef::None, Event::PersonKeyRevoked(revoked))
+    }
+
     /// Records a refused sign-in.
     ///
     /// # Errors
@@ -87,11 +114,13 @@ impl Engine {
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         let expires_ms = {
             let live = handle.live.lock();
-            let header = EventHeader { number: 0, time_ms: self.now_ms(), actor };
+            let header = EventHeader { number: 0, time_ms: self.now_ms(), actor, hash: Hash::ZERO };
             live.may_sign(proposal, header, &signature)?;
             live.open(proposal)?.expires_ms
         };
         let event = Event::Approved(Signed { proposal, signature });
+        let _no_new_key = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.live.lock().check_keys(&self.people(), actor, &event)?;
         let (number, receipt) = self.writer.append(|turn| {
             // The event's time counts, not the time of the check.
             let in_time = turn.time_ms() < expires_ms;
@@ -157,6 +186,8 @@ impl Engine {
                 Event::RolledBack(RolledBack { to, signature })
             }
         };
+        let _no_new_key = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.live.lock().check_keys(&self.people(), actor, &event)?;
         self.record(actor, PolicyRef::Id(handle.id), event)
     }
 

@@ -43,6 +43,12 @@ pub enum ChangeError {
     /// The token does not exist or is already revoked.
     #[error("there is no token {0} to revoke")]
     NoToken(String),
+    /// A key belongs to one person, once.
+    #[error("the key {0} is registered already")]
+    PersonKeyTaken(String),
+    /// The key does not exist or is already revoked.
+    #[error("there is no key {0} to revoke")]
+    NoPersonKey(String),
     /// The evidence cannot be reviewed.
     #[error(transparent)]
     Review(#[from] rarely_review::ReviewError),
@@ -90,7 +96,8 @@ impl Explain for ChangeError {
             Self::Fault(fault) => fault.remedy(),
             Self::Review(error) => error.remedy(),
             Self::Document(error) => error.remedy(),
-            Self::NoToken(_) => None,
+            Self::PersonKeyTaken(_) => Some(Remedy::new("create a new key")),
+            Self::NoToken(_) | Self::NoPersonKey(_) => None,
         }
     }
 }

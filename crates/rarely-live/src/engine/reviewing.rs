@@ -285,6 +285,7 @@ fn automatic_signature() -> Signature {
     Signature {
         meaning: "put in force without a signature".to_owned(),
         reason: "the document's plan says approval = \"automatic\"".to_owned(),
+        by_key: None,
     }
 }
 

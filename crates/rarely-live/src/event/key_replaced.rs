@@ -1,4 +1,4 @@
-//! A new key for checkpoints, signed by the old one and by itself.
+//! Keys: a new one for checkpoints, signed by the old one and by itself; those of people.
 
 use rarely_store::{NoteKey, NoteSigner};
 use serde::{Deserialize, Serialize};
@@ -61,4 +61,13 @@ impl KeyReplaced {
         let from = from.map_or_else(|| "lost".to_owned(), ToString::to_string);
         format!("rarely signing key replaced\n{from}\n{to}\n")
     }
+}
+
+/// A person's key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonKey {
+    /// The person's name, as in signatures.
+    pub person: String,
+    /// The public key.
+    pub key: NoteKey,
 }

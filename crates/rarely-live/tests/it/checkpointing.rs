@@ -115,6 +115,7 @@ fn an_engine_without_the_key_writes_no_snapshot() {
     let (_, grant) = TokenGrant::new([9; 40], "ben", Vec::new(), None, None);
     engine.create_token("console", grant).unwrap();
     engine.stop();
+    drop(engine);
     assert_eq!(std::fs::read(&path).unwrap(), before);
     scene.run(0);
     assert_eq!(scene.log().last_checkpoint().unwrap().unwrap().size(), 4, "the next start signs what is new");
@@ -129,6 +130,7 @@ fn a_replaced_key_is_vouched_for_by_the_one_before() {
     let engine = scene.start(true).unwrap_or_else(|error| panic!("{error}"));
     let event = engine.replace_signing_key("console", &scene.key_file(), old.key().name()).unwrap();
     engine.stop();
+    drop(engine);
     assert_eq!(event, 4);
     let new = scene.key_file().read().unwrap().unwrap();
     assert_ne!(old.key(), new.key());
@@ -164,6 +166,7 @@ fn a_lost_key_is_replaced_without_its_signature() {
     let engine = scene.start(false).unwrap_or_else(|error| panic!("{error}"));
     engine.replace_signing_key("console", &scene.key_file(), old.key().name()).unwrap();
     engine.stop();
+    drop(engine);
     scene.run(1);
     let replacements = audit::verify(&scene.log(), None, |_| {}).unwrap().key_replacements;
     let trusted = KeyReplaced::trusted(old.key(), &replacements);

@@ -22,7 +22,7 @@ fn stored_field_names_do_not_change() {
     assert_eq!(keys(policy), expected);
     assert_eq!(keys(&policy["late"]), ["learned_before_rule", "queue", "too_late"]);
     assert_eq!(keys(&policy["late"]["queue"]), ["cases", "delay", "reported", "timed_out", "window"]);
-    assert_eq!(keys(&policy["birth"]), ["author", "event", "seed", "text", "time_ms"]);
+    assert_eq!(keys(&policy["birth"]), ["author", "event", "hash", "seed", "text", "time_ms"]);
     assert_eq!(keys(&policy["counts"]), ["answered", "corrections", "decided", "elsewhere", "explored", "waiting"]);
     assert_eq!(keys(&policy["counts"]["waiting"]), ["closed", "open", "overdue", "window_ms"]);
     assert_eq!(policy["reviews"]["verdict"], "", "before the first review");

@@ -201,14 +201,14 @@ fn when_an_automatic_review_may_propose() {
 
 fn registered(plan: &str) -> LivePolicy {
     let text = document(&format!("{plan}\nproposal_expires = \"{EXPIRY} hours\""), "none");
-    let header = EventHeader { number: 1, time_ms: 0, actor: "owner" };
+    let header = EventHeader { number: 1, time_ms: 0, actor: "owner", hash: rarely_store::Hash::ZERO };
     LivePolicy::register(header, &Registered { document: text, seed: 7, decision_order: true })
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Applies the act, and checks that the question asked before it is written gives the same answer.
 fn perform(live: &mut LivePolicy, number: u64, Step(hour, actor, act): Step) -> Result<(), Objection> {
-    let header = EventHeader { number, time_ms: hour * HOUR_MS, actor };
+    let header = EventHeader { number, time_ms: hour * HOUR_MS, actor, hash: rarely_store::Hash::ZERO };
     let asked = match act {
         Act::Approve(proposal, words) => live.may_sign(proposal, header, &signature(words)),
         Act::Reject(proposal, words) => live.may_reject(proposal, &signature(words)),
@@ -264,5 +264,5 @@ fn proposed(proposal: Proposal, time_ms: u64) -> Proposed {
 
 fn signature(words: Words) -> Signature {
     let text = |missing| if missing { String::new() } else { "as agreed".to_owned() };
-    Signature { meaning: text(matches!(words, NoMeaning)), reason: text(matches!(words, NoReason)) }
+    Signature { meaning: text(matches!(words, NoMeaning)), reason: text(matches!(words, NoReason)), by_key: None }
 }

@@ -159,7 +159,7 @@ pub(crate) fn request(handle: &PolicyHandle, age: f64, key: Option<&str>) -> Dec
 }
 
 pub(crate) fn signature(meaning: &str) -> Signature {
-    Signature { meaning: meaning.to_owned(), reason: "the evidence was looked at".to_owned() }
+    Signature { meaning: meaning.to_owned(), reason: "the evidence was looked at".to_owned(), by_key: None }
 }
 
 /// Runs a future to its end on this thread.

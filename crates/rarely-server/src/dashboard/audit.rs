@@ -24,7 +24,15 @@ const SEARCHED: u64 = 20_000;
 /// A name with at most this many characters stays on one line.
 const SHORT_NAME: usize = 20;
 /// Kinds of events that belong to no policy.
-const SERVICE_KINDS: [&str; 4] = ["token created", "token revoked", "sign-in failed", "recovered"];
+const SERVICE_KINDS: [&str; 7] = [
+    "token created",
+    "token revoked",
+    "sign-in failed",
+    "recovered",
+    "signing key replaced",
+    "person key registered",
+    "person key revoked",
+];
 
 /// The query parameters.
 #[derive(Debug, Clone, Default, Deserialize)]

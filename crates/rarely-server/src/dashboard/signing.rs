@@ -176,7 +176,7 @@ async fn signed(
     visitor.check_form(&form.csrf)?;
     let handle = dashboard.policy(&visitor, name)?;
     let SignedForm { meaning, reason, token, to, .. } = form;
-    let signature = Signature { meaning: meaning.trim().to_owned(), reason: reason.trim().to_owned() };
+    let signature = Signature { meaning: meaning.trim().to_owned(), reason: reason.trim().to_owned(), by_key: None };
     let result = match check(&dashboard, &visitor, name, token.trim(), peer, &signature) {
         Ok(()) => {
             let (engine, handle, actor) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.name.clone());

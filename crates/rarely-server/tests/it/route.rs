@@ -8,7 +8,7 @@ use rarely_server::openapi;
 use crate::support::{BY_HAND, Service, document};
 
 /// The roles that may call each route. An empty list means that no token is needed.
-const TABLE: [(&str, &str, &[Role]); 27] = [
+const TABLE: [(&str, &str, &[Role]); 32] = [
     ("GET", "/healthz", &[]),
     ("GET", "/readyz", &[]),
     ("GET", "/openapi.json", &[]),
@@ -36,13 +36,33 @@ const TABLE: [(&str, &str, &[Role]); 27] = [
     ("GET", "/v1/policies/{name}/events", &[Read, Review, Admin]),
     ("GET", "/v1/policies/{name}/export", &[Read, Review, Admin]),
     ("GET", "/v1/events", &[Admin]),
+    ("GET", "/v1/checkpoint", &[]),
+    ("GET", "/v1/checkpoint/key", &[]),
+    ("GET", "/v1/checkpoint/consistency", &[]),
+    ("GET", "/v1/policies/{name}/events/{number}/proof", &[Read, Review, Admin]),
+    ("GET", "/v1/events/{number}/proof", &[Admin]),
 ];
 
-/// The routes of tokens.
-const TOKENS: [(&str, &str, &[Role]); 3] =
-    [("POST", "/v1/tokens", &[Admin]), ("GET", "/v1/tokens", &[Admin]), ("DELETE", "/v1/tokens/{id}", &[Admin])];
+/// The routes of tokens and of people's keys.
+const TOKENS: [(&str, &str, &[Role]); 6] = [
+    ("POST", "/v1/tokens", &[Admin]),
+    ("GET", "/v1/tokens", &[Admin]),
+    ("DELETE", "/v1/tokens/{id}", &[Admin]),
+    ("POST", "/v1/keys", &[Admin]),
+    ("GET", "/v1/keys", &[Read, Review, Admin]),
+    ("DELETE", "/v1/keys/{id}", &[Admin]),
+];
 /// Routes that require a role on all policies.
-const EVERYWHERE: [&str; 5] = ["/metrics", "/v1/events", "/v1/tokens", "/v1/tokens/{id}", "POST /v1/policies"];
+const EVERYWHERE: [&str; 8] = [
+    "/metrics",
+    "/v1/events",
+    "/v1/events/{number}/proof",
+    "/v1/tokens",
+    "/v1/tokens/{id}",
+    "POST /v1/keys",
+    "/v1/keys/{id}",
+    "POST /v1/policies",
+];
 
 pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str, &'static [Role])> {
     TABLE.into_iter().chain(TOKENS)

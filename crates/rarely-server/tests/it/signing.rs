@@ -1,7 +1,8 @@
 //! Proposals, signatures, rollbacks, stops and reviews, and the plan that limits them.
 
-use rarely_live::Role;
+use rarely_live::{Role, SignedStatement};
 use rarely_policy::PolicyDocument;
+use rarely_store::{Hash, NoteSigner};
 use serde_json::{Value as Json, json};
 
 use crate::support::{BY_HAND, DAY_MS, Service, document, observations, signature};
@@ -165,4 +166,87 @@ async fn days_between_changes() {
 async fn settled(service: &Service, outcomes: u64) -> Json {
     service.wait_until("clinic", |state| state.reviews.outcomes == outcomes).await;
     service.get(&service.admin, "/v1/policies/clinic").await.is(200)
+}
+
+/// A signature of an act with a person's own key.
+fn by_key(signer: &NoteSigner, act: &str, number: u64, subject: &Json, name: &str) -> Json {
+    let mut body = signature();
+    let statement = SignedStatement {
+        act,
+        policy: "clinic",
+        number,
+        subject: subject.as_str().unwrap().parse().unwrap(),
+        signer: name,
+        meaning: body["meaning"].as_str().unwrap(),
+        reason: body["reason"].as_str().unwrap(),
+    };
+    let made = statement.sign(signer);
+    body["by_key"] = serde_json::to_value(made).unwrap();
+    body
+}
+
+/// Whoever has a key puts rules in force only with it: neither a stolen token nor another's signature is enough.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_people_sign_with_two_keys() {
+    let service = Service::new();
+    service.register(&document("clinic", &format!("approval = \"two\"\n{BY_HAND}"))).await;
+    service.batch(&service.admin, "/v1/policies/clinic/observations", &observations(0..600)).await;
+    let [ann, bob] =
+        ["ann", "bob"].map(|name| (service.token(name, &[Role::Review], None), NoteSigner::generate(name)));
+    for (name, (token, signer)) in ["ann", "bob"].into_iter().zip([&ann, &bob]) {
+        let body = json!({ "name": name, "key": signer.key().to_string() });
+        service.post(token, "/v1/keys", &body).await.is(403);
+        assert_eq!(service.post(&service.admin, "/v1/keys", &body).await.is(201)["name"], name);
+        service.post(&service.admin, "/v1/keys", &body).await.is(409);
+    }
+    let wrong = json!({ "name": "cara", "key": "no key" });
+    assert_eq!(service.post(&service.admin, "/v1/keys", &wrong).await.is(422)["field"], "key");
+    assert_eq!(service.get(&ann.0, "/v1/keys").await.is(200)["keys"].as_array().map(Vec::len), Some(2));
+    service.call(&service.admin, "POST", "/v1/policies/clinic/review", "", "").await.is(200);
+    let hash = service.get(&ann.0, "/v1/policies/clinic/proposals/1").await.is(200)["hash"].clone();
+    let path = "/v1/policies/clinic/proposals/1/approve";
+    let bare = service.post(&ann.0, path, &signature()).await.is(409);
+    assert!(bare["detail"].as_str().unwrap().contains("has a key"), "{bare}");
+    let zero = json!("0".repeat(64));
+    let mut other_reason = by_key(&ann.1, "approve", 1, &hash, "ann");
+    other_reason["reason"] = "another".into();
+    for wrong in [
+        by_key(&bob.1, "approve", 1, &hash, "ann"),
+        by_key(&ann.1, "approve", 1, &hash, "bob"),
+        by_key(&ann.1, "approve", 2, &hash, "ann"),
+        by_key(&ann.1, "approve", 1, &zero, "ann"),
+        by_key(&ann.1, "roll back", 1, &hash, "ann"),
+        by_key(&NoteSigner::generate("ann"), "approve", 1, &hash, "ann"),
+        other_reason,
+    ] {
+        service.post(&ann.0, path, &wrong).await.is(409);
+    }
+    let first = service.post(&ann.0, path, &by_key(&ann.1, "approve", 1, &hash, "ann")).await.is(200);
+    assert_eq!(first["policy"]["version"], 1);
+    let second = service.post(&bob.0, path, &by_key(&bob.1, "approve", 1, &hash, "bob")).await.is(200);
+    assert_eq!(second["policy"]["version"], 2);
+    assert_eq!(second["proposal"]["signers"][1]["by_key"]["key"], bob.1.key().to_string());
+    // The log has everything that a stranger needs to check it.
+    let events = service.get(&service.admin, "/v1/policies/clinic/events").await.text();
+    let approved: Json = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|event: &Json| event["kind"] == "approved")
+        .last()
+        .unwrap();
+    let kept = &approved["body"]["by_key"];
+    let digest: Hash = kept["digest"].as_str().unwrap().parse().unwrap();
+    assert!(bob.1.key().has_signed(&digest.0, kept["signature"].as_str().unwrap()));
+
+    let registered: Json = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    let mut back = by_key(&ann.1, "roll back", 1, &registered["hash"], "ann");
+    back["to"] = 1.into();
+    service.post(&ann.0, "/v1/policies/clinic/rollback", &back).await.is(200);
+    let id = ann.1.key().id();
+    service.call(&service.admin, "DELETE", &format!("/v1/keys/{id}"), "", "").await.is(204);
+    service.call(&service.admin, "DELETE", &format!("/v1/keys/{id}"), "", "").await.is(404);
+    // Of a store with such signatures everything is read again, by a restart and by an audit.
+    let service = service.restart();
+    assert_eq!(service.get(&service.admin, "/v1/policies/clinic").await.is(200)["version"], 2);
+    service.finish();
 }

@@ -57,8 +57,7 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
 
 fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
     let (what, signature, rule, evidence) = described(live, event)?;
-    let Signature { meaning, reason } =
-        signature.unwrap_or(Signature { meaning: String::new(), reason: String::new() });
+    let (meaning, reason) = signature.map(|signature| (signature.meaning, signature.reason)).unwrap_or_default();
     Some(HistoryLine {
         policy: live.document().policy().to_owned(),
         event: entry.number,

@@ -74,7 +74,7 @@ impl Witnesses {
         for path in &self.files {
             let append = || {
                 let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-                write!(file, "{checkpoint}\n")?;
+                writeln!(file, "{checkpoint}")?;
                 file.sync_all()
             };
             if let Err(error) = append() {

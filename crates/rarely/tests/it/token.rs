@@ -33,3 +33,29 @@ fn tokens_in_a_store_and_through_a_server() {
     let king = place.rarely("token create --store s.db --name a --role king").output().unwrap();
     assert!(king.status.code() == Some(2) && talk(&king).contains("no role"), "{}", talk(&king));
 }
+
+#[test]
+fn a_key_is_created_registered_and_used() {
+    let place = Place::new();
+    used(&place);
+    let key = data(&place.done("sign keygen --name ann --out ann.key"));
+    assert!(key.starts_with("ann+"), "{key}");
+    let again = place.rarely("sign keygen --name ann --out ann.key").output().unwrap();
+    assert_eq!(again.status.code(), Some(2), "nothing is overwritten");
+    place.write("ann.token", data(&place.done("token create --store s.db --name ann --role review")));
+    let server = Server::start(&place, "");
+    let admin = format!("--url {} --token-file admin.token", server.url);
+    let said = talk(&place.done(&format!("sign register {admin} --name ann --public-key {key}")));
+    assert!(said.contains("ann signs with the key"), "{said}");
+    let there = format!(
+        "--url {} --token-file ann.token --key ann.key --policy hypertension-treatment --meaning back --reason test",
+        server.url
+    );
+    // There is nothing to sign, and the server says so after it has accepted who asks.
+    let none = place.rarely(&format!("sign approve {there} --proposal 1")).output().unwrap();
+    assert!(none.status.code() == Some(2) && talk(&none).contains("no proposal 1"), "{}", talk(&none));
+    let same = place.rarely(&format!("sign rollback {there} --to 1")).output().unwrap();
+    assert!(same.status.code() == Some(2) && talk(&same).contains("nothing would change"), "{}", talk(&same));
+    server.stop();
+    place.done("audit verify --store s.db");
+}

@@ -1,0 +1,86 @@
+//! Keys of people: registering, listing and revoking them.
+
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use rarely_live::PersonKeyRecord;
+use rarely_store::NoteKey;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::limits::check_owner;
+use crate::policies::json;
+use crate::problem::ProblemDetails;
+use crate::request::{AuthorizedRequest, blocking};
+use crate::route::ApiResult;
+
+/// A key to register.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PersonKeyRequest {
+    /// The person's name, as the owner of a token has it.
+    name: String,
+    /// The public key, as name+id+key.
+    key: String,
+}
+
+/// A person's key.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PersonKeyView {
+    /// The id of the key: eight hexadecimal digits.
+    id: String,
+    /// The person's name.
+    name: String,
+    /// The public key, as name+id+key.
+    key: String,
+    registered_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_ms: Option<u64>,
+}
+
+/// All keys, including revoked ones.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PersonKeyList {
+    keys: Vec<PersonKeyView>,
+}
+
+impl From<&PersonKeyRecord> for PersonKeyView {
+    fn from(record: &PersonKeyRecord) -> Self {
+        Self {
+            id: record.key.id(),
+            name: record.person.clone(),
+            key: record.key.to_string(),
+            registered_ms: record.registered_ms,
+            revoked_ms: record.revoked_ms,
+        }
+    }
+}
+
+pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
+    let PersonKeyRequest { name, key } = request.json().await?;
+    check_owner(&name).map_err(|error| ProblemDetails::from(error).with_field("name"))?;
+    let key: NoteKey = key.parse().map_err(|error: rarely_store::NoteKeyError| {
+        ProblemDetails::wrong("key", error.to_string(), "write it as name+id+key, as `rarely sign keygen` prints it")
+    })?;
+    let (app, actor) = (request.app.clone(), request.actor().to_owned());
+    blocking(move || {
+        app.engine.register_person_key(&actor, &name, key.clone())?;
+        let people = app.engine.people();
+        let kept = people.iter().find(|kept| kept.key == key).ok_or_else(ProblemDetails::internal)?;
+        Ok(json(StatusCode::CREATED, &PersonKeyView::from(kept)))
+    })
+    .await?
+}
+
+pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
+    let keys = request.app.engine.people().iter().map(PersonKeyView::from).collect();
+    Ok(json(StatusCode::OK, &PersonKeyList { keys }))
+}
+
+pub(crate) async fn revoke(request: AuthorizedRequest) -> ApiResult {
+    let (app, actor, id) = (request.app.clone(), request.actor().to_owned(), request.parameter("id").to_owned());
+    blocking(move || {
+        app.engine.revoke_person_key(&actor, &id)?;
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await?
+}

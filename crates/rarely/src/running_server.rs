@@ -1,0 +1,51 @@
+//! A running server, for commands that talk to one.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::failure::{Failure, OrFail as _};
+
+/// A running server.
+pub(crate) struct RunningServer {
+    url: String,
+    token: String,
+}
+
+impl RunningServer {
+    /// The server at a URL, with the token in a file or in the environment.
+    pub(crate) fn at(url: &str, token_file: Option<&Path>) -> Result<Self, Failure> {
+        let token = match token_file {
+            Some(path) => {
+                std::fs::read_to_string(path).or_fail_with(|| format!("{}: cannot be read", path.display()))?
+            }
+            None => std::env::var("RARELY_TOKEN").map_err(|_| {
+                Failure::new("there is no token").help("name its file with --token-file, or set RARELY_TOKEN")
+            })?,
+        };
+        Ok(Self { url: url.trim_end_matches('/').to_owned(), token: token.trim().to_owned() })
+    }
+
+    /// Sends a request and returns the response; a problem document becomes an error with the server's words.
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
+        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("Authorization", format!("Bearer {}", self.token))
+            .header("Content-Type", "application/json")
+            .body(body.map(ToString::to_string).unwrap_or_default())
+            .or_fail_with(|| format!("--url {}", self.url))?;
+        let answered = agent.run(request).or_fail_with(|| format!("{} does not answer", self.url));
+        let mut response = answered?;
+        let text = response.body_mut().read_to_string().or_fail()?;
+        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
+        if response.status().is_success() {
+            return Ok(answer);
+        }
+        let words = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+        let status = response.status().as_u16();
+        let failure = Failure::new(format!("{} answered {status}: {}", self.url, words("detail")));
+        Err(if answer["remedy"].is_null() { failure } else { failure.help(words("remedy")) })
+    }
+}

@@ -1,0 +1,168 @@
+//! `rarely sign`: signatures with a person's own key.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use rarely_live::{KeySignature, SignedStatement};
+use rarely_store::{Hash, NoteSigner, SigningKeyFile};
+use serde_json::{Value as Json, json};
+
+use crate::failure::Failure;
+use crate::output::{print, say};
+use crate::running_server::RunningServer;
+
+/// What to sign.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Create a private key in a new file (mode 600), and print the public key, for the administrator to register
+    Keygen {
+        /// Your name, as it stands in signatures
+        #[arg(long)]
+        name: String,
+        /// The new file
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Register a person's public key at a running server; from then on this person approves and rolls back only with it
+    Register {
+        #[command(flatten)]
+        place: ServerPlace,
+        /// The person's name, as it stands in signatures
+        #[arg(long)]
+        name: String,
+        /// The public key, as name+id+key
+        #[arg(long, value_name = "KEY")]
+        public_key: String,
+    },
+    /// Approve a proposal
+    Approve {
+        #[command(flatten)]
+        signing: SigningPlace,
+        /// The number of the proposal
+        #[arg(long, value_name = "NUMBER")]
+        proposal: u64,
+    },
+    /// Go back to the rule of an older version
+    Rollback {
+        #[command(flatten)]
+        signing: SigningPlace,
+        /// The version
+        #[arg(long, value_name = "NUMBER")]
+        to: u64,
+    },
+}
+
+/// A running server, and a token for it.
+#[derive(Debug, Args)]
+struct ServerPlace {
+    /// A running server, like http://127.0.0.1:8080
+    #[arg(long, value_name = "URL")]
+    url: String,
+    /// File with a token for the server [default: the environment variable RARELY_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+/// Where to sign, with which key, and why.
+#[derive(Debug, Args)]
+struct SigningPlace {
+    #[command(flatten)]
+    place: ServerPlace,
+    /// File of your private key
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Your name, as the token has it [default: the name in the key]
+    #[arg(long)]
+    name: Option<String>,
+    /// The policy
+    #[arg(long, value_name = "NAME")]
+    policy: String,
+    /// What the signature means
+    #[arg(long, value_name = "TEXT")]
+    meaning: String,
+    /// Why you sign
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Keygen { name, out } => {
+            rarely_server::check_owner(name)?;
+            let signer = NoteSigner::generate(name);
+            SigningKeyFile::at(out).create(&signer)?;
+            print(&format!("{}\n", signer.key()))
+        }
+        Command::Register { place, name, public_key } => {
+            let body = json!({ "name": name, "key": public_key });
+            let made = place.server()?.request("POST", "/v1/keys", Some(&body))?;
+            say(&format!("{name} signs with the key {} from now on", made["id"].as_str().unwrap_or_default()));
+            Ok(())
+        }
+        Command::Approve { signing, proposal } => approve(signing, *proposal),
+        Command::Rollback { signing, to } => roll_back(signing, *to),
+    }
+}
+
+fn approve(signing: &SigningPlace, proposal: u64) -> Result<(), Failure> {
+    let server = signing.place.server()?;
+    let path = format!("/v1/policies/{}/proposals/{proposal}", signing.policy);
+    let found = server.request("GET", &path, None)?;
+    for line in found["words"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+        say(&format!("proposed: {line}"));
+    }
+    let by_key = signing.sign("approve", proposal, &found["hash"])?;
+    let answer = server.request("POST", &format!("{path}/approve"), Some(&signing.body(&by_key)))?;
+    signed(&answer, &by_key)
+}
+
+fn roll_back(signing: &SigningPlace, to: u64) -> Result<(), Failure> {
+    let server = signing.place.server()?;
+    let policy = format!("/v1/policies/{}", signing.policy);
+    // The first event of a policy registers it.
+    let registered = server.request("GET", &format!("{policy}/events?limit=1"), None)?;
+    let by_key = signing.sign("roll back", to, &registered["hash"])?;
+    let mut body = signing.body(&by_key);
+    body["to"] = to.into();
+    let answer = server.request("POST", &format!("{policy}/rollback"), Some(&body))?;
+    signed(&answer, &by_key)
+}
+
+fn signed(answer: &Json, by_key: &KeySignature) -> Result<(), Failure> {
+    say(&format!("event {} has the signature of {}", answer["event"], by_key.digest));
+    Ok(())
+}
+
+impl ServerPlace {
+    fn server(&self) -> Result<RunningServer, Failure> {
+        RunningServer::at(&self.url, self.token_file.as_deref())
+    }
+}
+
+impl SigningPlace {
+    fn sign(&self, act: &str, number: u64, subject: &Json) -> Result<KeySignature, Failure> {
+        let signer = SigningKeyFile::at(&self.key).read()?;
+        let signer = signer.ok_or_else(|| {
+            Failure::new(format!("{}: there is no key", self.key.display()))
+                .help("create one with `rarely sign keygen`")
+        })?;
+        let subject: Hash = subject
+            .as_str()
+            .unwrap_or_default()
+            .parse()
+            .map_err(|error: rarely_store::HashError| Failure::from(error).at("the server's answer"))?;
+        let name = self.name.as_deref().unwrap_or_else(|| signer.key().name());
+        let (policy, meaning, reason) = (&self.policy, &self.meaning, &self.reason);
+        Ok(SignedStatement { act, policy, number, subject, signer: name, meaning, reason }.sign(&signer))
+    }
+
+    fn body(&self, by_key: &KeySignature) -> Json {
+        json!({ "meaning": self.meaning, "reason": self.reason, "by_key": by_key })
+    }
+}
