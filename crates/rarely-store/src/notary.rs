@@ -41,7 +41,9 @@ impl Notary {
             if hashes.is_empty() {
                 break;
             }
-            hashes.iter().for_each(|hash| tree.push(hash));
+            for hash in &hashes {
+                tree.push(hash);
+            }
         }
         let latest = log.last_checkpoint()?;
         let made = Mutex::new(Made { latest: latest.clone(), blocks: whole });

@@ -24,7 +24,7 @@ pub struct NoteKey {
     id: u32,
     /// Whether signatures are cosignatures of a witness, which contain a time.
     cosigns: bool,
-    verifier: StandardVerifier,
+    verifier: Box<StandardVerifier>,
 }
 
 /// A text that is not a public key.
@@ -122,7 +122,7 @@ impl FromStr for NoteKey {
             // Both kinds are Ed25519; only what is signed differs.
             key[0] = ED25519;
             let plain = format!("{name}+{:08x}+{}", key_id(name, &key), BASE64_STANDARD.encode(&key));
-            let verifier = StandardVerifier::new(&plain).ok()?;
+            let verifier = Box::new(StandardVerifier::new(&plain).ok()?);
             Some(Self { text: text.to_owned(), name: name.to_owned(), id, cosigns, verifier })
         };
         parse().ok_or_else(|| NoteKeyError { found: text.chars().take(200).collect() })

@@ -27,6 +27,7 @@ impl SigningKeyFile {
     }
 
     /// Where a new key waits while a rotation is recorded.
+    #[must_use]
     pub fn next(&self) -> Self {
         Self { path: with_suffix(&self.path, ".next") }
     }

@@ -135,10 +135,10 @@ pub fn verify_tree(
     let mut by_other_keys = 0;
     for checkpoint in held {
         check_origin(checkpoint, trusted)?;
-        if !check_signature(checkpoint, trusted)? {
-            if let Some(key) = trusted.first().cloned() {
-                return Err(TreeFault::Unsigned { size: checkpoint.size(), key }.into());
-            }
+        if !check_signature(checkpoint, trusted)?
+            && let Some(key) = trusted.first().cloned()
+        {
+            return Err(TreeFault::Unsigned { size: checkpoint.size(), key }.into());
         }
         wanted.push(checkpoint);
     }
@@ -173,7 +173,9 @@ pub fn tree_root(log: &dyn EventLog, size: u64) -> Result<Hash, StoreError> {
         if hashes.is_empty() {
             return Err(StoreError::Proof { problem: format!("the log ends at event {}, before {size}", tree.size()) });
         }
-        hashes.iter().for_each(|hash| tree.push(hash));
+        for hash in &hashes {
+            tree.push(hash);
+        }
     }
     Ok(tree.root())
 }

@@ -51,7 +51,7 @@ fn checkpoints_are_made_stored_and_found_again() {
     assert_eq!(log.tree_blocks().unwrap().len(), 1, "one block of 256 is stored");
     let notary = store.sign_with(signer).unwrap();
     assert_eq!((notary.size(), notary.latest().unwrap().size()), (300, 300));
-    let summary = verify_tree(&*log, &[], &[key.clone()]).unwrap();
+    let summary = verify_tree(&*log, &[], std::slice::from_ref(&key)).unwrap();
     assert_eq!((summary.checkpoints, summary.covered, summary.by_other_keys), (3, 300, 0));
     let stranger = NoteSigner::generate(key.name());
     assert_eq!(verify_tree(&*log, &[], &[stranger.key().clone()]).unwrap().by_other_keys, 3);

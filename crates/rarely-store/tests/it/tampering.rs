@@ -89,7 +89,7 @@ fn rewrite(entries: &mut Vec<LogEntry>, draws: &mut Draws) {
     match draws.next(8) {
         0 => entries[at].body = format!("{{\"said\":\"{}\"}}", draws.next(1_000_000)),
         1 => entries[at].actor.push('x'),
-        2 => entries[at].kind = "other".to_owned(),
+        2 => "other".clone_into(&mut entries[at].kind),
         3 => entries[at].policy += 1,
         4 => {
             let shift = 1 + draws.next(1000) as u64;
