@@ -45,6 +45,12 @@ pub struct Columns {
     pub weight: Option<String>,
     /// The probability of every option, in the order of the document's; empty if there are no such columns.
     pub propensities: Vec<String>,
+    /// Whether the document's guard-rails are read.
+    pub guardrails: bool,
+    /// Columns by whose values a review shows who changes.
+    pub levels: Vec<String>,
+    /// The group of a case.
+    pub group: Option<String>,
 }
 
 impl Columns {
@@ -62,6 +68,9 @@ impl Columns {
             cluster: log.cluster.clone(),
             weight: log.weight.clone(),
             propensities: log.propensities.clone(),
+            guardrails: true,
+            levels: log.fairness.clone(),
+            group: None,
         }
     }
 }
@@ -86,6 +95,12 @@ pub struct LoggedCase {
     pub cluster: Option<u64>,
     /// The weight; 1 if its column was not asked for.
     pub weight: f64,
+    /// The values of the document's guard-rails, in the good direction, if they were asked for.
+    pub guardrails: Vec<f64>,
+    /// The value of each fairness column that was asked for.
+    pub levels: Vec<String>,
+    /// The group, if its column was asked for; empty otherwise.
+    pub group: String,
     /// The time as it is written, if its column was asked for.
     pub time: Option<String>,
     /// The same in whole seconds since the beginning of 1970, if it counts them.
@@ -114,6 +129,9 @@ impl LoggedCase {
             key: None,
             cluster: None,
             weight: 1.0,
+            guardrails: Vec::new(),
+            levels: Vec::new(),
+            group: String::new(),
             time: None,
             seconds: None,
             row_in_file: 0,
@@ -290,7 +308,7 @@ impl Encoding {
         let mut wanted = encoding.encoder.feature_columns().to_vec();
         wanted.push(document.outcome().column.clone());
         wanted.push(columns.option.clone());
-        let row_columns = RowColumns::new(columns, document.options().len(), &mut wanted);
+        let row_columns = RowColumns::new(columns, &encoding.encoder, document.options().len(), &mut wanted);
         let time = columns.time.as_ref().map(|column| {
             wanted.push(column.clone());
             wanted.len() - 1
@@ -350,7 +368,7 @@ impl Encoding {
         let arm = self.encoder.option(fields.value(option));
         case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
         case.reward -= self.encoder.cost(case.arm);
-        self.row_columns.read(fields, case)
+        self.row_columns.read(fields, &self.encoder, case)
     }
 }
 

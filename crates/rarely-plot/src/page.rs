@@ -36,6 +36,8 @@ pub enum PageCell {
     Text(String),
     /// A number, to the right.
     Number(String),
+    /// Words that lead to another page, by its address.
+    Link(String, String),
     /// A word on a coloured ground.
     Badge(Tone, String),
 }
@@ -164,6 +166,7 @@ impl PageCell {
         match self {
             Self::Text(text) => html! { td { (text) } },
             Self::Number(text) => html! { td class="number" { (text) } },
+            Self::Link(text, address) => html! { td { a href=(address) { (text) } } },
             Self::Badge(tone, text) => html! { td { span class={ "badge " (tone.class()) } { (text) } } },
         }
     }

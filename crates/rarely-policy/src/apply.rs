@@ -1,5 +1,7 @@
 //! Replaces the rule in a document's text and keeps everything else, comments included.
 
+mod groups;
+
 use indexmap::IndexMap;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
@@ -7,6 +9,8 @@ use crate::document::PolicyDocument;
 use crate::error::ApplyError;
 use crate::number::whole;
 use crate::rule::{Coefficient, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
+
+pub use groups::apply_groups;
 
 /// The text of a document with only its `[rule]` replaced.
 ///
@@ -54,9 +58,12 @@ pub fn apply(original: &str, rule: &WrittenRule) -> Result<String, ApplyError> {
             replace(&mut tree, outer);
         }
     }
-    let text = tree.to_string();
-    // Keep the line endings.
-    Ok(if original.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
+    Ok(kept_line_endings(original, tree.to_string()))
+}
+
+/// A new text with the line endings of the original.
+fn kept_line_endings(original: &str, text: String) -> String {
+    if original.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
 }
 
 /// Adds a `[rule]` table at the end for a rule that had no header.

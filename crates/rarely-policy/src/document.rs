@@ -3,6 +3,8 @@
 pub(crate) mod check;
 mod compare;
 mod evidence;
+pub(crate) mod groups;
+mod guardrails;
 mod limits;
 pub(crate) mod locate;
 mod log_columns;
@@ -18,6 +20,8 @@ use crate::error::RuleError;
 use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
+pub use groups::GroupRules;
+pub use guardrails::Guardrail;
 pub use limits::{ChangeLimits, EvidenceStandard};
 pub use log_columns::LogColumns;
 pub use toml::{Better, Design, Digits, Monotone, RowOrder};
@@ -43,10 +47,12 @@ pub struct PolicyDocument {
     evidence: EvidenceSettings,
     standard: EvidenceStandard,
     log_columns: LogColumns,
+    guardrails: Vec<Guardrail>,
     change: ChangeSettings,
     limits: ChangeLimits,
     control: Control,
     rule: WrittenRule,
+    groups: Option<GroupRules>,
     shape: Shape,
 }
 
@@ -158,6 +164,22 @@ impl PolicyDocument {
     /// What a log says of its rows besides features, option and outcome.
     pub fn log_columns(&self) -> &LogColumns {
         &self.log_columns
+    }
+
+    /// The outcomes that a change must not make worse.
+    pub fn guardrails(&self) -> &[Guardrail] {
+        &self.guardrails
+    }
+
+    /// What this document has that only a review of the rows of a log takes into account, in a few words; `None` if there is nothing.
+    pub fn only_reviewed(&self) -> Option<&'static str> {
+        if !self.guardrails.is_empty() {
+            Some("guard-rails")
+        } else if !self.log_columns.fairness.is_empty() {
+            Some("fairness columns")
+        } else {
+            self.groups.as_ref().map(|_| "rules by group")
+        }
     }
 
     /// What every proposal must respect.

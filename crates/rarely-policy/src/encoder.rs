@@ -3,7 +3,7 @@
 use rarely_core::{Arm, MAX_REWARD};
 
 use crate::FieldValue;
-use crate::document::{Better, PolicyDocument};
+use crate::document::{Better, Guardrail, PolicyDocument};
 use crate::error::ValueError;
 use crate::feature::FeatureKind;
 use crate::names::{did_you_mean, shown};
@@ -39,6 +39,7 @@ pub struct Encoder {
     outcome_range: Option<(f64, f64)>,
     sign: f64,
     costs: Vec<f64>,
+    guardrails: Vec<Guardrail>,
 }
 
 /// How one feature is written into a context.
@@ -75,6 +76,7 @@ impl Encoder {
             outcome_range: outcome.range,
             sign: if outcome.better == Better::Lower { -1.0 } else { 1.0 },
             costs: document.limits().costs().to_vec(),
+            guardrails: document.guardrails().to_vec(),
         }
     }
 
@@ -165,6 +167,46 @@ impl Encoder {
             }),
             _ => Ok(self.sign * number),
         }
+    }
+
+    /// The columns of the guard-rails, in the order in which [`Encoder::guardrail`] numbers them.
+    pub fn guardrail_columns(&self) -> impl Iterator<Item = &String> {
+        self.guardrails.iter().map(|guardrail| &guardrail.column)
+    }
+
+    /// The value of a guard-rail in the good direction: minus the number where lower is better.
+    ///
+    /// # Errors
+    /// [`ValueError`] if it is not a number, or outside its range.
+    ///
+    /// # Panics
+    /// If there is no such guard-rail.
+    #[inline]
+    pub fn guardrail(&self, at: usize, value: FieldValue<'_>) -> Result<f64, ValueError> {
+        let guardrail = &self.guardrails[at];
+        let number = number(value).ok_or_else(|| not_number(&guardrail.column, value))?;
+        let (low, high) = guardrail.range;
+        if !(low <= number && number <= high) {
+            return Err(outside(&guardrail.column, number, (low, high), ""));
+        }
+        Ok(guardrail.sign() * number)
+    }
+
+    /// Writes the name of a case's group, or of its level of a fairness column, into `name`. A number counts as the text that it is written as.
+    ///
+    /// # Errors
+    /// [`ValueError::Missing`] if there is none.
+    #[inline]
+    pub fn name(column: &str, value: FieldValue<'_>, name: &mut String) -> Result<(), ValueError> {
+        if is_missing(value) {
+            return Err(unexpected(column, value, "a name"));
+        }
+        name.clear();
+        match value {
+            FieldValue::Text(text) => name.push_str(text.trim()),
+            value => name.push_str(&plain(value)),
+        }
+        Ok(())
     }
 
     /// The probability with which an option was chosen, in `(0, 1]`.

@@ -52,11 +52,11 @@ mod rule;
 mod schema;
 mod unit_hash;
 
-pub use apply::apply;
+pub use apply::{apply, apply_groups};
 pub use control::{Approval, Control, RuleBound};
 pub use document::{
-    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, LogColumns, Monotone,
-    OutcomeColumn, PolicyDocument, RowOrder,
+    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, GroupRules, Guardrail,
+    LogColumns, Monotone, OutcomeColumn, PolicyDocument, RowOrder,
 };
 pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
 pub use encoder::Encoder;

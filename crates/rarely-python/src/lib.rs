@@ -38,7 +38,7 @@ mod _rarely {
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]
-    use crate::review::{PyInterval, PyProposal, PyReview, PyState, first_scan, review};
+    use crate::review::{PyGroupReview, PyInterval, PyProposal, PyReview, PyState, first_scan, review, review_groups};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

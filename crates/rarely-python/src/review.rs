@@ -1,5 +1,6 @@
 //! `rarely.review`: a policy document against a frame or a log.
 
+mod groups;
 mod notebook;
 mod proposal;
 mod result;
@@ -20,6 +21,7 @@ use crate::document::PyDocument;
 use crate::error::{self, chain};
 use crate::frame::PyFrame;
 
+pub(crate) use groups::{PyGroupReview, review_groups};
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
 pub(crate) use state::{PyState, first_scan};
@@ -42,6 +44,7 @@ pub(crate) fn review(
     time_column: Option<String>,
 ) -> PyResult<PyReview> {
     let document = PyDocument::of(document)?.with_option_column(option_column);
+    refuse_groups(py, &document)?;
     let mut tally = Tally::keeping_rows(&document.checked);
     for text in states(state)? {
         let saved = Tally::from_text(&text).and_then(|saved| saved.revive(&document.checked));
@@ -77,6 +80,18 @@ pub(crate) fn review(
     }
     let found = py.detach(|| rarely_review::review(&base, &tally)).map_err(|error| reviewing(py, &error))?;
     Ok(PyReview::new(document, tally, people, found, rejected, sources))
+}
+
+/// A document with rules by group is not reviewed as if all had one rule.
+fn refuse_groups(py: Python<'_>, document: &PyDocument) -> PyResult<()> {
+    match document.checked.groups() {
+        Some(_) => Err(error::REVIEW.with_help(
+            py,
+            "the document has rules by group",
+            "review its groups at once, with rarely.review_groups",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// A log or people: files, or a table in memory.
@@ -133,6 +148,8 @@ fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
         .into_iter()
         .flatten()
         .chain(&log.propensities)
+        .chain(&log.fairness)
+        .chain(document.guardrails().iter().map(|guardrail| &guardrail.column))
         .chain(time)
         .cloned();
     features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).chain(named).collect()
@@ -178,6 +195,8 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
+        guardrails: &case.guardrails,
+        levels: &case.levels,
         place: Some(RowPlace { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }

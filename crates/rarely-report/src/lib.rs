@@ -4,6 +4,7 @@
 
 mod average;
 mod gains;
+mod groups;
 mod lines;
 mod overlap;
 mod owner;
@@ -19,6 +20,7 @@ use rarely_output::{OutputDirectory, OutputError};
 use rarely_plot::{Colour, Figure, Style};
 use rarely_review::{EvidenceBase, Findings, Review, ReviewJson};
 
+pub use groups::{groups_page, groups_text, write_groups};
 pub use page::{ReviewSources, page};
 pub use text::text;
 

@@ -1,5 +1,6 @@
 //! Findings as one self-contained page, for a reader who knows the policy but no statistics.
 
+mod further;
 mod model;
 
 use rarely_plot::{Page, PageCell, Tone};
@@ -32,12 +33,14 @@ pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) 
     report.verdict();
     report.evidence();
     report.candidates();
+    report.guardrails();
     report.off_policy();
     if let Some(proposal) = &findings.proposal {
         report.proposal(proposal);
         report.impact(&proposal.impact);
         report.against(proposal);
     }
+    report.fairness();
     report.gaps();
     report.checks();
     report.estimates();
@@ -60,16 +63,11 @@ impl Report<'_> {
             "The question: should the rule in force be kept or changed? The log has {}.{people}",
             cases.summary
         ));
-        let tone = match found.verdict {
-            Verdict::Keep => Tone::Good,
-            Verdict::Change => Tone::Bad,
-            Verdict::CannotTell => Tone::Fair,
-        };
         let gain = self.findings.proposal.as_ref().map_or_else(String::new, |found| format!(" {}", found.sentence));
         let sentence = format!("{}{gain}", found.sentence);
         self.page.table(
             &["verdict", "in short"],
-            [vec![PageCell::Badge(tone, found.verdict.name().to_owned()), PageCell::Text(sentence)]],
+            [vec![PageCell::Badge(tone(found.verdict), found.verdict.name().to_owned()), PageCell::Text(sentence)]],
         );
         if let Some(sentence) = &found.keeping_sentence {
             self.page.paragraph(sentence);
@@ -258,7 +256,16 @@ impl Report<'_> {
     }
 }
 
+/// What a verdict says at a glance.
+pub(crate) fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Keep => Tone::Good,
+        Verdict::Change => Tone::Bad,
+        Verdict::CannotTell => Tone::Fair,
+    }
+}
+
 /// Words that stay on one line.
-fn together(text: &str) -> String {
+pub(crate) fn together(text: &str) -> String {
     text.replace(' ', "\u{a0}").replace('–', "\u{2060}–\u{2060}")
 }

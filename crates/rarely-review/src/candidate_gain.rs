@@ -4,8 +4,8 @@
 //! Where that is known to fail (too few cases, rare outcomes) or the design is adaptive, sharp sets do, which hold for every change at once.
 
 use rarely_core::{
-    ConfirmError, Confirmation, Confirmed, ErrorBudget, Interval, Look, Method, Mixture, Standard, Timing,
-    anytime_multiplier, planned_multiplier,
+    Confidence, ConfirmError, Confirmation, Confirmed, Contexts, ErrorBudget, ErrorProbability, Interval, LeastSquares,
+    Look, Method, Mixture, Parameters, Standard, Timing, anytime_multiplier, planned_multiplier,
 };
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use crate::error::ReviewError;
 use crate::evidence_base::{ConfirmingPart, EvidenceBase};
 use crate::model_free::{ModelFreeGain, expected_cases};
 use crate::second_reading::GainErrors;
+use crate::side_regression::{SideRegression, SideRows};
 
 /// The error probability of the plain interval that is shown beside.
 const PLAIN: f64 = 0.05;
@@ -40,11 +41,49 @@ pub struct JudgedCandidate {
     /// Why there is none, where the document declares propensities.
     #[serde(default)]
     pub not_model_free: Option<String>,
+    /// What it does to the outcomes that must not get worse, in the order of the document's guard-rails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<JudgedGuardrail>,
     /// Whether it was judged: candidates are judged in the order of their evidence in the proposing part, until one fails.
     pub judged: bool,
 }
 
+/// What a candidate does to an outcome that must not get worse.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedGuardrail {
+    /// The column.
+    pub column: String,
+    /// How much better it gets per case, and what the interval rests on; negative where it gets worse.
+    pub gain: Confirmed,
+    /// How much worse it may get.
+    pub margin: f64,
+    /// Why least squares cannot say it, where they cannot.
+    pub not_confirmed: Option<String>,
+}
+
+impl JudgedGuardrail {
+    /// Whether it is shown not to get worse by more than the margin.
+    pub fn holds(&self) -> bool {
+        self.gain.interval.lower > -self.margin
+    }
+
+    /// Whether it is shown to get worse by more than the margin.
+    pub fn is_broken(&self) -> bool {
+        self.gain.interval.upper < -self.margin
+    }
+}
+
 impl JudgedCandidate {
+    /// Whether no guard-rail is in the way.
+    pub fn keeps_guardrails(&self) -> bool {
+        self.guardrails.iter().all(JudgedGuardrail::holds)
+    }
+
+    /// Whether it is shown to break a guard-rail, so that no further case can bring it back.
+    pub fn breaks_a_guardrail(&self) -> bool {
+        self.guardrails.iter().any(JudgedGuardrail::is_broken)
+    }
+
     /// Whether the gain rests on propensities alone: they cover the whole change.
     pub fn is_model_free(&self) -> bool {
         self.model_free.is_some_and(|found| found.left_out == 0.0)
@@ -95,7 +134,8 @@ pub(crate) fn gains(base: &EvidenceBase<'_>) -> Result<Vec<JudgedCandidate>, Rev
             not_confirmed,
             model_free,
             not_model_free,
-            judged: true,
+            guardrails: guardrails(base, at)?,
+            judged: base.order().contains(&at),
         });
     }
     Ok(found)
@@ -115,6 +155,58 @@ fn model_free(base: &EvidenceBase<'_>, at: usize) -> (Option<ModelFreeGain>, Opt
     }
 }
 
+/// What a candidate does to the outcomes that must not get worse. One of the candidates is chosen afterwards, so that where each has its own
+/// interval they share the error probability; sets hold for all of them (mathematics §18). Each guard-rail is one more condition on a change, so that
+/// they and the gain need not share it [berger-1982].
+fn guardrails(base: &EvidenceBase<'_>, at: usize) -> Result<Vec<JudgedGuardrail>, ReviewError> {
+    let sides = base.sides().iter().filter_map(|side| match side.of {
+        SideRows::Guardrail(guardrail) => Some((&base.document.guardrails()[guardrail], side)),
+        SideRows::Level { .. } => None,
+    });
+    let sharing = if base.confirming().is_some() { base.order().len().max(1) as f64 } else { 1.0 };
+    let judged = sides.map(|(guardrail, side)| {
+        let (gain, not_confirmed) = side_gain(base, side, at, base.error_probability()?.get() / sharing)?;
+        Ok(JudgedGuardrail { column: guardrail.column.clone(), gain, margin: guardrail.margin, not_confirmed })
+    });
+    judged.collect()
+}
+
+/// The gain of a candidate in a regression beside the main one, by the same intervals, and why least squares cannot say it, where they cannot.
+///
+/// # Errors
+/// [`ReviewError`] if the people do not fit.
+pub(crate) fn side_gain(
+    base: &EvidenceBase<'_>,
+    side: &SideRegression,
+    at: usize,
+    error_probability: f64,
+) -> Result<(Confirmed, Option<String>), ReviewError> {
+    let (before, after) = (&side.before, &side.after[at]);
+    let sharp = || -> Result<Confirmed, ReviewError> {
+        let error_probability = ErrorProbability::new(error_probability)?;
+        let set = Confidence { error_probability, ..side.confidence }.sharp(&side.statistics);
+        let contexts = Contexts::new(&side.people, base.document.shape().dimension())?;
+        Ok(by_sets(base, set.gain(contexts, before, after)?.0.interval))
+    };
+    if before == after {
+        let nothing = Interval { estimate: 0.0, lower: 0.0, upper: 0.0 };
+        return Ok((Confirmed { interval: nothing, ..sharp()? }, None));
+    }
+    let judged = side.judged(at);
+    let (alike, divided) = (base.document.log_columns().rows_are_alike(), base.confirming().is_some());
+    let reason = match (divided, judged.errors.is_none() && !alike) {
+        (false, _) if alike => return Ok((sharp()?, None)),
+        (false, _) => NOT_DIVIDED.to_owned(),
+        (true, true) => NOT_READ_AGAIN.to_owned(),
+        (true, false) => match confirmed(base, &judged, ErrorProbability::new(error_probability)?) {
+            Ok(gain) => return Ok((gain, None)),
+            Err(error) => why_not(base, &error),
+        },
+    };
+    let found = sharp()?;
+    Ok((if alike { found } else { without_bounds(base, found) }, Some(reason)))
+}
+
 type FoundGain = (Confirmed, Option<Interval>, Option<String>);
 
 fn gain(base: &EvidenceBase<'_>, at: usize) -> Result<FoundGain, ReviewError> {
@@ -130,7 +222,11 @@ fn gain(base: &EvidenceBase<'_>, at: usize) -> Result<FoundGain, ReviewError> {
         return Ok((unbounded(base, at)?, None, Some(NOT_READ_AGAIN.to_owned())));
     }
     let plain = plain(part, at);
-    match confirmed(base, part, at) {
+    match base
+        .error_probability()
+        .map_err(|_| ConfirmError::NoChange)
+        .and_then(|delta| confirmed(base, &part.judged(at), delta))
+    {
         Ok(gain) => Ok((gain, plain, None)),
         Err(error) => {
             let gain = if alike { sharp(base, at)? } else { unbounded(base, at)? };
@@ -168,33 +264,59 @@ const NOT_READ_AGAIN: &str = "with clusters or weights an error needs the rows a
 
 /// An estimate that nothing bounds.
 fn unbounded(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
-    let gain = sharp(base, at)?;
+    Ok(without_bounds(base, sharp(base, at)?))
+}
+
+fn without_bounds(base: &EvidenceBase<'_>, gain: Confirmed) -> Confirmed {
     let interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..gain.interval };
     let clustered = base.document.log_columns().cluster.is_some();
     let method = if clustered { Method::LeastSquaresCr2 } else { Method::LeastSquaresHc3 };
-    Ok(Confirmed { interval, standard: Standard::Approximate, method, ..gain })
+    Confirmed { interval, standard: Standard::Approximate, method, ..gain }
 }
 
-/// By least squares on the part that confirms.
-fn confirmed(base: &EvidenceBase<'_>, part: &ConfirmingPart, at: usize) -> Result<Confirmed, ConfirmError> {
-    let functional = &part.functionals[at];
-    let (confirmation, cases) = match &part.errors {
+/// A candidate's change in a regression of rows that confirm.
+pub(crate) struct DeclaredChange<'a> {
+    pub(crate) fit: &'a LeastSquares,
+    pub(crate) functional: &'a Parameters,
+    pub(crate) errors: Option<&'a GainErrors>,
+    /// The candidate.
+    pub(crate) at: usize,
+}
+
+impl ConfirmingPart {
+    fn judged(&self, at: usize) -> DeclaredChange<'_> {
+        DeclaredChange { fit: &self.fit, functional: &self.functionals[at], errors: self.errors.as_ref(), at }
+    }
+}
+
+impl SideRegression {
+    fn judged(&self, at: usize) -> DeclaredChange<'_> {
+        DeclaredChange { fit: &self.fit, functional: &self.functionals[at], errors: self.errors.as_ref(), at }
+    }
+}
+
+/// By least squares on rows that confirm.
+fn confirmed(
+    base: &EvidenceBase<'_>,
+    &DeclaredChange { fit, functional, errors, at }: &DeclaredChange<'_>,
+    error_probability: ErrorProbability,
+) -> Result<Confirmed, ConfirmError> {
+    let (confirmation, cases) = match errors {
         Some(errors @ GainErrors::Rows { .. }) => {
-            (Confirmation::from_error(part.fit.clone(), errors.error(at)?.0), part.fit.cases())
+            (Confirmation::from_error(fit.clone(), errors.error(at)?.0), fit.cases())
         }
         Some(GainErrors::Clusters(errors)) => {
             let error = errors[at].clone()?;
-            (Confirmation::from_cluster_error(part.fit.clone(), error), error.clusters)
+            (Confirmation::from_cluster_error(fit.clone(), error), error.clusters)
         }
-        None => (Confirmation::from_fit(part.fit.clone()), part.fit.cases()),
+        None => (Confirmation::from_fit(fit.clone()), fit.cases()),
     };
-    let delta = base.error_probability().map_err(|_| ConfirmError::NoChange)?;
-    let budget = ErrorBudget::new(delta);
+    let budget = ErrorBudget::new(error_probability);
     if base.is_anytime() {
         let mixture = mixture(cases, budget.share())?;
         confirmation.anytime(functional, budget, mixture)
     } else {
-        confirmation.planned(functional, budget, Look::only(part.fit.cases()))
+        confirmation.planned(functional, budget, Look::only(fit.cases()))
     }
 }
 
@@ -208,14 +330,18 @@ fn mixture(cases: u64, share: f64) -> Result<Mixture, ConfirmError> {
 fn sharp(base: &EvidenceBase<'_>, at: usize) -> Result<Confirmed, ReviewError> {
     let (before, after) = base.decisions(at);
     let (gain, _) = base.sharp().gain(base.contexts(), before, after)?;
-    Ok(Confirmed {
-        interval: gain.interval,
+    Ok(by_sets(base, gain.interval))
+}
+
+fn by_sets(base: &EvidenceBase<'_>, interval: Interval) -> Confirmed {
+    Confirmed {
+        interval,
         standard: if base.document.noise().is_some() { Standard::Certain } else { Standard::Approximate },
         method: Method::SharpSets,
         timing: Timing::Anytime,
         standard_error: None,
         degrees: None,
-    })
+    }
 }
 
 fn plain(part: &ConfirmingPart, at: usize) -> Option<Interval> {
@@ -260,7 +386,7 @@ pub(crate) fn multiplier_at(base: &EvidenceBase<'_>, degrees: f64, cases: u64, s
 /// [`ReviewError`] if the people do not fit.
 pub(crate) fn part_gain(
     base: &EvidenceBase<'_>,
-    contexts: rarely_core::Contexts<'_>,
+    contexts: Contexts<'_>,
     before: &[rarely_core::Arm],
     after: &[rarely_core::Arm],
 ) -> Result<Interval, ReviewError> {

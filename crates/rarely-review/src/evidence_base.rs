@@ -20,6 +20,7 @@ use crate::most_plausible::most_plausible;
 use crate::planned_radius::{arm_sums, estimated_noise, planned_radius};
 use crate::propensity_reading::{PropensityReading, RuleValue};
 use crate::second_reading::{GainErrors, SecondReading};
+use crate::side_regression::{SideRegression, side_regressions};
 use crate::tally::{Tally, regression};
 use crate::time_marks::marked_regression;
 
@@ -48,6 +49,8 @@ pub struct EvidenceBase<'a> {
     /// … and each candidate.
     after: Vec<Vec<Arm>>,
     confirming: Option<ConfirmingPart>,
+    /// Of guard-rails and of the values of fairness columns.
+    sides: Vec<SideRegression>,
     /// The candidates in the order in which they are judged.
     order: Vec<usize>,
     scarce: Vec<usize>,
@@ -89,7 +92,8 @@ impl<'a> EvidenceBase<'a> {
         let statistics = marked_regression(document, tally, &totals)?;
         let Some(confirming) = tally.confirming() else {
             let base = Self::undivided(document, statistics, people, estimated_noise(&totals))?;
-            return Ok(Self { rate: tally.rate(), ..base });
+            let sides = side_regressions(&base, tally)?;
+            return Ok(Self { rate: tally.rate(), sides, ..base });
         };
         let proposing = tally.proposing();
         let rows: Vec<u64> = proposing.iter().map(Moments::rows).collect();
@@ -114,6 +118,7 @@ impl<'a> EvidenceBase<'a> {
             model_free_gains: Vec::new(),
             values: Vec::new(),
         });
+        base.sides = side_regressions(&base, tally)?;
         base.digest = tally.digest().unwrap_or(base.digest);
         base.rate = tally.rate();
         Ok(base)
@@ -156,6 +161,7 @@ impl<'a> EvidenceBase<'a> {
             before,
             after,
             confirming: None,
+            sides: Vec::new(),
             order: (0..after_count).collect(),
             scarce: (0..rows.len()).filter(|&option| rows[option] < rows_needed(document)).collect(),
             digest,
@@ -164,9 +170,17 @@ impl<'a> EvidenceBase<'a> {
         })
     }
 
+    /// Only the strongest candidate of the proposing part is judged, where rows are divided: one of many groups has one test (mathematics §18).
+    pub(crate) fn judging_the_strongest(mut self) -> Self {
+        if self.confirming.is_some() {
+            self.order.truncate(1);
+        }
+        self
+    }
+
     /// A second reading of the log, which makes the errors of gains robust; `None` if the rows are not divided.
     pub fn second_reading(&self) -> Option<SecondReading> {
-        self.confirming.as_ref().map(|part| SecondReading::new(self.document, part))
+        self.confirming.as_ref().map(|part| SecondReading::new(self.document, part, &self.sides))
     }
 
     /// Uses the errors, the model-free gains and the values of a second reading.
@@ -176,7 +190,7 @@ impl<'a> EvidenceBase<'a> {
         let anytime = self.is_anytime();
         self.widen(reading.design_effect());
         if let Some(part) = &mut self.confirming {
-            let (errors, propensities) = reading.finish(&part.fit, &part.functionals);
+            let (errors, propensities) = reading.finish(&part.fit, &part.functionals, &mut self.sides);
             part.errors = Some(errors);
             if let Some(found) = propensities {
                 part.values = found.values(self.document.outcome_sign());
@@ -295,6 +309,11 @@ impl<'a> EvidenceBase<'a> {
     /// The part that confirms.
     pub(crate) fn confirming(&self) -> Option<&ConfirmingPart> {
         self.confirming.as_ref()
+    }
+
+    /// The regressions of guard-rails and of the values of fairness columns.
+    pub(crate) fn sides(&self) -> &[SideRegression] {
+        &self.sides
     }
 
     /// The digest of the statistics.

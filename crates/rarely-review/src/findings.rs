@@ -8,8 +8,10 @@
 //! | `cases` | how many rows and people |
 //! | `verdict` | keep, change or cannot tell; the cause and the reasons |
 //! | `boundaries` | where the rule in force stands |
-//! | `candidates`, `demotion` | the rules that were tried; what takes the certainty from a gain |
+//! | `candidates`, `demotion`, `guardrails` | the rules that were tried; what takes the certainty from a gain; outcomes that must not get worse |
 //! | `proposal`, `certificate`, `impact`, `against` | the change: to what, how sure, for whom, and what speaks against it |
+//! | `groups` | the table of many groups |
+//! | `fairness` | what a change does for whom, by columns that are no features |
 //! | `off_policy` | what rules are worth by the propensities of the log |
 //! | `gaps` | what the data cannot say, and what would settle it |
 //! | `checks`, `propensities` | whether logged propensities can be true; whether straight lines are good enough |
@@ -28,7 +30,10 @@ mod certificate;
 mod checks;
 mod demotion;
 mod estimates;
+mod fairness;
 mod gaps;
+mod groups;
+mod guardrails;
 mod impact;
 mod json;
 pub mod numbers;
@@ -52,7 +57,10 @@ pub use certificate::{CertificateFinding, CertificateLine, DIGEST_TITLE};
 pub use checks::CheckFinding;
 pub use demotion::demotion_sentence;
 pub use estimates::{CoefficientFinding, EstimateFinding};
+pub use fairness::{FairnessFinding, LevelFinding};
 pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
+pub use groups::{GroupFinding, GroupsFinding, GroupsJson};
+pub use guardrails::GuardrailFinding;
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
 pub use off_policy::{OffPolicyFinding, RuleValueFinding};
@@ -83,6 +91,9 @@ pub struct Findings {
     pub candidates: CandidatesFinding,
     /// The proposed change.
     pub proposal: Option<ProposalFinding>,
+    /// What the change, or the best rule that was tried, does for whom, by the document's fairness columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<FairnessFinding>,
     /// What the rule in force and the best other rule are worth by the propensities of the log, where the document declares some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off_policy: Option<OffPolicyFinding>,
@@ -111,6 +122,7 @@ impl Findings {
             standing: StandingFinding::new(document, &judgement.standing),
             candidates: CandidatesFinding::new(document, judgement),
             proposal: judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal)),
+            fairness: FairnessFinding::new(document, review),
             off_policy: OffPolicyFinding::new(document, review),
             gaps: GapsFinding::new(document, &review.gaps),
             checks: review.checks.iter().map(|check| CheckFinding::new(document, check)).collect(),

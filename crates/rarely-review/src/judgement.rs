@@ -9,7 +9,7 @@ use rarely_core::{Above, Interval, Parameters, Region, Thresholds};
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
-use crate::candidate_gain::{JudgedCandidate, gains};
+use crate::candidate_gain::{JudgedCandidate, JudgedGuardrail, gains};
 use crate::demotion::{Demotion, Suspect};
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
@@ -73,6 +73,13 @@ pub enum VerdictReason {
         /// What refutes it.
         demotion: Demotion,
     },
+    /// A change gains, but it is not shown that an outcome that must not get worse does not.
+    Guardrail {
+        /// The gain of the change.
+        gain: Interval,
+        /// What it does to that outcome.
+        guardrail: JudgedGuardrail,
+    },
     /// There is nothing to compare the rule with: other options have too few cases.
     NothingToCompare {
         /// The options with too few cases, as indices into the document's.
@@ -128,8 +135,12 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
     let mut candidates = gains(base)?;
     let minimum = base.document.change().minimum_gain;
     let passed = passed(base, &mut candidates, minimum);
+    let (passed, guarded): (Vec<usize>, Vec<usize>) =
+        passed.into_iter().partition(|&at| candidates[at].keeps_guardrails());
     let likeliest = highest(&candidates, |candidate| candidate.decisive().interval.estimate);
-    let most = candidates.iter().map(|candidate| candidate.decisive().interval.upper).fold(0.0, f64::max);
+    // A change that is shown to break a guard-rail will never be made.
+    let possible = candidates.iter().filter(|candidate| !candidate.breaks_a_guardrail());
+    let most = possible.map(|candidate| candidate.decisive().interval.upper).fold(0.0, f64::max);
     let mut found = Judgement {
         standing,
         verdict: Verdict::CannotTell,
@@ -161,6 +172,14 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
         }
     }
     contradicted(&mut found, minimum);
+    let worth = worth(base, tally);
+    if found.reasons.is_empty() && !guarded.is_empty() {
+        stopped_by_guardrails(&mut found, guarded);
+        if most < worth {
+            found.verdict = Verdict::Keep;
+            found.reasons.push(VerdictReason::NothingToGain { most, worth });
+        }
+    }
     let Some(best) = found.best else {
         found.reasons.push(VerdictReason::NothingToCompare { options: base.scarce_options().to_vec() });
         return Ok(found);
@@ -168,7 +187,6 @@ pub fn examine(base: &EvidenceBase<'_>, tally: &Tally) -> Result<Judgement, Revi
     if !found.reasons.is_empty() {
         return Ok(found);
     }
-    let worth = worth(base, tally);
     let gain = found.candidates[best].decisive().interval;
     if most < worth {
         found.verdict = Verdict::Keep;
@@ -243,6 +261,17 @@ fn contradicted(found: &mut Judgement, minimum: f64) {
         found.best = Some(at);
         found.reasons.push(VerdictReason::NotCertain { gain, demotion });
     }
+}
+
+/// Names the guard-rails that are in the way of the change that would have been preferred.
+fn stopped_by_guardrails(found: &mut Judgement, guarded: Vec<usize>) {
+    let Some(&at) = in_order_of_preference(&found.candidates, guarded).first() else { return };
+    let candidate = &found.candidates[at];
+    let in_the_way = candidate.guardrails.iter().filter(|guardrail| !guardrail.holds());
+    let gain = candidate.decisive().interval;
+    let reasons = in_the_way.map(|guardrail| VerdictReason::Guardrail { gain, guardrail: guardrail.clone() });
+    found.reasons.extend(reasons);
+    found.best = Some(at);
 }
 
 /// Whether straight lines and propensities have no gain in common.

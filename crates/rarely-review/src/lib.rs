@@ -47,6 +47,7 @@
 //! | `evidence_base` | assumptions, statistics, candidates and people |
 //! | `normal_equations`, `least_squares`, `planned_radius` | regressions from sums; nearest parameters; sets at planned looks |
 //! | `design_effect` | how much less rows of clusters, or with weights, say than independent ones |
+//! | `side_regression`, `column_levels`, `fairness` | the candidates in other outcomes that must not get worse, and for people by columns that are no features |
 //! | `candidate_gain`, `trend`, `demotion` | what a candidate gains, and on what evidence; what takes the certainty from it |
 //! | `impact`, `support` | who gets another option; where options were not tried |
 //! | `proposed_change`, `verdict`, `judgement` | keep the rule or change it, and to what |
@@ -54,6 +55,7 @@
 //! | `curvature`, `checks` | whether straight lines are good enough |
 //! | `exploration_forecast` | how many cases would settle an open question, by simulation |
 //! | `review` | the judgement with checks and gaps, in numbers |
+//! | `group_tallies`, `group_review`, `holm`, `pooling` | many groups at once, which share the error probability; what they have in common |
 //! | [`findings`] | what the numbers say, in sentences and as JSON |
 //! | `replay`, `off_policy` | a log replayed in time order; off-policy values |
 //!
@@ -66,14 +68,19 @@ mod bottom_k;
 mod candidate_gain;
 mod candidates;
 mod checks;
+mod column_levels;
 mod curvature;
 mod demotion;
 mod design_effect;
 mod error;
 mod evidence_base;
 mod exploration_forecast;
+mod fairness;
 pub mod findings;
 mod fixed_point;
+mod group_review;
+mod group_tallies;
+mod holm;
 mod impact;
 mod judgement;
 mod jump;
@@ -87,6 +94,7 @@ mod normal_equations;
 mod off_policy;
 mod people_sample;
 mod planned_radius;
+mod pooling;
 mod propensities;
 mod propensity_reading;
 mod proposed_change;
@@ -96,6 +104,7 @@ mod row_block;
 mod row_set;
 mod running_variable;
 mod second_reading;
+mod side_regression;
 mod sql;
 mod stretch_sums;
 mod support;
@@ -107,17 +116,21 @@ mod trend;
 mod verdict;
 
 pub use bands::{Band, Bands, Members};
-pub use candidate_gain::JudgedCandidate;
+pub use candidate_gain::{JudgedCandidate, JudgedGuardrail};
 pub use candidates::{Candidate, CandidateKind};
 pub use checks::{Check, CurvatureCheck, CurvatureWarning, JumpCheck, JumpWarning, NoiseCheck};
 pub use curvature::{Curvature, NoCurvature, Term};
 pub use demotion::Demotion;
 pub use design_effect::DesignEffect;
-pub use error::ReviewError;
+pub use error::{OnlyReviewed, ReviewError};
 pub use evidence_base::EvidenceBase;
 pub use exploration_forecast::ExplorationForecast;
-pub use findings::{Findings, ReviewJson};
+pub use fairness::LevelImpact;
+pub use findings::{Findings, GroupsFinding, GroupsJson, ReviewJson};
 pub use fixed_point::RewardGrid;
+pub use group_review::{GroupEvidence, GroupReading, GroupReview, ReviewedGroup};
+pub use group_tallies::{GroupTallies, MOST_GROUPS};
+pub use holm::{HolmStep, holm};
 pub use impact::{BandImpact, Impact};
 pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};
 pub use jump::{Bandwidth, Cut, Jump, Jumps, JumpsError, JumpsMismatch, Kernel, NoJump, Side};
@@ -131,6 +144,7 @@ pub use next_to_cut::{
 };
 pub use off_policy::{NotWeightable, OffPolicyValue, WeightedValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};
+pub use pooling::{Pooled, pool};
 pub use propensities::{PROPENSITY_BINS, PropensityBins, PropensityCheck, PropensityWarning};
 pub use proposed_change::{CertifiedBy, ProposedChange};
 pub use replay::{Replay, ReplayResult, ReplayedChange};

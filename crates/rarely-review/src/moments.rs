@@ -103,6 +103,13 @@ impl Moments {
         if weights.is_some() { empty.weighted() } else { empty }
     }
 
+    /// The same without squares.
+    pub(crate) fn emptied_without_squares(&self) -> Self {
+        let emptied = self.emptied();
+        let empty = Self::new(emptied.sums.dimension, &[], emptied.sums.rewards);
+        if emptied.has_weights() { empty.weighted() } else { empty }
+    }
+
     /// Sums over the same things that were computed elsewhere; `None` if they are not possible.
     pub(crate) fn of_sums(&self, rows: u64, sums: Vec<i128>) -> Option<Self> {
         let computed = Self::from(Stored { rows, sums, ..self.emptied().sums });

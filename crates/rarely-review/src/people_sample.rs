@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bottom_k::BottomK;
+use crate::tally_row::TallyRow;
 
 /// The size of the sample. A share estimated from it has a standard error of at most half a percentage point.
 pub const SAMPLE_SIZE: usize = 10_000;
@@ -55,6 +56,16 @@ impl PeopleSample {
         // In (0, 1]; numbers that are not negative are in the order of their bits.
         let uniform = ((priority >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
         self.insert((-libm::log(uniform) / weight).abs().to_bits(), context, Some(weight));
+    }
+
+    /// Offers one row of a log, by its weight where rows have one.
+    #[inline]
+    pub(crate) fn offer_row(&mut self, row: &TallyRow<'_>, weighted: bool) {
+        if weighted {
+            self.offer_weighted(row.priority(), row.context, row.weight);
+        } else {
+            self.offer(row.priority(), row.context);
+        }
     }
 
     /// The share of the people in it that have the priority of another one: of rows with keys, those whose key is not their own.

@@ -8,7 +8,7 @@ use rarely_core::{
 };
 use rarely_policy::{PolicyDocument, WrittenRule};
 
-use crate::error::ReviewError;
+use crate::error::{OnlyReviewed, ReviewError};
 use crate::evidence_base::{EvidenceBase, confidence};
 use crate::judgement::examine;
 use crate::off_policy::{OffPolicyValue, WeighedRow, WeightedSums, normal_interval, signed};
@@ -96,17 +96,23 @@ impl Follower {
 impl Replay {
     /// Starts with the document's rule, and reviews it after every `every` rows.
     ///
+    /// # Errors
+    /// [`OnlyReviewed`] if the document has something that a replay would ignore.
+    ///
     /// # Panics
     /// If `every` is 0.
-    pub fn new(document: &PolicyDocument, every: u64) -> Self {
+    pub fn new(document: &PolicyDocument, every: u64) -> Result<Self, OnlyReviewed> {
         assert!(every > 0, "a rule is reviewed after some rows");
+        if let Some(what) = document.only_reviewed() {
+            return Err(OnlyReviewed { what });
+        }
         let shape = document.shape();
         let follower = || Follower {
             rule: rarely_core::Rule::new(document.rule().parameters(document)),
             functional: vec![0.0; shape.parameters()],
             weighted: WeightedSums::new(reward_range(document)),
         };
-        Self {
+        Ok(Self {
             every,
             tally: Tally::undivided(document),
             statistics: Statistics::new(document.evidence().penalty, &Parameters::zeros(shape)),
@@ -116,7 +122,7 @@ impl Replay {
             rewards: RunningMean::default(),
             changes: Vec::new(),
             document: document.clone(),
-        }
+        })
     }
 
     /// Adds the next row. Returns the change that it leads to, if any.

@@ -7,6 +7,7 @@ use crate::design_effect::DesignEffect;
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
 use crate::exploration_forecast::{ExplorationForecast, forecast};
+use crate::fairness::{LevelImpact, level_impacts};
 use crate::judgement::{Judgement, VerdictReason, examine};
 use crate::moments::Moments;
 use crate::off_policy::{NotWeightable, WeightedValue};
@@ -31,6 +32,8 @@ pub struct Review {
     pub design_effect: Option<DesignEffect>,
     /// Whether straight lines are good enough.
     pub checks: Vec<Check>,
+    /// What the best candidate does for whom, by the values of the document's fairness columns.
+    pub fairness: Vec<LevelImpact>,
     /// What the rule in force and the best candidate are worth by the propensities of the log, where the document declares some.
     pub off_policy: Option<RuleValues>,
 }
@@ -71,7 +74,12 @@ pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) ->
     let stuck = base.stuck();
     // Where more cases of the same kind would decide, no experiment is needed.
     let waits = judgement.reasons.iter().any(|reason| {
-        matches!(reason, VerdictReason::NotShown { further_cases: Some(_), .. } | VerdictReason::NotCertain { .. })
+        matches!(
+            reason,
+            VerdictReason::NotShown { further_cases: Some(_), .. }
+                | VerdictReason::NotCertain { .. }
+                | VerdictReason::Guardrail { .. }
+        )
     });
     let open = judgement.verdict == Verdict::CannotTell && !waits || !stuck.is_empty();
     let gaps = Gaps {
@@ -84,6 +92,7 @@ pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) ->
         rejected: tally.rejected(),
         people: base.contexts().len(),
         off_policy: RuleValues::new(base, judgement.best),
+        fairness: level_impacts(base, judgement.best)?,
         judgement,
         design_effect: base.design_effect(),
         gaps,

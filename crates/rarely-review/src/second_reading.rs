@@ -9,6 +9,7 @@ use rarely_policy::PolicyDocument;
 use crate::design_effect::{DesignEffect, DesignReading};
 use crate::evidence_base::ConfirmingPart;
 use crate::propensity_reading::PropensityReading;
+use crate::side_regression::{SideRegression, SideRows};
 use crate::tally_row::TallyRow;
 
 /// A second reading of a log's rows.
@@ -21,6 +22,8 @@ pub struct SecondReading {
     propensities: Option<PropensityReading>,
     /// Where rows are in clusters or have weights.
     design: Option<DesignReading>,
+    /// Of the regressions beside the main one.
+    sides: Vec<(SideRows, ReadRows)>,
 }
 
 #[derive(Debug, Clone)]
@@ -50,16 +53,18 @@ pub(crate) enum GainErrors {
 }
 
 impl SecondReading {
-    pub(crate) fn new(document: &PolicyDocument, part: &ConfirmingPart) -> Self {
+    pub(crate) fn new(document: &PolicyDocument, part: &ConfirmingPart, sides: &[SideRegression]) -> Self {
         let clustered = document.log_columns().cluster.is_some();
+        let sides = sides.iter().map(|side| (side.of.clone(), ReadRows::new(clustered, &side.fit, &side.functionals)));
         let design = (!document.log_columns().rows_are_alike()).then(|| DesignReading::new(&part.fit, clustered));
-        let errors = if clustered {
-            ReadRows::Clustered(ClusterRows::default())
-        } else {
-            ReadRows::Independent(StreamedErrors::new(&part.fit, &part.functionals))
-        };
-        let propensities = part.propensities.clone();
-        Self { errors, weight_scale: part.weight_scale, scaled: Vec::new(), propensities, design }
+        Self {
+            errors: ReadRows::new(clustered, &part.fit, &part.functionals),
+            weight_scale: part.weight_scale,
+            scaled: Vec::new(),
+            propensities: part.propensities.clone(),
+            design,
+            sides: sides.collect(),
+        }
     }
 
     /// Adds one row: its number in its file, its context, option and reward, as in the first reading.
@@ -79,13 +84,10 @@ impl SecondReading {
         let root = (row.weight * self.weight_scale).sqrt();
         self.scaled.clear();
         self.scaled.extend(row.context.iter().map(|value| root * value));
-        match &mut self.errors {
-            ReadRows::Independent(errors) => errors.add(&self.scaled, row.arm, root * row.reward),
-            ReadRows::Clustered(rows) => {
-                rows.contexts.extend_from_slice(&self.scaled);
-                rows.arms.push(row.arm);
-                rows.rewards.push(root * row.reward);
-                rows.clusters.push(row.cluster.unwrap_or(row.number));
+        self.errors.add(row, &self.scaled, root * row.reward);
+        for (of, errors) in &mut self.sides {
+            if let Some(outcome) = of.outcome(row) {
+                errors.add(row, &self.scaled, root * outcome);
             }
         }
         if let Some(propensities) = &mut self.propensities {
@@ -96,7 +98,11 @@ impl SecondReading {
     /// How rows enter the errors, if that is all there is to read: not with clusters, weights or propensities.
     pub fn errors(&self) -> Option<&StreamedErrors> {
         match &self.errors {
-            ReadRows::Independent(errors) if self.propensities.is_none() && self.design.is_none() => Some(errors),
+            ReadRows::Independent(errors)
+                if self.propensities.is_none() && self.design.is_none() && self.sides.is_empty() =>
+            {
+                Some(errors)
+            }
             _ => None,
         }
     }
@@ -117,19 +123,49 @@ impl SecondReading {
         self.design.as_ref().map_or(DesignEffect::NONE, DesignReading::finish)
     }
 
-    /// The errors of the candidates' gains, and what was read of propensities.
+    /// The errors of the candidates' gains, which go to the regressions, and what was read of propensities.
     pub(crate) fn finish(
         self,
         fit: &LeastSquares,
         functionals: &[Parameters],
+        sides: &mut [SideRegression],
     ) -> (GainErrors, Option<PropensityReading>) {
-        let errors = match self.errors {
-            ReadRows::Independent(errors) => GainErrors::Rows { errors, expected: fit.cases() },
-            ReadRows::Clustered(rows) => {
+        for (side, (_, errors)) in sides.iter_mut().zip(self.sides) {
+            side.errors = Some(errors.finish(&side.fit, &side.functionals));
+        }
+        (self.errors.finish(fit, functionals), self.propensities)
+    }
+}
+
+impl ReadRows {
+    fn new(clustered: bool, fit: &LeastSquares, functionals: &[Parameters]) -> Self {
+        if clustered {
+            Self::Clustered(ClusterRows::default())
+        } else {
+            Self::Independent(StreamedErrors::new(fit, functionals))
+        }
+    }
+
+    /// Adds a row that confirms, with its context and outcome times the root of its weight.
+    fn add(&mut self, row: &TallyRow<'_>, scaled: &[f64], outcome: f64) {
+        match self {
+            Self::Independent(errors) => errors.add(scaled, row.arm, outcome),
+            Self::Clustered(rows) => {
+                rows.contexts.extend_from_slice(scaled);
+                rows.arms.push(row.arm);
+                rows.rewards.push(outcome);
+                rows.clusters.push(row.cluster.unwrap_or(row.number));
+            }
+        }
+    }
+
+    fn finish(self, fit: &LeastSquares, functionals: &[Parameters]) -> GainErrors {
+        match self {
+            Self::Independent(errors) => GainErrors::Rows { errors, expected: fit.cases() },
+            Self::Clustered(rows) => {
                 GainErrors::Clusters(functionals.iter().map(|functional| rows.error(fit, functional)).collect())
             }
-        };
-        (errors, self.propensities)
+        }
     }
 }
 

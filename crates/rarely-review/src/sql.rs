@@ -50,6 +50,7 @@ pub use dialect::Dialect;
 pub use error::SumsError;
 pub use reader::{RejectedRows, SummedLog};
 
+use crate::error::OnlyReviewed;
 use crate::evidence_base::EvidenceBase;
 use crate::tally::Tally;
 use first_scan::FirstScan;
@@ -138,6 +139,9 @@ fn refuse(document: &PolicyDocument) -> Result<(), SumsError> {
     }
     if columns.has_propensities() {
         return column("propensity", "what propensities say is not yet computed by sums");
+    }
+    if let Some(what) = document.only_reviewed() {
+        return Err(SumsError::OnlyReviewed(OnlyReviewed { what }));
     }
     if document.outcome().range.is_none() {
         return Err(SumsError::NoRange);

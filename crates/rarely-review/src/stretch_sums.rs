@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::moments::Moments;
 use crate::planned_radius::arm_sums;
+use crate::tally_row::TallyRow;
 
 /// The most stretches, …
 const MOST: usize = 64;
@@ -277,18 +278,22 @@ impl Stretches {
 
     /// Whether every part is sound and has so many options with these features. Check this first on a state that was read from a file.
     pub(crate) fn is_sound(&self, options: usize, like: &Moments) -> bool {
-        let sound = |part: &PartSums| {
-            part.moments.is_sound()
-                && (part.moments.dimension(), part.moments.squares()) == (like.dimension(), like.squares())
-                && part.outcomes.count() == part.moments.rows()
-        };
+        let squares = |part: &PartSums| part.moments.squares() == like.squares();
         self.all.len() <= MOST
-            && self.all.iter().all(|stretch| {
-                let parts = [&stretch.proposing, &stretch.confirming];
-                let rows: u64 = parts.iter().flat_map(|part| part.iter()).map(|part| part.moments.rows()).sum();
-                rows == stretch.rows && parts.iter().all(|part| part.len() == options && part.iter().all(sound))
-            })
+            && self
+                .all
+                .iter()
+                .all(|stretch| stretch.is_sound(options, like.dimension()) && stretch.parts().all(squares))
     }
+}
+
+/// What least squares needs of the rows that confirm, with weights times `scale`.
+pub(crate) fn confirming_sums(confirming: Vec<PartSums>, proposing: &[PartSums], scale: f64) -> Vec<ArmSums> {
+    let scaled = |(mut part, proposing): (PartSums, &PartSums)| {
+        part.moments.scale(scale);
+        part.arm_sums(proposing)
+    };
+    confirming.into_iter().zip(proposing).map(scaled).collect()
 }
 
 impl PartialEq for Stretches {
@@ -304,12 +309,48 @@ impl Stretch {
         Self { rows: 0, proposing: parts(&other.proposing), confirming: parts(&other.confirming) }
     }
 
+    /// No rows yet of these options, for sums that need no squares.
+    pub(crate) fn without_squares(like: &[Moments]) -> Self {
+        let part = |moments: &Moments| PartSums {
+            moments: moments.emptied_without_squares(),
+            outcomes: OutcomeEnds::default(),
+        };
+        let parts: Vec<PartSums> = like.iter().map(part).collect();
+        Self { rows: 0, proposing: parts.clone(), confirming: parts }
+    }
+
+    /// Adds a row with this outcome.
+    pub(crate) fn add(&mut self, row: &TallyRow<'_>, outcome: f64) {
+        self.rows += 1;
+        let parts = if row.proposes() { &mut self.proposing } else { &mut self.confirming };
+        let part = &mut parts[row.arm.index()];
+        part.moments.add_weighted(row.context, outcome, row.weight);
+        part.outcomes.add(outcome);
+    }
+
+    /// What least squares needs of the rows that confirm, with weights times `scale`.
+    pub(crate) fn confirming_sums(&self, scale: f64) -> Vec<ArmSums> {
+        confirming_sums(self.confirming.clone(), &self.proposing, scale)
+    }
+
+    /// Whether every part is sound and there are so many options and context variables.
+    pub(crate) fn is_sound(&self, options: usize, dimension: usize) -> bool {
+        let sound = |part: &PartSums| {
+            part.moments.is_sound()
+                && part.moments.dimension() == dimension
+                && part.outcomes.count() == part.moments.rows()
+        };
+        let parts = [&self.proposing, &self.confirming];
+        let rows: u64 = self.parts().map(|part| part.moments.rows()).sum();
+        rows == self.rows && parts.iter().all(|part| part.len() == options && part.iter().all(sound))
+    }
+
     /// Rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         for (mine, theirs) in [(&mut self.proposing, &other.proposing), (&mut self.confirming, &other.confirming)] {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));

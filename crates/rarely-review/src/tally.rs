@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::bands::Bands;
+use crate::column_levels::ColumnLevels;
 use crate::fixed_point::RewardGrid;
 use crate::jump::{Cut, Jumps};
 use crate::log_rate::{LogRate, LogTimes};
@@ -19,7 +20,7 @@ use crate::people_sample::PeopleSample;
 use crate::propensities::PropensitySums;
 use crate::row_set::{RowSet, Source};
 use crate::running_variable::RunningVariable;
-use crate::stretch_sums::{PartSums, Stretch, Stretches};
+use crate::stretch_sums::{PartSums, Stretch, Stretches, confirming_sums};
 use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
 use crate::time_marks::TimeMarks;
@@ -61,6 +62,12 @@ pub struct Tally {
     propensities: Option<PropensitySums>,
     sample: PeopleSample,
     jumps: Option<Jumps>,
+    /// The sums of each guard-rail's outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    guardrails: Vec<Stretch>,
+    /// The sums by the values of each fairness column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<ColumnLevels>,
     /// Whether new rows are divided.
     #[serde(skip)]
     divides: bool,
@@ -105,6 +112,8 @@ impl Tally {
             propensities: PropensitySums::new(document),
             sample: PeopleSample::new(shape.dimension()),
             jumps,
+            guardrails: guardrail_sums(document, weighted),
+            levels: document.log_columns().fairness.iter().map(|_| ColumnLevels::default()).collect(),
             bands: Some(bands),
             running,
             rows: None,
@@ -127,7 +136,7 @@ impl Tally {
     /// Adds one row of a log. Its weight counts in the regressions and in the sample of people; the checks at the cuts count every row alike.
     #[inline]
     pub fn add_row(&mut self, row: &TallyRow<'_>) {
-        let TallyRow { number, context, arm, reward, weight, .. } = *row;
+        let TallyRow { number, context, arm, reward, .. } = *row;
         self.add_to_sums(row);
         self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
@@ -140,12 +149,14 @@ impl Tally {
         if let Some(sums) = &mut self.propensities {
             sums.add(row);
         }
-        let priority = row.priority();
-        if self.options[0].has_weights() {
-            self.sample.offer_weighted(priority, context, weight);
-        } else {
-            self.sample.offer(priority, context);
+        for (sums, &outcome) in self.guardrails.iter_mut().zip(row.guardrails) {
+            sums.add(row, outcome);
         }
+        for (levels, name) in self.levels.iter_mut().zip(row.levels) {
+            levels.add(name, row, &self.options);
+        }
+        let priority = row.priority();
+        self.sample.offer_row(row, self.options[0].has_weights());
         if let (Some(rows), Some(z)) = (&mut self.rows, z) {
             rows.offer(priority, z, arm.index(), reward);
         }
@@ -286,6 +297,12 @@ impl Tally {
         if let (Some(mine), Some(theirs)) = (&mut self.propensities, &other.propensities) {
             mine.merge(theirs);
         }
+        for (mine, theirs) in self.guardrails.iter_mut().zip(&other.guardrails) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.levels.iter_mut().zip(&other.levels) {
+            mine.merge(theirs, &self.options);
+        }
         self.rejected += other.rejected;
         self.sample.merge(&other.sample);
         // If the two are about different rules, neither covers the whole log.
@@ -322,6 +339,16 @@ impl Tally {
     /// The propensities, where the document declares some.
     pub(crate) fn propensities(&self) -> Option<&PropensitySums> {
         self.propensities.as_ref()
+    }
+
+    /// The sums of each guard-rail's outcome.
+    pub(crate) fn guardrails(&self) -> &[Stretch] {
+        &self.guardrails
+    }
+
+    /// The sums by the values of each fairness column.
+    pub(crate) fn levels(&self) -> &[ColumnLevels] {
+        &self.levels
     }
 
     /// How fast the log grows, if the times of its rows are known.
@@ -365,12 +392,7 @@ impl Tally {
 
     /// What least squares needs of the rows that confirm; `None` if rows are not divided.
     pub(crate) fn confirming(&self) -> Option<Vec<ArmSums>> {
-        let scale = self.weight_scale();
-        let scaled = |(mut part, proposing): (PartSums, PartSums)| {
-            part.moments.scale(scale);
-            part.arm_sums(&proposing)
-        };
-        Some(self.stretches.confirming()?.into_iter().zip(self.stretches.proposing()?).map(scaled).collect())
+        Some(confirming_sums(self.stretches.confirming()?, &self.stretches.proposing()?, self.weight_scale()))
     }
 
     /// How often the sums of rows that are not divided were remembered for sharp sets.
@@ -463,6 +485,17 @@ pub(crate) fn regression(document: &PolicyDocument, sums: &[Moments]) -> Result<
         statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
     }
     Ok(statistics)
+}
+
+/// Empty sums of each guard-rail.
+fn guardrail_sums(document: &PolicyDocument, weighted: bool) -> Vec<Stretch> {
+    let sums = document.guardrails().iter().map(|guardrail| {
+        let (low, high) = guardrail.good_range();
+        let moments = Moments::new(document.shape().dimension(), &[], RewardGrid::of_range(low, high));
+        let moments = if weighted { moments.weighted() } else { moments };
+        Stretch::without_squares(&vec![moments; document.shape().arms()])
+    });
+    sums.collect()
 }
 
 /// The coordinates of numeric features.

@@ -3,6 +3,8 @@
 use rarely_core::{LookError, MergeError};
 use rarely_error::{Action, Explain, Remedy};
 
+use crate::column_levels::MOST_LEVELS;
+use crate::group_tallies::MOST_GROUPS;
 use crate::tally::TALLY_FORMAT;
 
 /// Why statistics cannot be used with a document, or with each other.
@@ -36,6 +38,18 @@ pub enum TallyError {
         /// The share of the rows in the sample that repeat the key of another.
         share: f64,
     },
+    /// A fairness column has too many values.
+    #[error("the fairness column {column:?} has more than {MOST_LEVELS} values")]
+    TooManyLevels {
+        /// The column.
+        column: String,
+    },
+    /// There are too many groups.
+    #[error("the column {column:?} has more than {MOST_GROUPS} groups")]
+    TooManyGroups {
+        /// The column.
+        column: String,
+    },
     /// The file holds something else.
     #[error("this is not a file of saved statistics ({0})")]
     NotATally(String),
@@ -56,6 +70,12 @@ impl Explain for TallyError {
             Self::RepeatedKeys { .. } => Some(Remedy::new(
                 "leave out rows that are in the log twice; where several rows belong to one person or place, declare its column as cluster and another as key",
             )),
+            Self::TooManyLevels { .. } => {
+                Some(Remedy::new("name a column with few values, such as one with bands, or leave it out of fairness"))
+            }
+            Self::TooManyGroups { .. } => {
+                Some(Remedy::new("name a column with fewer values, or review parts of the log one after the other"))
+            }
             Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
             Self::Sums(error) => error.remedy(),
             Self::Look(error) => error.remedy(),

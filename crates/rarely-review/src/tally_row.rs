@@ -28,6 +28,10 @@ pub struct TallyRow<'a> {
     pub propensity: Option<f64>,
     /// The probability of every option; empty where they are not known.
     pub propensities: &'a [f64],
+    /// The values of the document's guard-rails, in the good direction; empty where it has none.
+    pub guardrails: &'a [f64],
+    /// The value of each fairness column; empty where the document has none.
+    pub levels: &'a [String],
     /// Where it stands in the reading, if several share it; otherwise it follows the row that was added before.
     pub place: Option<RowPlace>,
 }
@@ -55,6 +59,8 @@ impl<'a> TallyRow<'a> {
             cluster: None,
             propensity: None,
             propensities: &[],
+            guardrails: &[],
+            levels: &[],
             place: None,
         }
     }

@@ -66,7 +66,8 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         ServiceError::Change(
             ChangeError::Objection(Objection::NoVersion(_) | Objection::SignatureIncomplete(_))
             | ChangeError::Document(_)
-            | ChangeError::NoNoise,
+            | ChangeError::NoNoise
+            | ChangeError::OnlyReviewed(_),
         )
         | ServiceError::Outcome(OutcomeError::Value(_))
         | ServiceError::Record(_)
@@ -97,7 +98,9 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::Objection(Objection::NoProposal(_))) => "number",
         ServiceError::Change(ChangeError::Objection(Objection::NoVersion(_))) => "to",
         ServiceError::Change(ChangeError::Objection(Objection::SignatureIncomplete(field))) => field,
-        ServiceError::Change(ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise) => "document",
+        ServiceError::Change(
+            ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise | ChangeError::OnlyReviewed(_),
+        ) => "document",
         ServiceError::Change(ChangeError::NoToken(_) | ChangeError::NoPersonKey(_)) => "id",
         ServiceError::Change(ChangeError::PersonKeyTaken(_)) => "key",
         ServiceError::Decide(DecisionError::KeyTaken { .. }) | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => {

@@ -146,13 +146,13 @@ fn show(path: &Path, format: OutputFormat) -> Result<(), Failure> {
             "options": document.options(),
             "coordinates": document.coordinates(),
             "rule": document.rule(),
-            "words": document.rule().words(&document),
+            "words": document.rule_words(),
             "parameters": document.rule().parameters(&document).iter().map(<[f64]>::to_vec).collect::<Vec<_>>(),
             "noise": document.noise(),
             "norm_bound": document.norm_bound(),
         })),
         OutputFormat::Table => {
-            let words = document.rule().words(&document);
+            let words = document.rule_words();
             print(&format!("{}\n  {}\n", document.policy(), words.join("\n  ")))
         }
     }

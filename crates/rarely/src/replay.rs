@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         columns.time.clone_from(&arguments.time_column);
     }
     columns.any_order = false;
-    let mut replay = Replay::new(&document, arguments.every);
+    let mut replay = Replay::new(&document, arguments.every)?;
     let mut last = None;
     let rejected = arguments.log.walk(&document, &columns, |case| {
         last.clone_from(&case.time);

@@ -1,6 +1,7 @@
 //! `rarely review`.
 
 mod database_log;
+mod groups;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,10 @@ pub(crate) struct Arguments {
     /// document says order = "any"
     #[arg(long, value_name = "COLUMN", help_heading = "The log")]
     time_column: Option<String>,
+    /// Column with the group of a case, such as its department: every group is judged, and all share the error probability [default: the
+    /// document's groups]
+    #[arg(long, value_name = "COLUMN", help_heading = "The log")]
+    by: Option<String>,
     /// Saved statistics to continue from; several are merged
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "The log")]
     state: Vec<PathBuf>,
@@ -57,6 +62,9 @@ const WRITES: &str = "What it writes";
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.log.document(&arguments.policy)?;
     check_targets(arguments)?;
+    if let Some(document) = groups::grouped(arguments, &document)? {
+        return groups::run(arguments, &document);
+    }
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
     let engine = DatabaseLog::open(&arguments.engine, &arguments.log.data)?;
     let mut tally = first_reading(arguments, &document, engine.as_ref())?;
@@ -145,6 +153,8 @@ fn row(case: &LoggedCase) -> TallyRow<'_> {
         cluster: case.cluster,
         propensity: case.propensity,
         propensities: &case.propensities,
+        guardrails: &case.guardrails,
+        levels: &case.levels,
         place: Some(RowPlace { file: case.file, position: case.position }),
         ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
     }

@@ -17,13 +17,16 @@ pub(super) struct RowColumns {
     cluster: Option<(usize, String)>,
     weight: Option<(usize, String)>,
     propensities: Vec<(usize, String)>,
+    guardrails: Vec<usize>,
+    levels: Vec<(usize, String)>,
+    group: Option<(usize, String)>,
     /// With two options the probability of the given one is that of both.
     two_options: bool,
 }
 
 impl RowColumns {
     /// Adds the names of the columns to the wanted ones.
-    pub(super) fn new(columns: &Columns, options: usize, wanted: &mut Vec<String>) -> Self {
+    pub(super) fn new(columns: &Columns, encoder: &Encoder, options: usize, wanted: &mut Vec<String>) -> Self {
         let mut place = |column: &String| {
             wanted.push(column.clone());
             (wanted.len() - 1, column.clone())
@@ -34,13 +37,25 @@ impl RowColumns {
             cluster: columns.cluster.as_ref().map(&mut place),
             weight: columns.weight.as_ref().map(&mut place),
             propensities: columns.propensities.iter().map(&mut place).collect(),
+            guardrails: if columns.guardrails {
+                encoder.guardrail_columns().map(|column| place(column).0).collect()
+            } else {
+                Vec::new()
+            },
+            levels: columns.levels.iter().map(&mut place).collect(),
+            group: columns.group.as_ref().map(&mut place),
             two_options: options == 2,
         }
     }
 
     /// Reads them into a case whose option is known.
     #[inline]
-    pub(super) fn read(&self, fields: &impl Values, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
+    pub(super) fn read(
+        &self,
+        fields: &impl Values,
+        encoder: &Encoder,
+        case: &mut LoggedCase,
+    ) -> Result<(), Box<Rejection>> {
         case.propensity = None;
         if let Some(wanted) = self.propensity {
             let propensity = Encoder::propensity(numeric(fields, wanted));
@@ -58,7 +73,31 @@ impl RowColumns {
             let weight = Encoder::weight(name, numeric(fields, *wanted));
             case.weight = weight.map_err(|problem| rejection(fields, *wanted, problem))?;
         }
+        if !(self.guardrails.is_empty() && self.levels.is_empty() && self.group.is_none()) {
+            self.read_further(fields, encoder, case)?;
+        }
         self.read_propensities(fields, case)
+    }
+
+    /// Guard-rails, levels of fairness columns, and the group.
+    fn read_further(
+        &self,
+        fields: &impl Values,
+        encoder: &Encoder,
+        case: &mut LoggedCase,
+    ) -> Result<(), Box<Rejection>> {
+        case.guardrails.clear();
+        for (at, &wanted) in self.guardrails.iter().enumerate() {
+            let value = encoder.guardrail(at, numeric(fields, wanted));
+            case.guardrails.push(value.map_err(|problem| rejection(fields, wanted, problem))?);
+        }
+        case.levels.resize_with(self.levels.len(), String::new);
+        let names = self.levels.iter().zip(&mut case.levels).chain(self.group.iter().zip([&mut case.group]));
+        for ((wanted, column), name) in names {
+            Encoder::name(column, fields.value(*wanted), name)
+                .map_err(|problem| rejection(fields, *wanted, problem))?;
+        }
+        Ok(())
     }
 
     #[inline]

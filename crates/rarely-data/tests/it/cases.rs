@@ -32,6 +32,9 @@ fn rows_become_cases() {
         key: None,
         cluster: None,
         weight: 1.0,
+        guardrails: Vec::new(),
+        levels: Vec::new(),
+        group: String::new(),
         time: Some(time.to_owned()),
         seconds: Some(1_767_225_600 + 86_400 * i64::from(time.starts_with("2026-01-02"))),
         row_in_file,
@@ -327,4 +330,34 @@ fn with_two_options_one_propensity_is_all_of_them() {
         all.push(case.propensities.clone());
     }
     assert_eq!(all, [[0.5, 0.5], [0.125, 0.875]]);
+}
+
+/// A column may be wanted for two things: a group that is also a cluster, in every format.
+#[test]
+fn guardrails_levels_and_groups_are_read() {
+    let text = "policy = \"p\"\noptions = [\"watch\", \"treat\"]\nfairness = [\"sex\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
+                [[features]]\ncolumn = \"x\"\nrange = [0, 1]\n[evidence]\ncluster = \"ward\"\n\
+                [rule]\nthreshold = { feature = \"x\", cuts = [0.5], options = [\"watch\", \"treat\"] }\n\
+                [[guardrails]]\noutcome = { column = \"stay\", range = [0, 9] }\nworse = \"higher\"\nmargin = 1\n";
+    let document = rarely_policy::PolicyDocument::parse(text, "p.toml").expect("a document");
+    let folder = tempfile::tempdir().expect("a folder");
+    let columns = Columns { group: Some("ward".to_owned()), ..Columns::of(&document) };
+    for (name, rows) in [
+        ("log.csv", "x,option,y,stay,sex,ward\n0.5,treat,1,3, f ,7\n"),
+        ("log.ndjson", "{\"x\":0.5,\"option\":\"treat\",\"y\":1,\"stay\":3,\"sex\":\"f\",\"ward\":7}\n"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, rows).expect("a file");
+        let mut read = Cases::open(&document, &columns, &[path], 0).expect("a log");
+        let mut case = LoggedCase::new(&document);
+        assert!(read.next(&mut case).expect("a case"), "{name}");
+        assert_eq!((case.guardrails.as_slice(), case.group.as_str()), ([-3.0].as_slice(), "7"), "{name}");
+        assert_eq!(case.levels, ["f"], "{name}");
+        assert!(case.cluster.is_some());
+    }
+    let path = folder.path().join("outside.csv");
+    std::fs::write(&path, "x,option,y,stay,sex,ward\n0.5,treat,1,12,f,7\n").expect("a file");
+    let mut read = Cases::open(&document, &columns, &[path], 0).expect("a log");
+    let error = read.next(&mut LoggedCase::new(&document)).expect_err("refused");
+    assert!(format!("{error:?}").contains("stay"), "{error:?}");
 }

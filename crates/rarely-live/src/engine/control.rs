@@ -25,6 +25,9 @@ impl Engine {
         if document.noise().is_none() || document.norm_bound().is_none() {
             return Err(ChangeError::NoNoise);
         }
+        if let Some(what) = document.only_reviewed() {
+            return Err(rarely_review::OnlyReviewed { what }.into());
+        }
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let name = document.policy();
         if let Some(handle) = self.policy(name) {

@@ -40,6 +40,9 @@ pub enum ChangeError {
     /// Neither the noise nor the range of the outcome is known.
     #[error("a policy that runs needs the noise of the outcome, or its range")]
     NoNoise,
+    /// The document has something that a policy that runs would ignore.
+    #[error(transparent)]
+    OnlyReviewed(#[from] rarely_review::OnlyReviewed),
     /// The token does not exist or is already revoked.
     #[error("there is no token {0} to revoke")]
     NoToken(String),
@@ -91,6 +94,7 @@ impl Explain for ChangeError {
             Self::NoNoise => {
                 Some(Remedy::new("declare range = [lowest, highest] of the outcome, or noise under [evidence]"))
             }
+            Self::OnlyReviewed(error) => error.remedy(),
             Self::NameTaken(_) => Some(Remedy::new("choose another name for this policy")),
             Self::Store(error) => error.remedy(),
             Self::Fault(fault) => fault.remedy(),

@@ -176,3 +176,22 @@ fn a_repeated_request_gets_the_same_response() {
     assert!(numbers.contains(&kept.decision), "also after a restart");
     bench.verify();
 }
+
+/// A live policy would ignore guard-rails, fairness columns and rules by group: it is not registered.
+#[test]
+fn what_only_a_review_takes_into_account_is_refused() {
+    let bench = Bench::new();
+    let plain = crate::support::document("", "none");
+    let guarded = "[[guardrails]]\noutcome = { column = \"stay\", range = [0, 9] }\nworse = \"higher\"\nmargin = 1\n";
+    for (text, expected) in [
+        (format!("{plain}{guarded}"), "guard-rails"),
+        (format!("fairness = [\"sex\"]\n{plain}"), "fairness columns"),
+        (format!("{plain}[groups]\ncolumn = \"department\"\n"), "rules by group"),
+    ] {
+        let Err(error @ ChangeError::OnlyReviewed(_)) = bench.engine.register("owner", &text, 7) else {
+            panic!("{expected}")
+        };
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(rarely_error::Explain::remedy(&error).is_some());
+    }
+}

@@ -8,6 +8,8 @@ use rarely_core::{
 };
 use rarely_error::Explain as _;
 
+use crate::document::groups;
+use crate::document::guardrails;
 use crate::document::limits;
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::log_columns;
@@ -44,11 +46,12 @@ impl PolicyDocument {
         let evidence = check_evidence(&written.evidence, &outcome)?;
         let standard = limits::check_standard(&written.evidence)?;
         let log_columns = log_columns::check(&written)?;
+        let guardrails = guardrails::check(&written)?;
         let change = check_change(&written.change)?;
         let limits = limits::check_limits(&written, &features)?;
         let control = written.control.check()?;
-        let TomlDocument { policy, options, option_column, intercept, rule, .. } = written;
-        let document = Self {
+        let TomlDocument { policy, options, option_column, intercept, rule, groups, .. } = written;
+        let mut document = Self {
             policy,
             options,
             option_column,
@@ -58,16 +61,19 @@ impl PolicyDocument {
             evidence,
             standard,
             log_columns,
+            guardrails,
             change,
             limits,
             control,
             rule,
+            groups: None,
             shape,
         };
         let bound = document.norm_bound().map_or(Ok(()), |bound| NormBound::new(bound).map(|_| ()));
         in_range(bound, keys(&["evidence", "norm_bound"]))?;
         document.rule.check(&document)?;
         document.check_bounds()?;
+        document.groups = groups.map(|groups| groups::check(groups, &document)).transpose()?;
         Ok(document)
     }
 }
@@ -127,7 +133,7 @@ fn check_outcome(written: &TomlOutcome) -> Result<OutcomeColumn, DocumentFault> 
     Ok(OutcomeColumn { column: written.column.clone(), range, better: written.better })
 }
 
-fn check_range(range: &[f64], limit: f64, path: &Path) -> Result<(f64, f64), DocumentFault> {
+pub(super) fn check_range(range: &[f64], limit: f64, path: &Path) -> Result<(f64, f64), DocumentFault> {
     let &[low, high] = range else {
         let problem = format!("the range has {}", count(range.len(), "number"));
         return Err(DocumentFault::new(

@@ -46,10 +46,12 @@ impl PolicyDocument {
     /// The changes from this document to another, in words, the rule first; empty if there are none.
     pub fn difference(&self, new: &Self) -> Vec<String> {
         let mut lines = rule::difference((self, &self.rule), (new, &new.rule));
+        lines.extend(self.changed_groups(new));
         lines.extend(changed("policy", &self.policy, &new.policy));
         lines.extend(self.changed_options(new));
         lines.extend(changed("option column", &self.option_column, &new.option_column));
         lines.extend(self.outcome.changed(&new.outcome));
+        lines.extend(self.changed_guardrails(new));
         lines.extend(changed("intercept", &self.intercept, &new.intercept));
         lines.extend(self.changed_features(new));
         lines.extend(self.changed_evidence(new));
@@ -84,6 +86,15 @@ impl PolicyDocument {
                 json!({ "cluster": cluster, "weight": weight, "propensity": propensity, "propensities": propensities });
             parts.push(("log columns", columns));
         }
+        if !self.guardrails.is_empty() || !self.log_columns.fairness.is_empty() {
+            let guarded = self.guardrails.iter();
+            let guarded = guarded.map(|guardrail| json!([guardrail.column, guardrail.range, guardrail.better]));
+            let guarded: Vec<Value> = guarded.collect();
+            parts.push((
+                "guard-rails or fairness columns",
+                json!({ "guardrails": guarded, "fairness": self.log_columns.fairness }),
+            ));
+        }
         let LogColumns { key, time, .. } = &self.log_columns;
         if key.is_some() || time.is_some() {
             parts.push(("key and time", json!({ "key": key, "time": time })));
@@ -93,6 +104,11 @@ impl PolicyDocument {
 
     fn changed_options(&self, new: &Self) -> Vec<String> {
         changed_names("option", &self.options, &new.options)
+    }
+
+    fn changed_guardrails(&self, new: &Self) -> Vec<String> {
+        let words = |document: &Self| -> Vec<String> { document.guardrails.iter().map(ToString::to_string).collect() };
+        changed_names("guard-rail", &words(self), &words(new))
     }
 
     fn changed_features(&self, new: &Self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The assumptions that are derived from the outcome's range.
 
-use crate::document::{PolicyDocument, RowOrder};
+use crate::document::{Guardrail, PolicyDocument, RowOrder};
 use crate::number::short;
 
 impl PolicyDocument {
@@ -25,6 +25,11 @@ impl PolicyDocument {
     /// `None` where the outcome has no range either.
     pub fn norm_bound(&self) -> Option<f64> {
         self.evidence.norm_bound.or(self.outcome.range.map(|range| self.automatic_norm_bound(range)))
+    }
+
+    /// `L` of a guard-rail's outcome, by the same derivation.
+    pub fn guardrail_norm_bound(&self, guardrail: &Guardrail) -> f64 {
+        self.automatic_norm_bound(guardrail.good_range())
     }
 
     /// The origin of the norm bound, in a sentence.

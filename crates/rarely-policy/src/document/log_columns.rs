@@ -28,6 +28,8 @@ pub struct LogColumns {
     pub propensity: Option<String>,
     /// The probability of every option, in the order of the document's; empty if there is no such column.
     pub propensities: Vec<String>,
+    /// Columns by whose values a review shows who changes; no features.
+    pub fairness: Vec<String>,
     /// `p_min`: the probability that every option has wherever its gain is judged by propensities.
     pub minimum_propensity: Option<f64>,
 }
@@ -49,7 +51,7 @@ impl LogColumns {
     }
 
     /// Each key's name and what it is; `none` where there is none.
-    pub fn lines(&self, document: &PolicyDocument) -> [(&'static str, String); 7] {
+    pub fn lines(&self, document: &PolicyDocument) -> [(&'static str, String); 8] {
         let column = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
         let by_option = document.options().iter().zip(&self.propensities);
         let by_option: Vec<String> = by_option.map(|(option, column)| format!("{option} {column}")).collect();
@@ -60,6 +62,7 @@ impl LogColumns {
             ("weight column", column(&self.weight)),
             ("propensity column", column(&self.propensity)),
             ("propensity columns", if by_option.is_empty() { "none".to_owned() } else { by_option.join(", ") }),
+            ("fairness columns", if self.fairness.is_empty() { "none".to_owned() } else { self.fairness.join(", ") }),
             ("minimum propensity", self.minimum_propensity.map_or("none".to_owned(), plainly)),
         ]
     }
@@ -80,6 +83,7 @@ pub(super) fn check(written: &TomlDocument) -> Result<LogColumns, DocumentFault>
         weight: evidence.weight.clone(),
         propensity: evidence.propensity.clone(),
         propensities: Vec::new(),
+        fairness: Vec::new(),
         minimum_propensity: evidence.minimum_propensity,
     };
     let named = [
@@ -97,6 +101,15 @@ pub(super) fn check(written: &TomlDocument) -> Result<LogColumns, DocumentFault>
         }
     }
     columns.propensities = check_propensities(written, &mut taken)?;
+    for (at, column) in written.fairness.iter().enumerate() {
+        let place = vec![PathStep::In("fairness".to_owned()), PathStep::At(at)];
+        if columns.fairness.contains(column) {
+            let problem = format!("the column {} is named twice", shown(column));
+            return Err(DocumentFault::new(place, problem, "name it once"));
+        }
+        check_free(written, &[], column, place)?;
+        columns.fairness.push(column.clone());
+    }
     if let Some(minimum) = evidence.minimum_propensity {
         check_minimum(minimum, columns.has_propensities())?;
     }
@@ -134,7 +147,12 @@ fn check_propensities<'a>(
 }
 
 /// A column must have a name, and no other meaning.
-fn check_free(written: &TomlDocument, taken: &[(&str, &str)], column: &str, path: Path) -> Result<(), DocumentFault> {
+pub(super) fn check_free(
+    written: &TomlDocument,
+    taken: &[(&str, &str)],
+    column: &str,
+    path: Path,
+) -> Result<(), DocumentFault> {
     check_column(column, path.clone())?;
     let is_feature = written.features.iter().any(|feature| feature.column == column);
     let other = if is_feature {

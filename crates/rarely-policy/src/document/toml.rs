@@ -7,6 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 use crate::control::TomlControl;
+use crate::document::groups::TomlGroups;
+use crate::document::guardrails::TomlGuardrail;
 use crate::rule::WrittenRule;
 
 /// A policy document: the options, the features of a case, the assumptions, and the rule in force.
@@ -41,6 +43,14 @@ pub(crate) struct TomlDocument {
     /// The plan agreed in advance: who approves a change, how often the rule is reviewed, how far it may move.
     #[serde(default)]
     pub(crate) control: TomlControl,
+    /// Outcomes that a change must not make worse.
+    #[serde(default)]
+    pub(crate) guardrails: Vec<TomlGuardrail>,
+    /// Columns that are no features, such as sex: a review shows for each of their values who changes and what that gains.
+    #[serde(default)]
+    pub(crate) fairness: Vec<String>,
+    /// Groups of people, such as departments, that are reviewed side by side and may have rules of their own.
+    pub(crate) groups: Option<TomlGroups>,
     /// The rule in force, in one of three forms.
     pub(crate) rule: WrittenRule,
 }

@@ -44,6 +44,15 @@ impl WrittenRule {
         }
     }
 
+    /// The same rule with other cuts; `None` for a linear rule.
+    pub(crate) fn with_cuts(&self, cuts: &[f64]) -> Option<Self> {
+        match self {
+            Self::Threshold(rule) => Some(Self::Threshold(ThresholdRule { cuts: cuts.to_vec(), ..rule.clone() })),
+            Self::Score(rule) => Some(Self::Score(ScoreRule { cuts: cuts.to_vec(), ..rule.clone() })),
+            Self::Linear(_) => None,
+        }
+    }
+
     /// The same rule with other numbers, in the order of [`WrittenRule::numbers`]. It does not check that they
     /// fit a document ([`crate::PolicyDocument::check_rule`] does): rounding may make two cuts equal.
     ///

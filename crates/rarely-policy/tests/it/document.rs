@@ -1,5 +1,7 @@
 //! Documents: defaults, what is worked out, comparison.
 
+mod groups;
+mod guardrails;
 mod log_columns;
 mod mistakes;
 

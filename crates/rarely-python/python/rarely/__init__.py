@@ -25,6 +25,7 @@ from ._rarely import (
     Document,
     Figure,
     Gain,
+    GroupReview,
     Interval,
     OutcomeQueue,
     Policy,
@@ -33,6 +34,7 @@ from ._rarely import (
     State,
     __version__,
     confirm,
+    review_groups,
 )
 from .client import Client
 from .engines import review
@@ -52,6 +54,7 @@ __all__ = [
     "Error",
     "Figure",
     "Gain",
+    "GroupReview",
     "Interval",
     "OutcomeQueue",
     "Policy",
@@ -68,5 +71,6 @@ __all__ = [
     "errors",
     "reproduce",
     "review",
+    "review_groups",
     "simulate",
 ]

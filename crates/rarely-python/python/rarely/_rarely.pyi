@@ -23,6 +23,7 @@ __all__ = [
     "Certificate",
     "Change",
     "Gain",
+    "GroupReview",
     "Figure",
     "reproduce",
     "simulate",
@@ -33,6 +34,7 @@ __all__ = [
     "Review",
     "State",
     "review",
+    "review_groups",
     "__version__",
     "ALGORITHMS",
     "ENVIRONMENTS",
@@ -529,4 +531,44 @@ def review(
     path or paths of a log; None, if there is only `state`. `population` are the people whom the rule is for, in any of these forms.
     With a column of dates or times, further cases are told in months as well; rows must be in its order unless the document says
     `order = "any"`.
+    """
+
+@final
+class GroupReview:
+    """The result of a review of many groups."""
+
+    @property
+    def verdict(self) -> Literal["keep", "change", "cannot tell"]:
+        """`change` if any group is to change, `keep` if all keep their rules, `cannot tell` otherwise."""
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of every group, those that change first."""
+    @property
+    def rejected(self) -> list[str]:
+        """What was wrong with the rows that could not be used, the first thousand of them."""
+    @property
+    def pages(self) -> dict[str, str]:
+        """The page of every group, without pictures."""
+    def apply(self) -> str | None:
+        """The text of the document with the proposed rules of the groups; None if no group is to change."""
+    def to_json(self) -> str:
+        """The answer as JSON: what `rarely review --by … --format json` prints."""
+    def to_dict(self) -> dict[str, Any]:
+        """The same as Python objects."""
+    def to_html(self) -> str:
+        """One page with the table of all groups."""
+    def _repr_html_(self) -> str: ...
+
+def review_groups(
+    document: str | os.PathLike[str] | Document,
+    frame: Any,
+    *,
+    by: str | None = None,
+    option_column: str | None = None,
+    reject_limit: int = 0,
+    time_column: str | None = None,
+) -> GroupReview:
+    """Reviews a policy document in every group of past cases at once, such as departments; all groups share the error probability.
+
+    `by` is the column of the groups; None, if the document has `[groups]`. `frame` is as in `review`.
     """

@@ -8,7 +8,7 @@ use rarely_report::ReviewSources;
 use rarely_review::{Dialect, EvidenceBase, LogTable, SecondReading, SummedLog, SumsError, SumsRow, Tally};
 
 use super::result::PyReview;
-use super::{LogSource, call, read, read_again, read_population, reviewing, wanted};
+use super::{LogSource, call, read, read_again, read_population, refuse_groups, reviewing, wanted};
 use crate::document::PyDocument;
 use crate::error;
 
@@ -31,7 +31,8 @@ impl PyState {
     #[new]
     #[pyo3(signature = (document, /))]
     fn new(document: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let document = PyDocument::of(document)?;
+        let (py, document) = (document.py(), PyDocument::of(document)?);
+        refuse_groups(py, &document)?;
         let tally = Tally::keeping_rows(&document.checked);
         Ok(Self { document, tally, rejected: Vec::new() })
     }
@@ -82,6 +83,7 @@ impl PyState {
     #[pyo3(signature = (document, data, /))]
     fn from_bytes(py: Python<'_>, document: &Bound<'_, PyAny>, data: &[u8]) -> PyResult<Self> {
         let document = PyDocument::of(document)?;
+        refuse_groups(py, &document)?;
         let text = String::from_utf8_lossy(data);
         // Into an empty one, so that rows which are added later are divided like the others.
         let mut tally = Tally::keeping_rows(&document.checked);
@@ -227,7 +229,7 @@ fn sums_row((kind, option, part, position, numbers): Cells) -> SumsRow {
 fn only_sums(py: Python<'_>) -> PyErr {
     error::REVIEW.with_help(
         py,
-        "the errors of this document's gains are not sums: it declares clusters, weights, propensities or an adaptive design",
+        "the errors of this document's gains are not sums: it declares clusters, weights, propensities, guard-rails, fairness columns or an adaptive design",
         "review the log as a whole, with rarely.review",
     )
 }

@@ -1,3 +1,4 @@
 //! What a review looks like.
 
 mod pictures;
+mod text;

@@ -4,6 +4,7 @@ use rarely_core::{Confirmed, Interval, Method, Standard, Timing};
 use rarely_policy::{EvidenceStandard, PolicyDocument};
 use serde::Serialize;
 
+use super::guardrails::GuardrailFinding;
 use super::numbers::{interval, percent};
 use super::proposal::RuleFinding;
 use crate::candidate_gain::JudgedCandidate;
@@ -47,6 +48,9 @@ pub struct CandidateFinding {
     pub model_free: Option<ModelFreeGain>,
     /// The same in a sentence, or why there is none.
     pub model_free_sentence: Option<String>,
+    /// What it does to outcomes that must not get worse.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<GuardrailFinding>,
     /// The same as cells of a table.
     pub cells: [String; 5],
 }
@@ -128,6 +132,7 @@ impl CandidateFinding {
             not_confirmed: candidate.not_confirmed.clone(),
             model_free: candidate.model_free,
             model_free_sentence: model_free_sentence(candidate),
+            guardrails: candidate.guardrails.iter().map(|found| GuardrailFinding::new(document, found)).collect(),
             cells,
         }
     }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    BoundaryFinding, CandidateFinding, CheckFinding, Findings, ProposalFinding, ReasonFinding, RuleValueFinding,
+    BoundaryFinding, CandidateFinding, CheckFinding, Findings, GuardrailFinding, LevelFinding, ProposalFinding,
+    ReasonFinding, RuleValueFinding,
 };
 use crate::candidates::CandidateKind;
 use crate::checks::Check;
@@ -41,6 +42,8 @@ pub struct ReviewJson {
     proposal: Option<ProposalJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     off_policy: Vec<RuleValueJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fairness: Vec<LevelFinding>,
     stuck_options: Vec<String>,
     support: Vec<ThinSupport>,
     checks: Vec<CheckJson>,
@@ -63,6 +66,9 @@ struct ReasonJson {
     /// What takes the certainty from a gain.
     #[serde(skip_serializing_if = "Option::is_none")]
     demotion: Option<Demotion>,
+    /// The guard-rail that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guardrail: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     further_cases: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +88,8 @@ struct CandidateJson {
     not_confirmed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model_free: Option<ModelFreeGain>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guardrails: Vec<GuardrailFinding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -140,6 +148,7 @@ impl ReviewJson {
                 .off_policy
                 .as_ref()
                 .map_or_else(Vec::new, |found| found.rules.iter().map(RuleValueJson::new).collect()),
+            fairness: findings.fairness.as_ref().map_or_else(Vec::new, |found| found.levels.clone()),
             stuck_options: findings.gaps.stuck.iter().map(|stuck| stuck.option.clone()).collect(),
             support: findings.gaps.thin.clone(),
             checks: findings.checks.iter().map(CheckJson::new).collect(),
@@ -161,14 +170,15 @@ impl BoundaryJson {
 
 impl ReasonJson {
     fn new(found: &ReasonFinding) -> Self {
-        let (mut demotion, mut further) = (None, (None, None));
+        let (mut demotion, mut guardrail, mut further) = (None, None, (None, None));
         match &found.reason {
             VerdictReason::NotCertain { demotion: found, .. } => demotion = Some(found.clone()),
             VerdictReason::NotShown { further_cases, further_days, .. } => further = (*further_cases, *further_days),
+            VerdictReason::Guardrail { guardrail: found, .. } => guardrail = Some(found.column.clone()),
             VerdictReason::NothingToGain { .. } | VerdictReason::NothingToCompare { .. } => {}
         }
         let (further_cases, further_days) = further;
-        Self { sentence: found.sentence.clone(), demotion, further_cases, further_days }
+        Self { sentence: found.sentence.clone(), demotion, guardrail, further_cases, further_days }
     }
 }
 
@@ -185,6 +195,7 @@ impl CandidateJson {
             timing: candidate.evidence.timing,
             not_confirmed: candidate.not_confirmed.clone(),
             model_free: candidate.model_free,
+            guardrails: candidate.guardrails.clone(),
         }
     }
 }

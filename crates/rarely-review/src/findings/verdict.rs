@@ -5,6 +5,7 @@ use rarely_policy::{PolicyDocument, difference};
 use serde::Serialize;
 
 use super::demotion::demotion_sentence;
+use super::guardrails::{clause, worst};
 use super::numbers::{count, duration, interval_with_unit, number, percent, setting};
 use super::units::gain_unit;
 use crate::judgement::{Judgement, VerdictReason};
@@ -62,6 +63,10 @@ fn sentence(document: &PolicyDocument, judgement: &Judgement) -> String {
             let changes = difference((document, document.rule()), (document, &proposal.rule));
             format!("Change the rule, because {}: {}.", cause_clause(document, &proposal.cause), changes.join("; "))
         }
+        (Verdict::Keep, _) if stopped_by_guardrail(judgement) => {
+            "Keep the rule: what gains breaks a guard-rail, and no other rule that was tried gains as much as is worth a change."
+                .to_owned()
+        }
         (Verdict::Keep, _) if is_bettered(judgement) => {
             "Keep the rule: it could be bettered, but no rule that was tried gains as much as is worth a change."
                 .to_owned()
@@ -69,6 +74,11 @@ fn sentence(document: &PolicyDocument, judgement: &Judgement) -> String {
         (Verdict::Keep, _) => "Keep the rule: no rule that was tried gains as much as is worth a change.".to_owned(),
         _ => "The data do not yet show whether the rule should change. Keep it for now.".to_owned(),
     }
+}
+
+/// Whether a change gains, and a guard-rail is in its way.
+fn stopped_by_guardrail(judgement: &Judgement) -> bool {
+    judgement.reasons.iter().any(|reason| matches!(reason, VerdictReason::Guardrail { .. }))
 }
 
 /// Whether a rule is known to be better, if only by a little.
@@ -109,6 +119,15 @@ fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason) -> String 
             interval_with_unit(*gain, &unit),
             demotion_sentence(document, demotion)
         ),
+        VerdictReason::Guardrail { gain, guardrail } => {
+            let shown = if guardrail.is_broken() {
+                "a guard-rail is in the way".to_owned()
+            } else {
+                format!("a guard-rail is not shown to hold: {}", worst(document, guardrail))
+            };
+            let gain = interval_with_unit(*gain, &unit);
+            format!("A change would gain {gain} per case, but {shown}. With it {}.", clause(document, guardrail))
+        }
         VerdictReason::NothingToCompare { options } => {
             let names: Vec<&str> = options.iter().map(|&option| document.options()[option].as_str()).collect();
             match names.as_slice() {

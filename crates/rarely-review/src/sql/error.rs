@@ -3,6 +3,7 @@
 use rarely_error::{Action, Explain, Remedy};
 
 use super::Dialect;
+use crate::error::OnlyReviewed;
 use crate::tally_error::TallyError;
 
 /// Why a log cannot be reviewed by sums that an engine computes, or why their result cannot be read.
@@ -34,6 +35,9 @@ pub enum SumsError {
         /// Why sums are not enough.
         reason: &'static str,
     },
+    /// The document has something that needs the rows.
+    #[error(transparent)]
+    OnlyReviewed(#[from] OnlyReviewed),
     /// The result is of another document, or of another version of this program.
     #[error("the result is not of this policy document: {0}")]
     Document(&'static str),
@@ -82,6 +86,7 @@ impl Explain for SumsError {
             ),
             Self::Adaptive => Remedy::new("review the rows themselves"),
             Self::Column { .. } => Remedy::new("review the rows themselves, or remove the column from [evidence]"),
+            Self::OnlyReviewed(error) => return error.remedy(),
             Self::Document(_) => Remedy::with("{action} for this document, and run it again", Action::PrintStatement),
             Self::Row { .. } | Self::Incomplete(_) => Remedy::new(run_again),
             Self::Changed { .. } => Remedy::new("run both statements on the same rows, for example of a closed period"),

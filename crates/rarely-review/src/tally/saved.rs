@@ -75,6 +75,8 @@ impl Tally {
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
             && self.time_marks.is_sound(&self.options)
             && self.stretches.is_sound(self.options.len(), &self.options[0])
+            && self.guardrails.iter().all(|sums| sums.is_sound(self.options.len(), dimension))
+            && self.levels.iter().all(|levels| levels.is_sound(self.options.len(), dimension))
             && self.propensities.as_ref().is_none_or(|sums| sums.is_sound(self.options.len()))
             && self.jumps.as_ref().is_none_or(Jumps::is_sound);
         if whole { Ok(self) } else { Err(TallyError::Damaged("the parts do not fit together")) }
@@ -93,6 +95,7 @@ impl Tally {
             || self.options[0].dimension() != fresh.options[0].dimension()
             || self.options[0].squares() != fresh.options[0].squares()
             || self.tried[0].len() != fresh.tried[0].len()
+            || (self.guardrails.len(), self.levels.len()) != (fresh.guardrails.len(), fresh.levels.len())
         {
             return Err(TallyError::Damaged("they do not fit their own document"));
         }

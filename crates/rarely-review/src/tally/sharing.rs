@@ -49,7 +49,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`TallyError`] if they are of another document.
-    fn join(&mut self, mut other: Self) -> Result<(), TallyError> {
+    pub(crate) fn join(&mut self, mut other: Self) -> Result<(), TallyError> {
         let (sources, stretches) = (std::mem::take(&mut other.sources), std::mem::take(&mut other.stretches));
         let mut marks = std::mem::take(&mut self.time_marks);
         marks.join(&std::mem::take(&mut other.time_marks), &self.options, &other.options);

@@ -7,6 +7,8 @@ mod curvature;
 mod cut_rows;
 mod design_effect;
 mod findings;
+mod groups;
+mod guardrails;
 mod impact;
 mod judgement;
 mod jump;

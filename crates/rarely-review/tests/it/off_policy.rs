@@ -38,7 +38,7 @@ fn a_log_by_hand() {
     let text = "policy = \"hand\"\noptions = [\"old\", \"new\"]\noutcome = { column = \"y\", range = [0, 1] }\n\
                 [[features]]\ncolumn = \"x\"\nrange = [0, 1]\n[rule]\nthreshold = { feature = \"x\", cuts = [], options = [\"new\"] }\n";
     let document = PolicyDocument::parse(text, "hand.toml").unwrap_or_else(|error| panic!("{error}"));
-    let mut replay = Replay::new(&document, 1000);
+    let mut replay = Replay::new(&document, 1000).expect("it can be replayed");
     for row in 0..80_u32 {
         let arm = usize::from(row % 2 == 0);
         let reward = if arm == 0 { 0.5 } else { f64::from(u8::from(row % 8 != 0)) };

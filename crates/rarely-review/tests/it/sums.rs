@@ -382,6 +382,9 @@ fn what_cannot_be_had_by_sums_is_refused() {
     assert!(said(&POLICY.replace("noise = 0.1", "weight = \"weight\"")).contains("a weight column"));
     assert!(said(&POLICY.replace("noise = 0.1", "propensity = \"p\"")).contains("a propensity column"));
     assert!(said(&POLICY.replace("noise = 0.1", "design = \"adaptive\"")).contains("depended on earlier outcomes"));
+    let guarded = "[[guardrails]]\noutcome = { column = \"stay\", range = [0, 30] }\nworse = \"higher\"\nmargin = 1\n";
+    assert!(said(&format!("{POLICY}\n{guarded}")).contains("guard-rails"));
+    assert!(said(&format!("fairness = [\"sex\"]\n{POLICY}")).contains("fairness columns"));
     let timeless = POLICY.replace("time = \"decided_at\"\n", "order = \"any\"\n");
     let statement = LogTable::new(Dialect::DuckDb, "log").first_scan(&document(&timeless)).expect("without times");
     assert!(!statement.contains("stretch_length"), "{statement}");

@@ -42,7 +42,7 @@ async fn the_service_and_a_replay_make_the_same_versions() {
     let text = document("clinic", control);
     service.register(&text).await;
     let read = PolicyDocument::parse(&text, "clinic").unwrap();
-    let mut replay = Replay::new(&read, 1);
+    let mut replay = Replay::new(&read, 1).expect("it can be replayed");
     for n in 0..ROUNDS {
         let (age, smoker) = person(n);
         let option = if n.is_multiple_of(2) {

@@ -21,6 +21,7 @@ mod replay;
 mod reproduce;
 mod review;
 mod review_bad_input;
+mod review_groups;
 mod review_pipes;
 mod review_states;
 mod serve;
