@@ -2,7 +2,9 @@
 
 pub(crate) mod check;
 mod compare;
+mod data_format;
 mod evidence;
+mod labels;
 mod limits;
 pub(crate) mod locate;
 mod log_columns;
@@ -18,6 +20,7 @@ use crate::error::RuleError;
 use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
+pub use data_format::{DataFormat, DecimalMark, FieldSeparator, TextEncoding};
 pub use limits::{ChangeLimits, EvidenceStandard};
 pub use log_columns::LogColumns;
 pub use toml::{Better, Design, Digits, Monotone, RowOrder};
@@ -36,6 +39,8 @@ pub use toml::{Better, Design, Digits, Monotone, RowOrder};
 pub struct PolicyDocument {
     policy: String,
     options: Vec<String>,
+    /// The options as the data name them.
+    option_codes: Vec<String>,
     option_column: String,
     outcome: OutcomeColumn,
     intercept: bool,
@@ -43,6 +48,7 @@ pub struct PolicyDocument {
     evidence: EvidenceSettings,
     standard: EvidenceStandard,
     log_columns: LogColumns,
+    data_format: DataFormat,
     change: ChangeSettings,
     limits: ChangeLimits,
     control: Control,
@@ -108,6 +114,11 @@ impl PolicyDocument {
         &self.options
     }
 
+    /// The options as the data name them: codes, where options have labels.
+    pub fn option_codes(&self) -> &[String] {
+        &self.option_codes
+    }
+
     /// The column of a log that names the option a case got.
     pub fn option_column(&self) -> &str {
         &self.option_column
@@ -158,6 +169,18 @@ impl PolicyDocument {
     /// What a log says of its rows besides features, option and outcome.
     pub fn log_columns(&self) -> &LogColumns {
         &self.log_columns
+    }
+
+    /// How the files of a log are written.
+    pub fn data_format(&self) -> &DataFormat {
+        &self.data_format
+    }
+
+    /// The same document for files that are written in another way; what the format leaves open is as the document says.
+    #[must_use]
+    pub fn with_data_format(mut self, format: DataFormat) -> Self {
+        self.data_format = format.or(&self.data_format);
+        self
     }
 
     /// What every proposal must respect.

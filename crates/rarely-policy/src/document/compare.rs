@@ -32,7 +32,7 @@ impl PolicyDocument {
             };
         };
         let lines = match part.0 {
-            "options" => self.changed_options(other),
+            "options" => changed_names("option", &self.option_codes, &other.option_codes),
             "outcome" => self.outcome.changed(&other.outcome),
             "intercept" => changed("intercept", &self.intercept, &other.intercept).into_iter().collect(),
             "features" => self.changed_features(other),
@@ -48,6 +48,7 @@ impl PolicyDocument {
         let mut lines = rule::difference((self, &self.rule), (new, &new.rule));
         lines.extend(changed("policy", &self.policy, &new.policy));
         lines.extend(self.changed_options(new));
+        lines.extend(self.changed_codes(new));
         lines.extend(changed("option column", &self.option_column, &new.option_column));
         lines.extend(self.outcome.changed(&new.outcome));
         lines.extend(changed("intercept", &self.intercept, &new.intercept));
@@ -67,7 +68,7 @@ impl PolicyDocument {
         };
         let outcome = &self.outcome;
         let mut parts = vec![
-            ("options", json!(self.options)),
+            ("options", json!(self.option_codes)),
             ("outcome", json!({ "column": outcome.column, "range": outcome.range, "better": outcome.better })),
             ("intercept", json!(self.intercept)),
             ("features", self.features.iter().map(feature).collect()),
@@ -93,6 +94,12 @@ impl PolicyDocument {
 
     fn changed_options(&self, new: &Self) -> Vec<String> {
         changed_names("option", &self.options, &new.options)
+    }
+
+    /// Codes that the data have for options of the same names.
+    fn changed_codes(&self, new: &Self) -> Option<String> {
+        let codes = |document: &Self| list(document.option_codes.iter().map(String::as_str));
+        if self.options == new.options { changed("options in the data:", &codes(self), &codes(new)) } else { None }
     }
 
     fn changed_features(&self, new: &Self) -> Vec<String> {

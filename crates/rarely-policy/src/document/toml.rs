@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 use crate::control::TomlControl;
+use crate::document::data_format::TomlData;
 use crate::rule::WrittenRule;
 
 /// A policy document: the options, the features of a case, the assumptions, and the rule in force.
@@ -20,6 +21,9 @@ pub(crate) struct TomlDocument {
     /// The options the policy chooses between, in order; 2 to 256 different names.
     #[schemars(length(min = 2, max = 256), extend("uniqueItems" = true))]
     pub(crate) options: Vec<String>,
+    /// Labels of options that the data name by codes, by option: shown everywhere instead of the codes.
+    #[serde(default)]
+    pub(crate) labels: IndexMap<String, String>,
     /// The column of a log that names the option a case got.
     #[serde(default = "option_column")]
     #[schemars(length(min = 1))]
@@ -41,6 +45,9 @@ pub(crate) struct TomlDocument {
     /// The plan agreed in advance: who approves a change, how often the rule is reviewed, how far it may move.
     #[serde(default)]
     pub(crate) control: TomlControl,
+    /// How the files of a log are written, where what is found in them is not to decide.
+    #[serde(default)]
+    pub(crate) data: TomlData,
     /// The rule in force, in one of three forms.
     pub(crate) rule: WrittenRule,
 }
