@@ -33,6 +33,7 @@ fn rows_become_cases() {
         cluster: None,
         weight: 1.0,
         time: Some(time.to_owned()),
+        log_time: rarely_output::UtcInstant::parse(time).map(rarely_data::LogTime::Instant),
         seconds: Some(1_767_225_600 + 86_400 * i64::from(time.starts_with("2026-01-02"))),
         row_in_file,
         file: 0,

@@ -20,7 +20,7 @@ pub(crate) struct CsvRows {
 
 impl CsvRows {
     pub(crate) fn open(path: &Path, separator: u8) -> Result<Self, DataError> {
-        Ok(Self::of(path, Input::open(path)?, separator))
+        Ok(Self::of(path, Input::open(path, None)?.0, separator))
     }
 
     /// The rows of a file that is open, or of a piece.
