@@ -166,7 +166,7 @@ impl CsvReader {
             let (from, to) = self.rows.unquoted.bounds(column);
             let field = self.rows.field(column);
             if str::from_utf8(field).is_err() {
-                return Err(self.rejection(column, RowProblem::NotUtf8 { found: number::shown(field) }));
+                return Err(self.rejection(column, RowProblem::DamagedText { found: number::shown(field) }));
             }
             self.slots[wanted] = FieldSlot { from: offset(from), to: offset(to), ..FieldSlot::EMPTY };
         }

@@ -17,6 +17,8 @@ pub(super) struct Decoding {
     /// Bytes of the file that are not decoded yet.
     raw: Vec<u8>,
     at_end: bool,
+    /// Whether everything is decoded.
+    has_finished: bool,
 }
 
 /// Why no more text can be had.
@@ -35,12 +37,12 @@ impl Decoding {
             TextEncoding::Utf16Be => UTF_16BE.new_decoder_with_bom_removal(),
             TextEncoding::Windows1252 => WINDOWS_1252.new_decoder_without_bom_handling(),
         };
-        Some(Self { decoder, raw: start.to_vec(), at_end: false })
+        Some(Self { decoder, raw: start.to_vec(), at_end: false, has_finished: false })
     }
 
     /// Fills a part of the buffer with text; 0 at the end of the file.
     pub(super) fn read(&mut self, file: &mut File, into: &mut [u8]) -> Result<usize, DecodingError> {
-        loop {
+        while !self.has_finished {
             if self.raw.is_empty() && !self.at_end {
                 self.raw.resize(BLOCK, 0);
                 let read = read(file, &mut self.raw).map_err(DecodingError::Io)?;
@@ -52,10 +54,14 @@ impl Decoding {
             self.raw.drain(..taken);
             match result {
                 DecoderResult::Malformed(..) => return Err(DecodingError::Malformed),
-                _ if written > 0 || self.at_end => return Ok(written),
-                DecoderResult::InputEmpty | DecoderResult::OutputFull => {}
+                DecoderResult::InputEmpty => self.has_finished = self.at_end,
+                DecoderResult::OutputFull => {}
+            }
+            if written > 0 {
+                return Ok(written);
             }
         }
+        Ok(0)
     }
 }
 

@@ -229,6 +229,12 @@ pub enum RowProblem {
         /// The value, with what cannot be read replaced.
         found: String,
     },
+    /// Bytes of a text file that is read as UTF-8, and are not.
+    #[error("found {found}, which is not UTF-8")]
+    DamagedText {
+        /// The value, with what cannot be read replaced.
+        found: String,
+    },
     /// A number with two readings, where nothing tells which is meant.
     #[error("{0}; nothing near the beginning of the file tells which is meant")]
     TwoReadings(TwoReadings),
@@ -350,7 +356,8 @@ impl Explain for RowProblem {
             Self::TooLong { .. } => {
                 "give every row one field for each name in the header, and quote a field that holds the separator"
             }
-            Self::NotUtf8 { .. } => {
+            Self::NotUtf8 { .. } => "save the file as UTF-8",
+            Self::DamagedText { .. } => {
                 return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
             }
             Self::TwoReadings(_) => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),

@@ -157,3 +157,16 @@ fn every_file_is_read_as_the_manifest_says_or_refused_with_its_message() {
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+#[test]
+fn the_page_says_how_the_log_was_read() {
+    let place = Place::new();
+    let name = "semicolon-decimal-comma.csv";
+    fs::copy(folder().join(name), place.path(name)).expect("a file of the manifest");
+    place.done(&format!("policy init --from {name} --option-column given --outcome-column score --out policy.toml"));
+    let review = place.rarely(&format!("review --policy policy.toml --data {name} --out report")).output();
+    let said = talk(&review.expect("it starts"));
+    assert!(said.contains(&format!("{name} is read as: semicolon-separated, decimal comma\n")), "{said}");
+    let page = place.text("report/review.html");
+    assert!(page.contains(&format!("Log: {name}, read as: semicolon-separated, decimal comma")));
+}

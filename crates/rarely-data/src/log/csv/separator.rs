@@ -6,7 +6,7 @@ use super::quoted::{RowEnd, Unquoted};
 use crate::log::number_format::ColumnEvidence;
 
 /// Rows that are looked at.
-const ROWS: usize = 200;
+const ROWS: u64 = 200;
 const CANDIDATES: [FieldSeparator; 4] =
     [FieldSeparator::COMMA, FieldSeparator::SEMICOLON, FieldSeparator::TAB, FieldSeparator::BAR];
 
@@ -49,7 +49,7 @@ fn fit(start: &[u8], is_whole: bool, separator: FieldSeparator) -> Option<Fit> {
     let (mut rest, mut row) = (start, Unquoted::default());
     let (mut width, mut rows, mut regular) = (None, 0, 0);
     let mut fields = ColumnEvidence::default();
-    while !rest.is_empty() && rows <= ROWS as u64 {
+    while !rest.is_empty() && rows <= ROWS {
         match row.read(rest, separator.byte()) {
             RowEnd::Line { taken, .. } => rest = &rest[taken..],
             // A row that is cut off, unless it is the last of the file.

@@ -91,6 +91,10 @@ fn is_gap(character: char) -> bool {
 }
 
 fn without_currency(text: &str) -> (Option<&str>, &str) {
+    let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
+    if is_digit(text.bytes().next()) && is_digit(text.bytes().next_back()) {
+        return (None, text);
+    }
     for currency in CURRENCIES {
         if text.starts_with(currency) {
             let (currency, rest) = text.split_at(currency.len());
