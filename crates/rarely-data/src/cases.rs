@@ -13,15 +13,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, RowOrder, UnitHash, ValueError};
+use rarely_policy::{Encoder, Feature, FeatureKind, FieldValue, PolicyDocument, RowOrder, UnitHash, ValueError};
 
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
 use self::sequence::LogSequence;
-use crate::log::{RowFields, Values};
+use crate::log::{RowFields, Values, WantedColumn, WantedKind};
 use crate::{DataError, LogError, LogRow, MemoryTable, Rejection};
 
 pub use error::CasesError;
+pub use order::LogTime;
 pub use people::{TargetPeople, people_of_table, read_people};
 
 /// Which columns to read besides the features and the outcome.
@@ -31,7 +32,7 @@ pub struct Columns {
     pub option: String,
     /// The probability with which it was chosen.
     pub propensity: Option<String>,
-    /// The time: a number, or a time like `2026-11-16T08:30:00Z`. Rows must be in this order, unless `any_order` is set.
+    /// The time: a number, or a date or a time as ISO 8601 writes it, such as `2026-11-16T08:30:00Z` or `2026-W47-1`. Rows must be in this order, unless `any_order` is set.
     pub time: Option<String>,
     /// Whether rows may go back in time.
     pub any_order: bool,
@@ -103,6 +104,8 @@ pub struct LoggedCase {
     pub group: String,
     /// The time as it is written, if its column was asked for.
     pub time: Option<String>,
+    /// The same, to be compared with others.
+    pub log_time: Option<LogTime>,
     /// The same in whole seconds since the beginning of 1970, if it counts them.
     pub seconds: Option<i64>,
     /// The row in its file, from 0, whether rows before it were rejected or not.
@@ -133,6 +136,7 @@ impl LoggedCase {
             levels: Vec::new(),
             group: String::new(),
             time: None,
+            log_time: None,
             seconds: None,
             row_in_file: 0,
             file: 0,
@@ -187,7 +191,8 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_files(paths, wanted, reject_limit)?, Order::new(columns.any_order)))
+        let sources = LogSequence::of_files(paths, (wanted, document.data_format()), reject_limit)?;
+        Ok(Self::new(encoding, sources, Order::new(columns.any_order)))
     }
 
     /// The cases of a table that is in memory. Up to `reject_limit` rows may be bad.
@@ -201,7 +206,8 @@ impl Cases {
         reject_limit: u64,
     ) -> Result<Self, DataError> {
         let (encoding, wanted) = Encoding::of_cases(document, columns);
-        Ok(Self::new(encoding, LogSequence::of_table(table, wanted, reject_limit)?, Order::new(columns.any_order)))
+        let sources = LogSequence::of_table(table, (wanted, document.data_format()), reject_limit)?;
+        Ok(Self::new(encoding, sources, Order::new(columns.any_order)))
     }
 
     fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
@@ -235,7 +241,7 @@ impl Cases {
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
                 match self.order.next(&record, (wanted, self.encoding.time_in_seconds), self.sources.current, time) {
-                    Ok(seconds) => case.seconds = seconds,
+                    Ok((time, seconds)) => (case.log_time, case.seconds) = (Some(time), seconds),
                     Err(OutOfOrder::Row(problem)) => {
                         self.sources.rejections.add(Rejection { location: record.location(wanted), problem })?;
                         continue;
@@ -251,6 +257,11 @@ impl Cases {
             return Err(self.sources.no_row());
         }
         Ok(false)
+    }
+
+    /// How files are read that are not written as programs write them: the file, and `semicolon-separated, decimal comma`.
+    pub fn read_as(&self) -> &[(PathBuf, String)] {
+        &self.sources.read_as
     }
 
     /// The first thousand rejected rows.
@@ -303,14 +314,14 @@ impl Encoding {
     }
 
     /// With the names of the wanted columns.
-    fn of_cases(document: &PolicyDocument, columns: &Columns) -> (Self, Vec<String>) {
+    fn of_cases(document: &PolicyDocument, columns: &Columns) -> (Self, Vec<WantedColumn>) {
         let encoding = Self::new(document);
-        let mut wanted = encoding.encoder.feature_columns().to_vec();
-        wanted.push(document.outcome().column.clone());
-        wanted.push(columns.option.clone());
+        let mut wanted = wanted_features(document);
+        wanted.push(WantedColumn::new(&document.outcome().column, WantedKind::Number));
+        wanted.push(WantedColumn::new(&columns.option, WantedKind::Code));
         let row_columns = RowColumns::new(columns, &encoding.encoder, document.options().len(), &mut wanted);
         let time = columns.time.as_ref().map(|column| {
-            wanted.push(column.clone());
+            wanted.push(WantedColumn::new(column, WantedKind::Word));
             wanted.len() - 1
         });
         (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, ..encoding }, wanted)
@@ -356,7 +367,18 @@ impl Encoding {
     #[inline(never)]
     fn feature(&self, fields: &impl Values, feature: usize, context: &mut [f64]) -> Result<(), Box<Rejection>> {
         let encoded = self.encoder.feature(feature, fields.value(feature), context);
-        encoded.map_err(|problem| rejection(fields, feature, problem))
+        encoded.or_else(|problem| {
+            // A level may be a code that is written as a number, as in `1,0`.
+            let level = matches!(self.features[feature], Short::Word).then(|| fields.number(feature)).flatten();
+            let encoded = level.map(|level| self.encoder.feature(feature, FieldValue::Number(level), context));
+            if encoded == Some(Ok(())) { Ok(()) } else { Err(rejection(fields, feature, problem)) }
+        })
+    }
+
+    /// An option that is a code and written as a number, as in `1,0`.
+    #[inline(never)]
+    fn coded_option(&self, fields: &impl Values, option: usize) -> Option<Arm> {
+        self.encoder.option(FieldValue::Number(fields.number(option)?)).ok()
     }
 
     #[inline]
@@ -365,11 +387,22 @@ impl Encoding {
         let (outcome, option) = (self.features.len(), self.features.len() + 1);
         let reward = self.encoder.outcome(numeric(fields, outcome));
         case.reward = reward.map_err(|problem| rejection(fields, outcome, problem))?;
-        let arm = self.encoder.option(fields.value(option));
-        case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
+        case.arm = match self.encoder.option(fields.value(option)) {
+            Ok(arm) => arm,
+            Err(problem) => self.coded_option(fields, option).ok_or_else(|| rejection(fields, option, problem))?,
+        };
         case.reward -= self.encoder.cost(case.arm);
         self.row_columns.read(fields, &self.encoder, case)
     }
+}
+
+/// The columns of the features.
+fn wanted_features(document: &PolicyDocument) -> Vec<WantedColumn> {
+    let column = |feature: &Feature| match feature.kind {
+        FeatureKind::Numeric { .. } => WantedColumn::new(&feature.column, WantedKind::Number),
+        FeatureKind::Levels(_) => WantedColumn::new(&feature.column, WantedKind::Code),
+    };
+    document.features().iter().map(column).collect()
 }
 
 /// A value where a number is expected.

@@ -34,10 +34,10 @@ mod number;
 mod sketch;
 pub mod table;
 
-pub use cases::{Cases, CasesError, Columns, LoggedCase, TargetPeople, people_of_table, read_people};
+pub use cases::{Cases, CasesError, Columns, LogTime, LoggedCase, TargetPeople, people_of_table, read_people};
 pub use counterfactuals::Counterfactuals;
 pub use error::{CounterfactualFormat, DataError};
 pub use example_logs::ExampleLog;
 pub use location::Location;
-pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem};
-pub use sketch::sketch;
+pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem, TwoReadings};
+pub use sketch::{FileSketch, sketch};

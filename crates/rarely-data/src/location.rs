@@ -56,6 +56,19 @@ pub enum Location {
         /// The column's name.
         name: String,
     },
+    /// A cell of a sheet in a workbook.
+    SheetCell {
+        /// The file.
+        file: PathBuf,
+        /// The sheet.
+        sheet: String,
+        /// The row, from 1.
+        row: u64,
+        /// The column, from 1.
+        column: usize,
+        /// The column's name.
+        name: String,
+    },
     /// An element of an array in an npz archive.
     Element {
         /// The file.
@@ -72,17 +85,17 @@ impl Location {
     pub(crate) fn set_line(&mut self, to: u64) {
         match self {
             Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line = to,
-            Self::Entry { row, .. } | Self::Row { row, .. } => *row = to,
+            Self::Entry { row, .. } | Self::Row { row, .. } | Self::SheetCell { row, .. } => *row = to,
             Self::Element { .. } => {}
         }
     }
 
-    /// Counts the rows and the lines before the piece of a file that it was found in. A row of a table is known already.
+    /// Counts the rows and the lines before the piece of a file that it was found in. A row of a table or a sheet is known already.
     pub(crate) fn add_rows_before(&mut self, rows: u64, lines: u64) {
         match self {
             Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line += lines,
             Self::Entry { row, .. } => *row += rows,
-            Self::Row { .. } | Self::Element { .. } => {}
+            Self::Row { .. } | Self::SheetCell { .. } | Self::Element { .. } => {}
         }
     }
 }
@@ -100,6 +113,9 @@ impl fmt::Display for Location {
             Self::Entry { file, row, column, name } => {
                 write!(formatter, "{}, row {row} (from 0), column {column} ({name})", file.display())
             }
+            Self::SheetCell { file, sheet, row, column, name } => {
+                write!(formatter, "{}, sheet {sheet:?}, cell {}{row} ({name})", file.display(), letters(*column))
+            }
             Self::Row { table, row, name } => write!(formatter, "{table}, row {row} (from 0), column `{name}`"),
             Self::Element { file, array, index } => {
                 let index: Vec<String> = index.iter().map(ToString::to_string).collect();
@@ -107,4 +123,15 @@ impl fmt::Display for Location {
             }
         }
     }
+}
+
+/// A column of a sheet as a spreadsheet names it: A, B, … Z, AA.
+fn letters(column: usize) -> String {
+    let (mut rest, mut letters) = (column, String::new());
+    while rest > 0 {
+        let letter = b'A' + u8::try_from((rest - 1) % 26).unwrap_or_default();
+        letters.insert(0, char::from(letter));
+        rest = (rest - 1) / 26;
+    }
+    letters
 }

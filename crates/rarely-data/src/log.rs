@@ -1,8 +1,9 @@
-//! Logs of past cases, row by row: CSV, Parquet and NDJSON files, with memory that does not grow with the file, and tables in memory.
+//! Logs of past cases, row by row: CSV, Parquet and NDJSON files, with memory that does not grow with the file, workbooks, and tables in memory.
 //!
 //! | name ends in | what it is |
 //! |---|---|
-//! | `.csv`, `.tsv` | a line of names, then a line for each row; fields between commas or tabs |
+//! | `.csv`, `.tsv`, `.tab`, `.txt` | a line of names, then a line for each row; separator, encoding and decimal mark are found |
+//! | `.xlsx`, `.xlsm` | a sheet of a workbook, whose first row that is not empty has the names; it is read into memory |
 //! | `.parquet`, `.pq` | columns of numbers, words, booleans, dates or timestamps |
 //! | `.ndjson`, `.jsonl` | a JSON object on each line |
 //!
@@ -10,22 +11,27 @@
 //! Blanks around a value are ignored, and a value of blanks only is missing.
 
 mod csv;
+mod decoding;
 mod error;
 mod input;
 mod ndjson;
+mod number_columns;
+mod number_format;
 mod parquet;
 mod pieces;
 mod table;
+mod workbook;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use rarely_policy::FieldValue;
+use rarely_policy::{DataFormat, FieldSeparator, FieldValue};
 
 use crate::{DataError, Location};
 
 pub(crate) use csv::CsvRows;
 pub use error::{FileError, LogError, Rejection, RowProblem};
+pub use number_format::TwoReadings;
 pub(crate) use pieces::{LogPieces, Piece};
 pub use table::MemoryTable;
 
@@ -40,6 +46,32 @@ pub struct LogReader {
 pub struct LogRow<'a> {
     fields: RowFields<'a>,
     row: u64,
+}
+
+/// A column to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WantedColumn {
+    pub(crate) name: String,
+    pub(crate) kind: WantedKind,
+}
+
+/// What a wanted column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WantedKind {
+    /// Numbers. Of a text file, their format is found.
+    Number,
+    /// Words, some of which may be written as numbers.
+    Code,
+    /// Words and numbers as programs write them.
+    Word,
+    /// Numbers, if nearly all of its first values are; words, if not.
+    Any,
+}
+
+impl WantedColumn {
+    pub(crate) fn new(name: &str, kind: WantedKind) -> Self {
+        Self { name: name.to_owned(), kind }
+    }
 }
 
 /// The values of a row.
@@ -71,36 +103,63 @@ pub(crate) enum RowFields<'a> {
 }
 
 impl LogReader {
-    /// Opens a file and finds the columns that are wanted.
+    /// Opens a file and finds the columns that are wanted. Numbers are read as programs write them.
     ///
     /// # Errors
     /// A [`DataError`] if the file name has no known extension, if the file cannot be opened, or if a column is missing, appears
     /// twice, or holds neither numbers nor text.
     pub fn open(path: &Path, wanted: &[String]) -> Result<Self, DataError> {
+        let wanted: Vec<WantedColumn> = wanted.iter().map(|name| WantedColumn::new(name, WantedKind::Word)).collect();
+        Self::open_as(path, &wanted, &DataFormat::default())
+    }
+
+    /// Opens a file that is written in a certain way, as far as the format says it; the rest is found at its beginning.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`], and if the beginning has numbers with two readings, and nothing tells which is meant.
+    pub(crate) fn open_as(path: &Path, wanted: &[WantedColumn], format: &DataFormat) -> Result<Self, DataError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let extension = extension.to_ascii_lowercase();
-        if is_pipe(path) && matches!(extension.as_str(), "parquet" | "pq" | "ndjson" | "jsonl") {
+        if is_pipe(path) && !matches!(extension.as_str(), "" | "csv" | "tsv" | "tab" | "txt") {
             return Err(FileError::ReadOnce { file: path.to_owned() }.into());
         }
+        let csv =
+            |separator| Ok::<_, DataError>(FormatReader::Csv(csv::CsvReader::open(path, separator, wanted, format)?));
+        let names = || wanted.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
         let reader = match extension.as_str() {
-            "" if is_pipe(path) || path.starts_with("/dev") => {
-                FormatReader::Csv(csv::CsvReader::open(path, b',', wanted)?)
+            "" if is_pipe(path) || path.starts_with("/dev") => csv(FieldSeparator::COMMA)?,
+            "csv" | "txt" => csv(FieldSeparator::COMMA)?,
+            "tsv" | "tab" => csv(FieldSeparator::TAB)?,
+            "parquet" | "pq" => FormatReader::Parquet(Box::new(parquet::ParquetReader::open(path, &names())?)),
+            "ndjson" | "jsonl" => FormatReader::Ndjson(ndjson::NdjsonReader::open(path, &names())?),
+            "xlsx" | "xlsm" => {
+                let sheet = workbook::SheetTable::open(path, format.sheet.as_deref())?;
+                FormatReader::Table(table::TableReader::open(Arc::new(sheet), wanted, format)?)
             }
-            "csv" => FormatReader::Csv(csv::CsvReader::open(path, b',', wanted)?),
-            "tsv" => FormatReader::Csv(csv::CsvReader::open(path, b'\t', wanted)?),
-            "parquet" | "pq" => FormatReader::Parquet(Box::new(parquet::ParquetReader::open(path, wanted)?)),
-            "ndjson" | "jsonl" => FormatReader::Ndjson(ndjson::NdjsonReader::open(path, wanted)?),
             _ => return Err(FileError::UnknownFormat { file: path.to_owned() }.into()),
         };
         Ok(Self { reader, rows: 0 })
+    }
+
+    /// How the file is written, if it is not as programs write it: `semicolon-separated, decimal comma`.
+    pub(crate) fn read_as(&self) -> Option<String> {
+        match &self.reader {
+            FormatReader::Csv(reader) => reader.read_as().map(str::to_owned),
+            FormatReader::Table(reader) => reader.read_as(),
+            FormatReader::Parquet(_) | FormatReader::Ndjson(_) => None,
+        }
     }
 
     /// Finds the columns that are wanted in a table.
     ///
     /// # Errors
     /// A [`DataError`] if a column is missing, appears twice, or holds neither numbers nor text.
-    pub fn of_table(table: Arc<dyn MemoryTable>, wanted: &[String]) -> Result<Self, DataError> {
-        Ok(Self { reader: FormatReader::Table(table::TableReader::open(table, wanted)?), rows: 0 })
+    pub(crate) fn of_table(
+        table: Arc<dyn MemoryTable>,
+        wanted: &[WantedColumn],
+        format: &DataFormat,
+    ) -> Result<Self, DataError> {
+        Ok(Self { reader: FormatReader::Table(table::TableReader::open(table, wanted, format)?), rows: 0 })
     }
 
     /// The names of all columns, wanted or not; of an NDJSON file the keys of its first thousand lines.
@@ -113,13 +172,16 @@ impl LogReader {
         }
     }
 
-    /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor text.
+    /// The names of the columns that can be read: all but those of a Parquet file or a table that hold neither numbers nor text, those without
+    /// a name, and those whose name another column has too.
     pub(crate) fn readable_names(&self) -> Vec<String> {
-        match &self.reader {
+        let names = match &self.reader {
             FormatReader::Parquet(reader) => reader.readable_names(),
             FormatReader::Table(reader) => reader.readable_names(),
             _ => self.names().to_vec(),
-        }
+        };
+        let is_single = |name: &&String| self.names().iter().filter(|other| other == name).count() == 1;
+        names.iter().filter(|name| !name.is_empty()).filter(is_single).cloned().collect()
     }
 
     /// The next row, if there is one.
@@ -134,7 +196,7 @@ impl LogReader {
             FormatReader::Csv(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Csv),
             FormatReader::Parquet(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Parquet),
             FormatReader::Ndjson(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Ndjson),
-            FormatReader::Table(reader) => counted(&mut self.rows, Ok(reader.next()))?.map(RowFields::Table),
+            FormatReader::Table(reader) => counted(&mut self.rows, reader.next())?.map(RowFields::Table),
         };
         Ok(fields.map(|fields| LogRow { fields, row }))
     }
@@ -149,7 +211,8 @@ impl LogReader {
         match &self.reader {
             FormatReader::Csv(reader) => reader.lines(),
             FormatReader::Ndjson(reader) => reader.lines(),
-            FormatReader::Parquet(_) | FormatReader::Table(_) => self.rows,
+            FormatReader::Table(reader) => reader.lines(self.rows),
+            FormatReader::Parquet(_) => self.rows,
         }
     }
 
@@ -208,7 +271,8 @@ impl<'a> LogRow<'a> {
     pub(crate) fn line(&self) -> u64 {
         match &self.fields {
             RowFields::Csv(fields) => fields.line(),
-            RowFields::Parquet(_) | RowFields::Table(_) => self.row,
+            RowFields::Parquet(_) => self.row,
+            RowFields::Table(fields) => fields.line().unwrap_or(self.row),
             RowFields::Ndjson(fields) => fields.line(),
         }
     }
@@ -252,13 +316,17 @@ fn trimmed(text: &str) -> FieldValue<'_> {
 }
 
 /// The column of each wanted name, from 0.
-fn find_columns(file: &Path, wanted: &[String], names: &[String]) -> Result<Vec<usize>, DataError> {
-    let mut columns = Vec::with_capacity(wanted.len());
+fn find_columns<'a>(
+    file: &Path,
+    wanted: impl IntoIterator<Item = &'a str>,
+    names: &[String],
+) -> Result<Vec<usize>, DataError> {
+    let mut columns = Vec::new();
     for name in wanted {
         let mut found = (0..names.len()).filter(|&column| names[column] == *name);
         let first = found.next().ok_or_else(|| no_such_column(file, name, names))?;
         if let Some(second) = found.next() {
-            let (file, name) = (file.to_owned(), name.clone());
+            let (file, name) = (file.to_owned(), name.to_owned());
             return Err(FileError::TwoColumns { file, name, first: first + 1, second: second + 1 }.into());
         }
         columns.push(first);

@@ -2,23 +2,35 @@
 
 use std::path::Path;
 
-use rarely_policy::{ColumnSketch, ColumnValues, FieldValue};
+use rarely_policy::{ColumnSketch, ColumnValues, DataFormat, FieldValue, canonical_code};
 
+use crate::log::{WantedColumn, WantedKind};
 use crate::{CasesError, DataError, LogError, LogReader};
 
 /// Distinct words that are kept of a column: one more than a draft lists, so that it can tell that there are too many.
 const MOST_WORDS: usize = 51;
 
+/// What a file contains.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileSketch {
+    /// Its columns.
+    pub columns: Vec<ColumnSketch>,
+    /// How it is read, if it is not written as programs write it: `semicolon-separated, decimal comma`.
+    pub read_as: Option<String>,
+}
+
 /// Reads a whole file and describes every column: numbers with their range, or words in the order of appearance (at most fifty-one).
-/// Columns of a Parquet file whose type is not supported are left out.
+/// Columns of a Parquet file whose type is not supported are left out, and so are columns without a name and those that share one.
 ///
 /// A column with a single word in it is words. Missing values do not count, nor do NaN and infinity.
 ///
 /// # Errors
 /// A [`DataError`] if the file cannot be read, has no row, or one that cannot be read.
-pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
-    let names = LogReader::open(path, &[])?.readable_names();
-    let mut log = LogReader::open(path, &names)?;
+pub fn sketch(path: &Path, format: &DataFormat) -> Result<FileSketch, DataError> {
+    let names = LogReader::open_as(path, &[], format)?.readable_names();
+    let wanted: Vec<WantedColumn> = names.iter().map(|name| WantedColumn::new(name, WantedKind::Any)).collect();
+    let mut log = LogReader::open_as(path, &wanted, format)?;
+    let read_as = log.read_as();
     let mut columns: Vec<SeenColumn> = names.iter().map(|_| SeenColumn::default()).collect();
     loop {
         let record = match log.next() {
@@ -39,7 +51,8 @@ pub fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
     if log.rows() == 0 {
         return Err(CasesError::NoRow { files: vec![path.to_owned()], first: Vec::new() }.into());
     }
-    Ok(names.into_iter().zip(columns).map(|(name, column)| ColumnSketch { name, kind: column.kind() }).collect())
+    let columns = names.into_iter().zip(columns).map(|(name, column)| ColumnSketch { name, kind: column.kind() });
+    Ok(FileSketch { columns: columns.collect(), read_as })
 }
 
 /// What was seen of a column.
@@ -72,7 +85,10 @@ impl SeenColumn {
     }
 
     fn keep(&mut self, word: &str) {
-        if !self.words.iter().any(|known| known == word) {
+        // `0`, `0.0` and `false` are one word.
+        let code = canonical_code(word);
+        let same = |known: &String| known == word || code.is_some() && canonical_code(known) == code;
+        if !self.words.iter().any(same) {
             self.words.push(word.to_owned());
         }
     }

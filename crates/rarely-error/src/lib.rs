@@ -110,6 +110,12 @@ pub enum Action {
     /// Print the statement by which an engine computes the sums of a log.
     PrintStatement,
     // Of rarely-data and rarely-lab.
+    /// Say whether numbers have a decimal point or a decimal comma.
+    ChooseDecimalMark,
+    /// Name the encoding of a text file.
+    NameEncoding,
+    /// Name the sheet of a workbook.
+    NameSheet,
     /// Use the realisations of IHDP that are part of the program.
     UseEmbeddedRealisations,
     /// Simulate in the linear environment.
@@ -145,6 +151,11 @@ impl Action {
             Self::NamePropensityColumn => "name the column with the propensities",
             Self::GiveSavedStatistics => "give statistics that a review saved",
             Self::PrintStatement => "print the statement",
+            Self::ChooseDecimalMark => "write decimal = \".\" or decimal = \",\" under [data] in the policy document",
+            Self::NameEncoding => {
+                "write its encoding, such as encoding = \"windows-1252\", under [data] in the policy document"
+            }
+            Self::NameSheet => "write sheet = \"NAME\" under [data] in the policy document",
             Self::UseEmbeddedRealisations => "use the embedded realisations",
             Self::UseLinearEnvironment => "use the linear environment",
             Self::RunShard => "run the shard",

@@ -8,7 +8,7 @@ mod directory;
 mod parquet_rows;
 mod text_table;
 
-pub use calendar::{Ticks, seconds, utc};
+pub use calendar::{Ticks, UtcInstant, utc};
 pub use column_table::{ColumnTable, TableColumn};
 pub use directory::{OutputDirectory, OutputError, json_text};
 pub use parquet_rows::{ParquetRows, RowCell, RowColumn};

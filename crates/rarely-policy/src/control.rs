@@ -126,6 +126,16 @@ impl Default for TomlControl {
 }
 
 impl TomlControl {
+    /// Replaces options by their labels in the names of bounds, such as "treat: age".
+    pub(crate) fn rename_options(&mut self, labels: &IndexMap<String, String>) {
+        let renamed = |name: String| match name.split_once(": ") {
+            Some((option, number)) if labels.contains_key(option) => format!("{}: {number}", labels[option]),
+            _ => name,
+        };
+        self.bounds =
+            std::mem::take(&mut self.bounds).into_iter().map(|(name, range)| (renamed(name), range)).collect();
+    }
+
     /// The checks that do not need the rule. [`crate::PolicyDocument::check_bounds`] makes the others.
     pub(crate) fn check(&self) -> Result<Control, DocumentFault> {
         let path = |key: &str| keys(&["control", key]);

@@ -2,9 +2,11 @@
 
 pub(crate) mod check;
 mod compare;
+mod data_format;
 mod evidence;
 pub(crate) mod groups;
 mod guardrails;
+mod labels;
 mod limits;
 pub(crate) mod locate;
 mod log_columns;
@@ -22,6 +24,7 @@ use crate::rule::WrittenRule;
 
 pub use groups::GroupRules;
 pub use guardrails::Guardrail;
+pub use data_format::{DataFormat, DecimalMark, FieldSeparator, TextEncoding};
 pub use limits::{ChangeLimits, EvidenceStandard};
 pub use log_columns::LogColumns;
 pub use toml::{Better, Design, Digits, Monotone, RowOrder};
@@ -40,6 +43,8 @@ pub use toml::{Better, Design, Digits, Monotone, RowOrder};
 pub struct PolicyDocument {
     policy: String,
     options: Vec<String>,
+    /// The options as the data name them.
+    option_codes: Vec<String>,
     option_column: String,
     outcome: OutcomeColumn,
     intercept: bool,
@@ -48,6 +53,7 @@ pub struct PolicyDocument {
     standard: EvidenceStandard,
     log_columns: LogColumns,
     guardrails: Vec<Guardrail>,
+    data_format: DataFormat,
     change: ChangeSettings,
     limits: ChangeLimits,
     control: Control,
@@ -112,6 +118,11 @@ impl PolicyDocument {
     /// The options, in order: option `i` is arm `i`.
     pub fn options(&self) -> &[String] {
         &self.options
+    }
+
+    /// The options as the data name them: codes, where options have labels.
+    pub fn option_codes(&self) -> &[String] {
+        &self.option_codes
     }
 
     /// The column of a log that names the option a case got.
@@ -180,6 +191,18 @@ impl PolicyDocument {
         } else {
             self.groups.as_ref().map(|_| "rules by group")
         }
+    }
+
+    /// How the files of a log are written.
+    pub fn data_format(&self) -> &DataFormat {
+        &self.data_format
+    }
+
+    /// The same document for files that are written in another way; what the format leaves open is as the document says.
+    #[must_use]
+    pub fn with_data_format(mut self, format: DataFormat) -> Self {
+        self.data_format = format.or(&self.data_format);
+        self
     }
 
     /// What every proposal must respect.

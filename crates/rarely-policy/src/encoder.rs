@@ -3,6 +3,7 @@
 use rarely_core::{Arm, MAX_REWARD};
 
 use crate::FieldValue;
+use crate::code::{canonical_code, number_of_code};
 use crate::document::{Better, Guardrail, PolicyDocument};
 use crate::error::ValueError;
 use crate::feature::FeatureKind;
@@ -71,7 +72,7 @@ impl Encoder {
             codes: codes.collect(),
             blank,
             option_column: document.option_column().to_owned(),
-            options: Names::new(document.options()),
+            options: Names::of_options(document.option_codes(), document.options()),
             outcome_column: outcome.column.clone(),
             outcome_range: outcome.range,
             sign: if outcome.better == Better::Lower { -1.0 } else { 1.0 },
@@ -302,6 +303,8 @@ struct Names {
     all: Vec<String>,
     /// Each name as a number, for files that store words like "1" as numbers.
     numbers: Vec<Option<f64>>,
+    /// What an option is called besides its name in the data; empty if nothing has another name.
+    labels: Vec<String>,
     /// Indices sorted by name, if there are many.
     sorted: Vec<usize>,
 }
@@ -313,7 +316,14 @@ impl Names {
             sorted.extend(0..names.len());
             sorted.sort_by_key(|&at| names[at].as_str());
         }
-        Self { all: names.to_vec(), numbers: names.iter().map(|name| read(name)).collect(), sorted }
+        let numbers = names.iter().map(|name| read(name).or_else(|| number_of_code(name))).collect();
+        Self { all: names.to_vec(), numbers, labels: Vec::new(), sorted }
+    }
+
+    /// Options with their codes in the data and their labels; data that we wrote have the labels.
+    fn of_options(codes: &[String], labels: &[String]) -> Self {
+        let labels = if codes == labels { Vec::new() } else { labels.to_vec() };
+        Self { labels, ..Self::new(codes) }
     }
 
     fn len(&self) -> usize {
@@ -330,8 +340,19 @@ impl Names {
             FieldValue::Missing => None,
             FieldValue::Number(number) => self.numbers.iter().position(|known| *known == Some(number)),
             // Spaces are rare: trim only if the text itself is not a name.
-            FieldValue::Text(text) => self.find_text(text).or_else(|| self.find_text(text.trim())),
+            FieldValue::Text(text) => self.find_text(text).or_else(|| self.find_other(text.trim())),
         }
+    }
+
+    /// A name with spaces around it, a label, or a code that is written in another way.
+    #[inline(never)]
+    fn find_other(&self, text: &str) -> Option<usize> {
+        let label = || self.labels.iter().position(|label| label == text);
+        let code = || {
+            let code = canonical_code(text)?;
+            self.all.iter().position(|name| canonical_code(name) == Some(code))
+        };
+        self.find_text(text).or_else(label).or_else(code)
     }
 
     #[inline]

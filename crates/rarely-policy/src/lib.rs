@@ -31,13 +31,14 @@
 //! | `field_value`, `feature` | one field of a record; the columns a rule may use |
 //! | `document` | the document: parsed, located, checked, its assumptions derived, compared, back in raw units |
 //! | `control` | the plan agreed in advance: signatures, reviews, how far the rule may move |
-//! | `encoder`, `unit_hash` | encodes records into contexts, arms and rewards; a hash of a row's key |
+//! | `encoder`, `code`, `unit_hash` | encodes records into contexts, arms and rewards; words that are codes; a hash of a row's key |
 //! | `rule` | the three forms of a rule: checked, converted to parameters and back, in words |
 //! | `apply`, `draft`, `schema` | replaces the rule in the text; drafts a document from a file's columns; the JSON Schema |
 //! | `number`, `duration`, `names`, `error` | numbers and durations as text; suggestions for misspelt names; errors |
 #![deny(missing_docs)]
 
 mod apply;
+mod code;
 mod control;
 mod document;
 mod draft;
@@ -53,10 +54,11 @@ mod schema;
 mod unit_hash;
 
 pub use apply::{apply, apply_groups};
+pub use code::canonical_code;
 pub use control::{Approval, Control, RuleBound};
 pub use document::{
-    Better, ChangeLimits, ChangeSettings, Design, Digits, EvidenceSettings, EvidenceStandard, GroupRules, Guardrail,
-    LogColumns, Monotone, OutcomeColumn, PolicyDocument, RowOrder,
+    Better, ChangeLimits, ChangeSettings, DataFormat, DecimalMark, Design, Digits, EvidenceSettings, EvidenceStandard,
+    FieldSeparator, GroupRules, Guardrail, LogColumns, Monotone, OutcomeColumn, PolicyDocument, RowOrder, TextEncoding,
 };
 pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
 pub use encoder::Encoder;

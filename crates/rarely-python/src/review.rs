@@ -65,7 +65,16 @@ pub(crate) fn review(
         let columns = Columns { time: time_column.or(columns.time.clone()), ..columns };
         let log = LogSource::of(frame, "the frame", &wanted(&document, columns.time.as_ref()))?;
         sources.data = log.names();
-        rejected = read(py, &document, (log.clone(), &columns), reject_limit, &mut tally)?;
+        let read_as;
+        (rejected, read_as) = read(py, &document, (log.clone(), &columns), reject_limit, &mut tally)?;
+        for (file, way) in &read_as {
+            let name = file.display().to_string();
+            sources
+                .data
+                .iter_mut()
+                .filter(|known| **known == name)
+                .for_each(|known| *known += &format!(", read as: {way}"));
+        }
         rows = Some(log).filter(|log| state.is_none() && log.can_be_read_again());
     }
     tally.look(&document.checked).map_err(|error| error::REVIEW.explain(py, &error))?;
@@ -155,21 +164,21 @@ fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
     features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).chain(named).collect()
 }
 
-/// Adds a log to the sums. Returns the messages of the rejected rows.
+/// Adds a log to the sums. Returns the messages of the rejected rows, and how files are read that are not written as programs write them.
 fn read(
     py: Python<'_>,
     document: &PyDocument,
     (log, columns): (LogSource, &Columns),
     reject_limit: u64,
     tally: &mut Tally,
-) -> PyResult<Vec<String>> {
+) -> PyResult<(Vec<String>, Vec<(PathBuf, String)>)> {
     let mut shares = Tally::shared(&document.checked);
     let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
         cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&row(case)), |_| interrupted())
     })?;
     let read = Tally::joined(shares, cases.rejected_count()).and_then(|read| tally.absorb(read));
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
-    Ok(cases.rejected().iter().map(ToString::to_string).collect())
+    Ok((cases.rejected().iter().map(ToString::to_string).collect(), cases.read_as().to_vec()))
 }
 
 /// Reads a log again, for the errors of the candidates' gains.

@@ -122,6 +122,13 @@ fn named(action: Action) -> Option<&'static str> {
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::PrintStatement => "print the statement with `rarely sums sql`",
+        Action::ChooseDecimalMark => {
+            "choose with --decimal . or --decimal , (or decimal = \",\" under [data] in the policy document)"
+        }
+        Action::NameEncoding => {
+            "name its encoding with --encoding, such as windows-1252 (or encoding = … under [data] in the policy document)"
+        }
+        Action::NameSheet => "name it with --sheet NAME (or sheet = \"NAME\" under [data] in the policy document)",
         Action::UseEmbeddedRealisations => "leave out --data and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out --environment",
         Action::RunShard => "run the command with --shard NUMBER/COUNT --out DIR",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people};
-use rarely_policy::PolicyDocument;
+use rarely_policy::{DataFormat, DecimalMark, FieldSeparator, PolicyDocument, TextEncoding};
 use rarely_review::SAMPLE_SIZE;
 
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ const TICK: u64 = 4096;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The log")]
 pub(crate) struct LogOptions {
-    /// Past cases: CSV, TSV, Parquet or NDJSON files with a column for each feature, the option and the outcome; - reads CSV from
+    /// Past cases: CSV, TSV, xlsx, Parquet or NDJSON files with a column for each feature, the option and the outcome; - reads CSV from
     /// standard input; a review also reads a table of postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
@@ -31,6 +31,43 @@ pub(crate) struct LogOptions {
     /// Number of bad rows to tolerate; they are left out, listed, and counted in the answer
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub(crate) reject_limit: u64,
+    #[command(flatten)]
+    format: FormatOptions,
+}
+
+/// How files are written, where what is found in them is not to decide.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How its files are written")]
+pub(crate) struct FormatOptions {
+    /// Character between the fields: , ; | or tab [default: found]
+    #[arg(long, value_name = "CHARACTER")]
+    separator: Option<FieldSeparator>,
+    /// Decimal mark: . or , [default: found]
+    #[arg(long, value_name = "MARK")]
+    decimal: Option<DecimalMark>,
+    /// Encoding: utf-8, utf-16le, utf-16be or windows-1252 (latin-1) [default: found]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<TextEncoding>,
+    /// Sheet of a workbook [default: the first]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+}
+
+impl FormatOptions {
+    /// What was given.
+    pub(crate) fn format(&self) -> DataFormat {
+        let Self { separator, decimal, encoding, sheet } = self;
+        DataFormat { separator: *separator, decimal: *decimal, encoding: *encoding, sheet: sheet.clone() }
+    }
+}
+
+/// What reading a log told besides its cases.
+#[derive(Debug, Default)]
+pub(crate) struct WalkedLog {
+    /// Rows that were rejected.
+    pub(crate) rejected: u64,
+    /// How files are read that are not written as programs write them.
+    pub(crate) read_as: Vec<(PathBuf, String)>,
 }
 
 /// Why a log could not be read to its end.
@@ -65,7 +102,7 @@ pub(crate) struct PopulationOptions {
 impl LogOptions {
     /// The policy document, with the log's own name of the option column.
     pub(crate) fn document(&self, path: &Path) -> Result<PolicyDocument, Failure> {
-        let document = PolicyDocument::read(path)?;
+        let document = PolicyDocument::read(path)?.with_data_format(self.format.format());
         Ok(match &self.option_column {
             Some(column) => document.with_option_column(column.clone()),
             None => document,
@@ -77,14 +114,14 @@ impl LogOptions {
         Columns::of(document)
     }
 
-    /// Gives every case to one of the workers, which work at the same time. Returns the number of rejected rows.
+    /// Gives every case to one of the workers, which work at the same time.
     pub(crate) fn share<W: Send>(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
         workers: &mut [W],
         work: impl Fn(&mut W, &LoggedCase) + Sync,
-    ) -> Result<u64, Failure> {
+    ) -> Result<WalkedLog, Failure> {
         self.read(document, columns, |cases, bar| {
             cases.share(workers, work, |(read, _)| {
                 bar.set_position(read);
@@ -115,13 +152,13 @@ impl LogOptions {
         cases.read_ahead(take, |_| Ok(()))
     }
 
-    /// Passes every case to `take`, in its order. Returns the number of rejected rows.
+    /// Passes every case to `take`, in its order.
     pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
         mut take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<WalkedLog, Failure> {
         let mut case = LoggedCase::new(document);
         self.read(document, columns, |cases, bar| {
             let mut rows = 0_u64;
@@ -142,11 +179,15 @@ impl LogOptions {
         document: &PolicyDocument,
         columns: &Columns,
         walk: impl FnOnce(&mut Cases, &ProgressBar) -> Result<(), ReadError>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<WalkedLog, Failure> {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
         let mut cases = Cases::open(document, columns, &self.paths(), self.reject_limit)?;
+        let read_as = cases.read_as().to_vec();
+        for (file, way) in &read_as {
+            say_read_as(file, way);
+        }
         let bar = ProgressBar::new(cases.progress().1);
         if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes}/{total_bytes}, {eta} left") {
             bar.set_style(style);
@@ -172,8 +213,13 @@ impl LogOptions {
                 say(&format!("  and {} more", rejected - LISTED as u64));
             }
         }
-        Ok(rejected)
+        Ok(WalkedLog { rejected, read_as })
     }
+}
+
+/// Says how a file is read that is not written as programs write it.
+pub(crate) fn say_read_as(file: &Path, way: &str) {
+    say(&format!("{} is read as: {way}", file.display()));
 }
 
 impl LogOptions {

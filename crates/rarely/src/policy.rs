@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use rarely_data::sketch;
+use rarely_data::{FileSketch, sketch};
 use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
 
 use crate::failure::Failure;
-use crate::log::PopulationOptions;
+use crate::log::{FormatOptions, PopulationOptions, say_read_as};
 use crate::output::{OutputFormat, print, print_json, say};
 use crate::state::write_new;
 
@@ -55,7 +55,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct Init {
-    /// File whose columns are described: CSV, TSV, Parquet or NDJSON
+    /// File whose columns are described: CSV, TSV, xlsx, Parquet or NDJSON
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// Name of the policy [default: the file's]
@@ -70,6 +70,8 @@ struct Init {
     /// Write the draft to a new file instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -84,7 +86,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn initial(init: &Init) -> Result<(), Failure> {
-    let columns = sketch(&init.from)?;
+    let FileSketch { columns, read_as } = sketch(&init.from, &init.format.format())?;
+    if let Some(way) = read_as {
+        say_read_as(&init.from, &way);
+    }
     let (option, outcome) = guess_roles(&columns);
     let choose = |given: &Option<String>, guessed: Option<&str>, what: &str, flag: &str| {
         let name = given.as_deref().or(guessed).ok_or_else(|| {
@@ -105,7 +110,8 @@ fn initial(init: &Init) -> Result<(), Failure> {
         return Err(failure.help("name another with --outcome-column"));
     }
     let stem = init.from.file_stem().map_or_else(|| "policy".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
+    let mut text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
+    text += &init.format.format().table();
     match &init.out {
         Some(path) => {
             write_new(path, text.as_bytes())?;

@@ -1,10 +1,12 @@
 //! `rarely replay`.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use rarely_core::Interval;
+use rarely_data::{Columns, LoggedCase};
 use rarely_error::Explain as _;
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
@@ -15,7 +17,7 @@ use serde_json::json;
 use crate::failure::{Failure, worded};
 use crate::log::LogOptions;
 use crate::options::count;
-use crate::output::{OutputFormat, print, print_json, width};
+use crate::output::{OutputFormat, print, print_json, say, width};
 
 /// What to replay.
 #[derive(Debug, Args)]
@@ -28,7 +30,8 @@ pub(crate) struct Arguments {
     /// Column with the probability of the option that was given
     #[arg(long, value_name = "COLUMN")]
     propensity_column: Option<String>,
-    /// Column with the time; rows must be in its order [default: the order of the file]
+    /// Column with the time: rows are sorted by it, in memory (about 200 bytes each, and 8 for each context variable) [default: the order
+    /// of the file]
     #[arg(long, value_name = "COLUMN")]
     time_column: Option<String>,
     /// Rows between two reviews
@@ -48,19 +51,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.time_column.is_some() {
         columns.time.clone_from(&arguments.time_column);
     }
-    columns.any_order = false;
+    columns.any_order = true;
     let mut replay = Replay::new(&document, arguments.every)?;
     let mut last = None;
-    let rejected = arguments.log.walk(&document, &columns, |case| {
+    let mut step = |case: &LoggedCase| {
         last.clone_from(&case.time);
         replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
         Ok(())
-    })?;
+    };
+    let rejected = match &columns.time {
+        None => arguments.log.walk(&document, &columns, step)?.rejected,
+        Some(time) => {
+            let (cases, rejected) = sorted(&arguments.log, &document, &columns, time)?;
+            cases.iter().try_for_each(&mut step)?;
+            rejected
+        }
+    };
     let walk = replay.finish(last.as_deref())?;
     match arguments.format {
         OutputFormat::Table => print(&text(&document, &walk, arguments)),
         OutputFormat::Json => print_json(&object(&document, &walk, rejected)),
     }
+}
+
+/// All cases in the order of their times, those of one time in the order of the file; and the number of rejected rows.
+fn sorted(
+    log: &LogOptions,
+    document: &PolicyDocument,
+    columns: &Columns,
+    time: &str,
+) -> Result<(Vec<LoggedCase>, u64), Failure> {
+    let mut cases = Vec::new();
+    let walked = log.walk(document, columns, |case| {
+        cases.push(case.clone());
+        Ok(())
+    })?;
+    let order = |one: &LoggedCase, other: &LoggedCase| match (&one.log_time, &other.log_time) {
+        (Some(one), Some(other)) => one.order(other),
+        _ => Ordering::Equal,
+    };
+    if !cases.is_sorted_by(|one, other| order(one, other) != Ordering::Greater) {
+        say(&format!("the rows are not in the order of {time}: they are sorted by it"));
+        cases.sort_by(order);
+    }
+    Ok((cases, walked.rejected))
 }
 
 fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -> String {

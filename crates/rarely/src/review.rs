@@ -15,7 +15,7 @@ use rarely_report::{ReviewSources, text, write};
 use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally, TallyRow, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::log::{LogOptions, PopulationOptions, is_standard_input};
+use crate::log::{LogOptions, PopulationOptions, WalkedLog, is_standard_input};
 use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::{postgres, state};
 use database_log::{DatabaseLog, DatabaseOptions};
@@ -67,13 +67,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
     let engine = DatabaseLog::open(&arguments.engine, &arguments.log.data)?;
-    let mut tally = first_reading(arguments, &document, engine.as_ref())?;
+    let (mut tally, read_as) = first_reading(arguments, &document, engine.as_ref())?;
     let people = arguments.population.read(&document)?;
     tally.look(&document)?;
     let base = second_reading(arguments, EvidenceBase::of(&document, &tally, people)?, engine.as_ref())?;
     let found = review(&base, &tally)?;
     if let Some(directory) = &directory {
-        write(directory, &base, &found, &sources(arguments))?;
+        write(directory, &base, &found, &sources(arguments, &read_as))?;
         say(&format!("the report is {}", directory.path().join("review.html").display()));
     }
     match arguments.format {
@@ -88,12 +88,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if found.judgement.verdict == Verdict::Keep { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The statistics of everything that was given.
+/// The statistics of everything that was given, and how files are read that are not written as programs write them.
 fn first_reading(
     arguments: &Arguments,
     document: &PolicyDocument,
     engine: Option<&DatabaseLog<'_>>,
-) -> Result<Tally, Failure> {
+) -> Result<(Tally, Vec<(PathBuf, String)>), Failure> {
+    let mut read_as = Vec::new();
     let mut tally = Tally::keeping_rows(document);
     for path in &arguments.state {
         let saved = state::read(path, document)?;
@@ -108,12 +109,14 @@ fn first_reading(
     } else if !arguments.log.data.is_empty() {
         let columns = LogOptions::columns(document);
         let time = arguments.time_column.clone().or(columns.time.clone());
-        tally.absorb(gather(&arguments.log, document, &Columns { time, ..columns })?)?;
+        let (read, walked) = gather(&arguments.log, document, &Columns { time, ..columns })?;
+        tally.absorb(read)?;
+        read_as = walked.read_as;
     } else if arguments.state.is_empty() {
         let failure = Failure::new("there is nothing to review");
         return Err(failure.help("give a log with --data, its sums with --sums, or saved statistics with --state"));
     }
-    Ok(tally)
+    Ok((tally, read_as))
 }
 
 /// Robust errors need the residuals of every row: they are read again, where they can be.
@@ -138,10 +141,10 @@ fn second_reading<'a>(
 }
 
 /// The statistics of the log, read by as many threads as there are processors.
-fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<Tally, Failure> {
+fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<(Tally, WalkedLog), Failure> {
     let mut shares = Tally::shared(document);
-    let rejected = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
-    Ok(Tally::joined(shares, rejected)?)
+    let walked = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
+    Ok((Tally::joined(shares, walked.rejected)?, walked))
 }
 
 /// A case as statistics take it.
@@ -199,9 +202,12 @@ fn apply(arguments: &Arguments, found: &Review) -> Result<(), Failure> {
 }
 
 /// What the page names as its sources.
-fn sources(arguments: &Arguments) -> ReviewSources {
+fn sources(arguments: &Arguments, read_as: &[(PathBuf, String)]) -> ReviewSources {
     let name = |path: &PathBuf| {
-        if is_standard_input(path) { "standard input".to_owned() } else { shown(&path.display().to_string()) }
+        let name =
+            if is_standard_input(path) { "standard input".to_owned() } else { shown(&path.display().to_string()) };
+        let way = read_as.iter().find(|(file, _)| file == path || is_standard_input(path));
+        way.map_or(name.clone(), |(_, way)| format!("{name}, read as: {way}"))
     };
     let files = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(name).collect() };
     let (data, population) = (&arguments.log.data, files(&arguments.population.population));

@@ -1,6 +1,6 @@
 //! The cases of a piece of a log.
 
-use super::order::{self, Order, OutOfOrder, Time};
+use super::order::{self, LogTime, Order, OutOfOrder};
 use super::rejections::Rejections;
 use super::{Encoding, LoggedCase};
 use crate::{DataError, Location, LogError, LogReader, Rejection};
@@ -22,7 +22,7 @@ pub(super) struct Block {
 
 /// The time of a case, beside its text.
 struct CaseTime {
-    time: Time,
+    time: LogTime,
     line: u64,
     location: Option<Location>,
 }
@@ -77,7 +77,7 @@ impl Block {
             if let Some(wanted) = encoding.time {
                 match order::read(&record, (wanted, encoding.time_in_seconds), case.time.get_or_insert_default()) {
                     Ok((time, seconds)) => {
-                        case.seconds = seconds;
+                        (case.log_time, case.seconds) = (Some(time), seconds);
                         // One location is enough: the others differ in their line only.
                         let location = self.times.is_empty().then(|| record.location(wanted));
                         self.times.push(CaseTime { time, line: record.line(), location });

@@ -63,7 +63,7 @@ impl Explain for CasesError {
             Self::NoRow { first, .. } if first.is_empty() => Remedy::new("add one row for every case"),
             Self::NoRow { .. } => Remedy::new("correct the rows"),
             Self::Backwards { .. } => Remedy::new(
-                "sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone",
+                "sort the rows by time, and give files in that order; a time without a zone is taken as Greenwich's",
             ),
         })
     }

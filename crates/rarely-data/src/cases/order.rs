@@ -1,5 +1,8 @@
 //! Checks that rows do not go back in time.
 
+use std::cmp::Ordering;
+
+use rarely_output::UtcInstant;
 use rarely_policy::FieldValue;
 
 use super::error::CasesError;
@@ -13,18 +16,31 @@ pub(super) struct Order {
 }
 
 struct Last {
-    time: Time,
+    time: LogTime,
     text: String,
     location: Location,
     file: usize,
 }
 
-/// A time, as far as its order needs it.
-#[derive(PartialEq, Clone, Copy)]
-pub(super) enum Time {
+/// The time of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogTime {
+    /// A number.
     Number(f64),
-    /// Compared as it is written.
-    Text,
+    /// A date, with or without a time of day.
+    Instant(UtcInstant),
+}
+
+impl LogTime {
+    /// Earlier, the same or later; a number comes before every date.
+    pub fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.total_cmp(other),
+            (Self::Instant(one), Self::Instant(other)) => one.cmp(other),
+            (Self::Number(_), Self::Instant(_)) => Ordering::Less,
+            (Self::Instant(_), Self::Number(_)) => Ordering::Greater,
+        }
+    }
 }
 
 /// What is wrong with a time: the value, or the order of the rows.
@@ -38,7 +54,7 @@ impl Order {
         Self { any, last: None }
     }
 
-    /// Reads a row's time into `text` and checks that it is not before the last. Returns it in whole seconds since the beginning of
+    /// Reads a row's time into `text` and checks that it is not before the last. Returns it, and in whole seconds since the beginning of
     /// 1970, if it counts them.
     pub(super) fn next(
         &mut self,
@@ -46,16 +62,16 @@ impl Order {
         (wanted, in_seconds): (usize, bool),
         file: usize,
         text: &mut String,
-    ) -> Result<Option<i64>, OutOfOrder> {
+    ) -> Result<(LogTime, Option<i64>), OutOfOrder> {
         let (time, seconds) = read(record, (wanted, in_seconds), text).map_err(OutOfOrder::Row)?;
         self.check((time, text), (file, record.line()), || record.location(wanted))?;
-        Ok(seconds)
+        Ok((time, seconds))
     }
 
     /// Checks that a time is not before the last, given its file and line.
     pub(super) fn check(
         &mut self,
-        (time, text): (Time, &String),
+        (time, text): (LogTime, &String),
         (file, line): (usize, u64),
         location: impl Fn() -> Location,
     ) -> Result<(), OutOfOrder> {
@@ -64,8 +80,9 @@ impl Order {
             return Ok(());
         };
         let backwards = match (last.time, time) {
-            (Time::Number(last), Time::Number(now)) => now < last,
-            (Time::Text, Time::Text) => *text < last.text,
+            (LogTime::Number(_), LogTime::Number(_)) | (LogTime::Instant(_), LogTime::Instant(_)) => {
+                time.order(&last.time) == Ordering::Less
+            }
             _ => {
                 let (found, last) = (number::shown(text.as_bytes()), number::shown(last.text.as_bytes()));
                 return Err(OutOfOrder::Row(RowProblem::OtherTime { found, last }));
@@ -96,35 +113,24 @@ pub(super) fn read(
     record: &LogRow<'_>,
     (wanted, in_seconds): (usize, bool),
     text: &mut String,
-) -> Result<(Time, Option<i64>), RowProblem> {
+) -> Result<(LogTime, Option<i64>), RowProblem> {
     text.clear();
     match record.value(wanted) {
         FieldValue::Missing => return Err(RowProblem::NotTime { found: "nothing".to_owned() }),
         FieldValue::Number(number) => text.push_str(&number.to_string()),
         FieldValue::Text(words) => text.push_str(words),
     }
-    if let Some(number) = record.number(wanted) {
-        return Ok((Time::Number(number), in_seconds.then_some(number.floor() as i64)));
+    if let Some(number) = record.number(wanted)
+        && !(in_seconds && is_compact_date(text))
+    {
+        return Ok((LogTime::Number(number), in_seconds.then_some(number.floor() as i64)));
     }
-    let seconds = is_date(text.as_bytes()).then(|| rarely_output::seconds(text)).flatten();
-    let seconds = seconds.ok_or_else(|| RowProblem::NotTime { found: number::shown(text.as_bytes()) })?;
-    Ok((Time::Text, Some(seconds.floor() as i64)))
+    let instant = UtcInstant::parse(text);
+    let instant = instant.ok_or_else(|| RowProblem::NotTime { found: number::shown(text.as_bytes()) })?;
+    Ok((LogTime::Instant(instant), Some(instant.seconds)))
 }
 
-/// Whether a text is a year and a month, a date, or a date and a time of day.
-fn is_date(text: &[u8]) -> bool {
-    let shape = |text: &[u8], shape: &[u8]| {
-        text.len() == shape.len()
-            && text
-                .iter()
-                .zip(shape)
-                .all(|(byte, shape)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape })
-    };
-    let of_day = |byte: &u8| byte.is_ascii_digit() || b":.,+-Zz".contains(byte);
-    match text.split_at_checked(10) {
-        None => shape(text, b"0000-00"),
-        Some((date, [])) => shape(date, b"0000-00-00"),
-        Some((date, [b'T' | b't' | b' ', time @ ..])) => shape(date, b"0000-00-00") && time.iter().all(of_day),
-        Some(_) => false,
-    }
+/// Whether a number is a date of the last or this century, such as 20261116: as seconds, all of them were in 1970.
+fn is_compact_date(text: &str) -> bool {
+    text.len() == 8 && matches!(&text[..2], "19" | "20") && UtcInstant::parse(text).is_some()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rarely_policy::PolicyDocument;
 
-use super::{Encoding, LogSequence};
+use super::{Encoding, LogSequence, wanted_features};
 use crate::{DataError, LogError, MemoryTable, Rejection};
 
 /// The people a rule is meant for: all of them, or a sample.
@@ -40,8 +40,8 @@ pub fn read_people(
     most: usize,
 ) -> Result<TargetPeople, DataError> {
     let encoding = Encoding::new(document);
-    let wanted = encoding.encoder.feature_columns().to_vec();
-    read(&encoding, LogSequence::of_files(paths, wanted, reject_limit)?, most)
+    let wanted = wanted_features(document);
+    read(&encoding, LogSequence::of_files(paths, (wanted, document.data_format()), reject_limit)?, most)
 }
 
 /// The same for a table in memory.
@@ -58,8 +58,8 @@ pub fn people_of_table(
     most: usize,
 ) -> Result<TargetPeople, DataError> {
     let encoding = Encoding::new(document);
-    let wanted = encoding.encoder.feature_columns().to_vec();
-    read(&encoding, LogSequence::of_table(table, wanted, reject_limit)?, most)
+    let wanted = wanted_features(document);
+    read(&encoding, LogSequence::of_table(table, (wanted, document.data_format()), reject_limit)?, most)
 }
 
 fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<TargetPeople, DataError> {

@@ -4,7 +4,7 @@ use rarely_policy::{Encoder, ValueError};
 
 use super::{Columns, LoggedCase, numeric, rejection};
 use crate::Rejection;
-use crate::log::Values;
+use crate::log::{Values, WantedColumn, WantedKind};
 
 /// How far the propensities of a row may add up to something else than 1.
 const SUM_SLACK: f64 = 1e-6;
@@ -26,24 +26,24 @@ pub(super) struct RowColumns {
 
 impl RowColumns {
     /// Adds the names of the columns to the wanted ones.
-    pub(super) fn new(columns: &Columns, encoder: &Encoder, options: usize, wanted: &mut Vec<String>) -> Self {
-        let mut place = |column: &String| {
-            wanted.push(column.clone());
+    pub(super) fn new(columns: &Columns, encoder: &Encoder, options: usize, wanted: &mut Vec<WantedColumn>) -> Self {
+        let mut place = |column: &String, kind| {
+            wanted.push(WantedColumn::new(column, kind));
             (wanted.len() - 1, column.clone())
         };
         Self {
-            propensity: columns.propensity.as_ref().map(|column| place(column).0),
-            key: columns.key.as_ref().map(&mut place),
-            cluster: columns.cluster.as_ref().map(&mut place),
-            weight: columns.weight.as_ref().map(&mut place),
-            propensities: columns.propensities.iter().map(&mut place).collect(),
+            propensity: columns.propensity.as_ref().map(|column| place(column, WantedKind::Number).0),
+            key: columns.key.as_ref().map(|column| place(column, WantedKind::Word)),
+            cluster: columns.cluster.as_ref().map(|column| place(column, WantedKind::Word)),
+            weight: columns.weight.as_ref().map(|column| place(column, WantedKind::Number)),
+            propensities: columns.propensities.iter().map(|column| place(column, WantedKind::Number)).collect(),
             guardrails: if columns.guardrails {
-                encoder.guardrail_columns().map(|column| place(column).0).collect()
+                encoder.guardrail_columns().map(|column| place(column, WantedKind::Number).0).collect()
             } else {
                 Vec::new()
             },
-            levels: columns.levels.iter().map(&mut place).collect(),
-            group: columns.group.as_ref().map(&mut place),
+            levels: columns.levels.iter().map(|column| place(column, WantedKind::Code)).collect(),
+            group: columns.group.as_ref().map(|column| place(column, WantedKind::Code)),
             two_options: options == 2,
         }
     }

@@ -5,9 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rarely_policy::DataFormat;
+
 use super::error::CasesError;
 use super::rejections::Rejections;
-use crate::log::is_pipe;
+use crate::log::{WantedColumn, is_pipe};
 use crate::{DataError, LogReader, MemoryTable};
 
 /// Logs that are read one after the other.
@@ -15,7 +17,10 @@ pub(super) struct LogSequence {
     all: Vec<LogInput>,
     /// Bytes of each; of a table, rows.
     lengths: Vec<u64>,
-    wanted: Vec<String>,
+    wanted: Vec<WantedColumn>,
+    format: DataFormat,
+    /// How each is read, if this is to be told: its name, and the way.
+    pub(super) read_as: Vec<(PathBuf, String)>,
     /// Pipes that are open already: they cannot be opened again.
     held: HashMap<usize, LogReader>,
     /// The index of the current log.
@@ -30,10 +35,10 @@ enum LogInput {
 }
 
 impl LogInput {
-    fn open(&self, wanted: &[String]) -> Result<LogReader, DataError> {
+    fn open(&self, wanted: &[WantedColumn], format: &DataFormat) -> Result<LogReader, DataError> {
         match self {
-            Self::File(path) => LogReader::open(path, wanted),
-            Self::Table(table) => LogReader::of_table(Arc::clone(table), wanted),
+            Self::File(path) => LogReader::open_as(path, wanted, format),
+            Self::Table(table) => LogReader::of_table(Arc::clone(table), wanted, format),
         }
     }
 
@@ -48,24 +53,32 @@ impl LogInput {
 
 impl LogSequence {
     /// Opens files, each of which may be given once.
-    pub(super) fn of_files(paths: &[PathBuf], wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
+    pub(super) fn of_files(
+        paths: &[PathBuf],
+        (wanted, format): (Vec<WantedColumn>, &DataFormat),
+        reject_limit: u64,
+    ) -> Result<Self, DataError> {
         if paths.is_empty() {
             return Err(CasesError::NoFile.into());
         }
-        Self::new(paths.iter().cloned().map(LogInput::File).collect(), wanted, reject_limit)
+        Self::new(paths.iter().cloned().map(LogInput::File).collect(), (wanted, format), reject_limit)
     }
 
     /// A single table.
     pub(super) fn of_table(
         table: Arc<dyn MemoryTable>,
-        wanted: Vec<String>,
+        (wanted, format): (Vec<WantedColumn>, &DataFormat),
         reject_limit: u64,
     ) -> Result<Self, DataError> {
-        Self::new(vec![LogInput::Table(table)], wanted, reject_limit)
+        Self::new(vec![LogInput::Table(table)], (wanted, format), reject_limit)
     }
 
-    fn new(all: Vec<LogInput>, wanted: Vec<String>, reject_limit: u64) -> Result<Self, DataError> {
-        let (mut lengths, mut held) = (Vec::with_capacity(all.len()), HashMap::new());
+    fn new(
+        all: Vec<LogInput>,
+        (wanted, format): (Vec<WantedColumn>, &DataFormat),
+        reject_limit: u64,
+    ) -> Result<Self, DataError> {
+        let (mut lengths, mut held, mut read_as) = (Vec::with_capacity(all.len()), HashMap::new(), Vec::new());
         let mut seen = HashSet::new();
         for (at, source) in all.iter().enumerate() {
             let pipe = matches!(source, LogInput::File(path) if is_pipe(path));
@@ -77,14 +90,16 @@ impl LogSequence {
                     return Err(CasesError::GivenTwice { file: path.clone() }.into());
                 }
             }
-            let log = source.open(&wanted)?;
+            let log = source.open(&wanted, format)?;
+            read_as.extend(log.read_as().map(|way| (source.label(), way)));
             lengths.push(log.progress().1);
             // A file is closed again: there may be more than the system can keep open.
             if pipe {
                 held.insert(at, log);
             }
         }
-        Ok(Self { all, lengths, wanted, held, current: 0, log: None, rejections: Rejections::new(reject_limit) })
+        let (format, rejections) = (format.clone(), Rejections::new(reject_limit));
+        Ok(Self { all, lengths, wanted, format, read_as, held, current: 0, log: None, rejections })
     }
 
     /// Makes sure that a log is open; false if all have been read.
@@ -93,7 +108,7 @@ impl LogSequence {
             let Some(source) = self.all.get(self.current) else { return Ok(false) };
             self.log = Some(match self.held.remove(&self.current) {
                 Some(log) => log,
-                None => source.open(&self.wanted)?,
+                None => source.open(&self.wanted, &self.format)?,
             });
         }
         Ok(true)

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy};
 use rarely_policy::ValueError;
 use thiserror::Error;
 
+use super::TwoReadings;
 use crate::{DataError, Location};
 
 /// Why a log of past cases cannot be read, or not read further.
@@ -14,7 +15,7 @@ use crate::{DataError, Location};
 #[non_exhaustive]
 pub enum FileError {
     /// A file name without a known extension.
-    #[error("{}: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl", file.display())]
+    #[error("{}: the name ends in none of .csv, .tsv, .txt, .xlsx, .parquet, .pq, .ndjson and .jsonl", file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
@@ -48,6 +49,40 @@ pub enum FileError {
         first: usize,
         /// The second, from 1.
         second: usize,
+    },
+    /// A number with two readings, in a file whose beginning does not tell which is meant.
+    #[error("{location}: {readings}; nothing near the beginning of the file tells which is meant")]
+    TwoReadings {
+        /// Where.
+        location: Box<Location>,
+        /// The number.
+        readings: TwoReadings,
+    },
+    /// Bytes that are no text in the encoding of the file.
+    #[error("{}, line {line}: near this line are bytes that are no text in the encoding of the file", file.display())]
+    NotEncoded {
+        /// The file.
+        file: PathBuf,
+        /// The line of the row that was being read, from 1.
+        line: u64,
+    },
+    /// A workbook that cannot be read.
+    #[error("{}: not a readable workbook ({problem})", file.display())]
+    Workbook {
+        /// The file.
+        file: PathBuf,
+        /// What the reader says.
+        problem: String,
+    },
+    /// A workbook without a sheet of this name.
+    #[error("{}: no sheet {name:?}; the sheets are {}", file.display(), listed(present))]
+    NoSheet {
+        /// The file.
+        file: PathBuf,
+        /// The name looked for.
+        name: String,
+        /// The sheets there are.
+        present: Vec<String>,
     },
     /// An empty file.
     #[error("{}: the file is empty", file.display())]
@@ -194,6 +229,23 @@ pub enum RowProblem {
         /// The value, with what cannot be read replaced.
         found: String,
     },
+    /// Bytes of a text file that is read as UTF-8, and are not.
+    #[error("found {found}, which is not UTF-8")]
+    DamagedText {
+        /// The value, with what cannot be read replaced.
+        found: String,
+    },
+    /// A number with two readings, where nothing tells which is meant.
+    #[error("{0}; nothing near the beginning of the file tells which is meant")]
+    TwoReadings(TwoReadings),
+    /// A number in another format than that of its column.
+    #[error("found {found}, but the numbers of this column are read as at the beginning of the file: {format}")]
+    OtherNumberFormat {
+        /// The value.
+        found: String,
+        /// The column's format.
+        format: String,
+    },
     /// A line that is not JSON.
     #[error("found {found}, which is not JSON ({problem})")]
     NotJson {
@@ -218,7 +270,9 @@ pub enum RowProblem {
         found: &'static str,
     },
     /// A value that is not a time.
-    #[error("found {found}, which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z")]
+    #[error(
+        "found {found}, which is neither a number nor a time of ISO 8601 like 2026-11-16, 2026-W47-1 or 2026-11-16T08:30:00Z"
+    )]
     NotTime {
         /// The value.
         found: String,
@@ -239,7 +293,7 @@ pub enum RowProblem {
 impl FileError {
     /// Counts the lines before the piece of a file that it was found in.
     pub(crate) fn add_lines_before(&mut self, lines: u64) {
-        if let Self::UnclosedQuote { line, .. } | Self::LongRow { line, .. } = self {
+        if let Self::UnclosedQuote { line, .. } | Self::LongRow { line, .. } | Self::NotEncoded { line, .. } = self {
             *line += lines;
         }
     }
@@ -250,12 +304,20 @@ impl Explain for FileError {
         let text = match self {
             Self::UnknownFormat { .. } => "rename the file after its format, or convert it to one of these",
             Self::ReadOnce { .. } => "write it to a file first",
-            Self::NoSuchColumn { suggestion, present, .. } | Self::NoTableColumn { suggestion, present, .. } => {
-                return Some(missing_column(suggestion.as_deref(), present));
+            Self::NoSuchColumn { suggestion, .. } | Self::NoTableColumn { suggestion, .. } => {
+                return Some(missing_column(suggestion.as_deref()));
             }
             Self::TwoColumns { .. } => "rename or remove one of the columns",
+            Self::TwoReadings { .. } => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),
+            Self::NotEncoded { .. } => {
+                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
+            }
+            Self::Workbook { .. } => "save it as .xlsx again without a password, or export the sheet as CSV",
+            Self::NoSheet { .. } => return Some(Remedy::with("correct the name: {action}", Action::NameSheet)),
             Self::NoHeader { .. } => "write the names of the columns into the first line",
-            Self::HeaderNotUtf8 { .. } => "save the file as UTF-8",
+            Self::HeaderNotUtf8 { .. } => {
+                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
+            }
             Self::UnclosedQuote { .. } => {
                 "close the field, or, if the quotation mark belongs to the text, write it twice and quote the field"
             }
@@ -295,6 +357,14 @@ impl Explain for RowProblem {
                 "give every row one field for each name in the header, and quote a field that holds the separator"
             }
             Self::NotUtf8 { .. } => "save the file as UTF-8",
+            Self::DamagedText { .. } => {
+                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
+            }
+            Self::TwoReadings(_) => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),
+            Self::OtherNumberFormat { .. } => {
+                let text = "write the numbers of a column in one way, or, if the beginning was misread, {action}";
+                return Some(Remedy::with(text, Action::ChooseDecimalMark));
+            }
             Self::NotJson { .. } => "write one object on each line",
             Self::NotObject { .. } => "write one object on each line, {\"column\": value, …}",
             Self::RepeatedKey => "keep one of the two",
@@ -308,13 +378,10 @@ impl Explain for RowProblem {
 }
 
 /// What to do about a missing column.
-fn missing_column(suggestion: Option<&str>, present: &[String]) -> Remedy {
-    Remedy::new(match (suggestion, present) {
-        (_, [only]) if only.contains(';') => {
-            "the line seems to be separated by semicolons: save the file with commas between the columns and points in the numbers".into()
-        }
-        (Some(name), _) => Cow::Owned(format!("did you mean {name:?}? Correct the name, or rename the column")),
-        (None, _) => "correct the name, or rename the column".into(),
+fn missing_column(suggestion: Option<&str>) -> Remedy {
+    Remedy::new(match suggestion {
+        Some(name) => Cow::Owned(format!("did you mean {name:?}? Correct the name, or rename the column")),
+        None => "correct the name, or rename the column".into(),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Reads a text file block by block, with constant memory.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use memchr::memrchr2;
+use rarely_policy::TextEncoding;
 
 use super::FileError;
+use super::decoding::{self, Decoding, DecodingError, encoding_of};
 use crate::DataError;
 
 /// Bytes asked of the operating system at a time: a few hundred rows, and well within the second-level cache.
@@ -14,10 +15,15 @@ const BLOCK: usize = 1 << 18;
 /// The longest row that is held in memory. A longer one means a quotation mark that is not closed, or a file that is not a table.
 const LONGEST_ROW: usize = 1 << 24;
 
+/// Bytes at the beginning of a file that tell how it is written.
+const BEGINNING: usize = 1 << 16;
+
 /// A file being read, or a piece of one, with the bytes that are buffered and not yet taken.
 pub(super) struct Input {
     /// None of a piece: all of it is buffered.
     file: Option<File>,
+    /// None of UTF-8.
+    decoding: Option<Decoding>,
     path: PathBuf,
     buffer: Vec<u8>,
     start: usize,
@@ -34,24 +40,47 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file and passes over its byte order mark, if it has one.
-    pub(super) fn open(path: &Path) -> Result<Self, DataError> {
+    /// Opens a file and passes over its byte order mark, if it has one. Returns its encoding, too: the one that is asked for, or the one that is
+    /// found.
+    pub(super) fn open(path: &Path, asked: Option<TextEncoding>) -> Result<(Self, TextEncoding), DataError> {
         let cannot = |source| DataError::Io { file: path.to_owned(), source };
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let buffer = vec![0; BLOCK];
         let mut input = Self { file: Some(file), buffer, length, at_end: false, ..Self::piece_of(path) };
-        while input.end < 3 && input.more(1)? {}
+        let beginning = input.beginning()?;
+        let encoding = asked.unwrap_or_else(|| encoding_of(beginning));
+        if let Some(decoding) = Decoding::new(encoding, input.rest()) {
+            (input.decoding, input.end, input.last_line_end, input.at_end) = (Some(decoding), 0, 0, false);
+        }
+        input.beginning()?;
         if input.rest().starts_with("\u{feff}".as_bytes()) {
             input.take(3);
         }
-        Ok(input)
+        Ok((input, encoding))
+    }
+
+    /// The beginning of the file, of which nothing has been taken.
+    pub(super) fn beginning(&mut self) -> Result<&[u8], DataError> {
+        while self.rest().len() < BEGINNING && self.more(1)? {}
+        Ok(self.buffered_beginning())
+    }
+
+    /// The bytes that are buffered, as far as they belong to the beginning of a file.
+    pub(super) fn buffered_beginning(&self) -> &[u8] {
+        &self.rest()[..self.rest().len().min(BEGINNING)]
+    }
+
+    /// Whether all of the file is buffered.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at_end
     }
 
     /// A piece of a file, without bytes so far.
     pub(super) fn piece_of(path: &Path) -> Self {
         Self {
             file: None,
+            decoding: None,
             path: path.to_owned(),
             buffer: Vec::new(),
             start: 0,
@@ -106,7 +135,9 @@ impl Input {
     }
 
     fn is_full(&self) -> bool {
-        self.end == self.buffer.len()
+        // A decoder writes whole characters only.
+        let least = if self.decoding.is_some() { 16 } else { 1 };
+        self.buffer.len() - self.end < least
     }
 
     /// The buffered bytes.
@@ -144,20 +175,22 @@ impl Input {
         self.end -= self.start;
         self.last_line_end = self.last_line_end.saturating_sub(self.start);
         self.start = 0;
-        if self.end == self.buffer.len() {
-            if self.end >= LONGEST_ROW {
+        if self.is_full() {
+            if self.buffer.len() >= LONGEST_ROW {
                 return Err(self.long_row(line));
             }
-            self.buffer.resize(self.end * 2, 0);
+            self.buffer.resize(self.buffer.len() * 2, 0);
         }
         let Some(file) = &mut self.file else { return Ok(false) };
-        let read = loop {
-            match file.read(&mut self.buffer[self.end..]) {
-                Ok(read) => break read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(source) => return Err(DataError::Io { file: self.path.clone(), source }),
-            }
+        let free = &mut self.buffer[self.end..];
+        let read = match &mut self.decoding {
+            None => decoding::read(file, free).map_err(DecodingError::Io),
+            Some(decoding) => decoding.read(file, free),
         };
+        let read = read.map_err(|error| match error {
+            DecodingError::Io(source) => DataError::Io { file: self.path.clone(), source },
+            DecodingError::Malformed => FileError::NotEncoded { file: self.path.clone(), line }.into(),
+        })?;
         if let Some(at) = memrchr2(b'\n', b'\r', &self.buffer[self.end..self.end + read]) {
             self.last_line_end = self.end + at + 1;
         }

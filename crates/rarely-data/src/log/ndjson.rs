@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memrchr};
-use rarely_policy::FieldValue;
+use rarely_policy::{FieldValue, TextEncoding};
 use serde::de::{self, DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::input::Input;
@@ -67,7 +67,7 @@ impl NdjsonReader {
             slot_of.push(*object.keys.entry(name.clone()).or_insert(next));
         }
         object.slots = vec![ValueSlot::Absent; object.keys.len()];
-        Ok(Self { file: path.to_owned(), input: Input::open(path)?, names, slot_of, line: 0, object })
+        Ok(Self { file: path.to_owned(), input: open(path)?, names, slot_of, line: 0, object })
     }
 
     /// A reader for pieces of this file.
@@ -176,6 +176,11 @@ impl Object {
     }
 }
 
+/// Opens a file of JSON, which is UTF-8.
+fn open(path: &Path) -> Result<Input, DataError> {
+    Ok(Input::open(path, Some(TextEncoding::Utf8))?.0)
+}
+
 /// The next line that is not blank, and the bytes that it takes with its end. Counts lines.
 fn next_line<'a>(input: &'a mut Input, line: &mut u64) -> Result<Option<(&'a [u8], usize)>, DataError> {
     *line += 1;
@@ -198,7 +203,7 @@ fn next_line<'a>(input: &'a mut Input, line: &mut u64) -> Result<Option<(&'a [u8
 
 /// The keys of the first lines, in the order of appearance.
 fn names_of(path: &Path) -> Result<Vec<String>, DataError> {
-    let mut input = Input::open(path)?;
+    let mut input = open(path)?;
     let (mut line, mut objects) = (0, 0);
     let mut names = Names::default();
     while line < LINES_FOR_NAMES

@@ -58,7 +58,7 @@ impl ParquetReader {
         let names: Vec<String> =
             schema.root_schema().get_fields().iter().map(|field| field.name().trim().to_owned()).collect();
         let mut columns = Vec::with_capacity(wanted.len());
-        for field in find_columns(path, wanted, &names)? {
+        for field in find_columns(path, wanted.iter().map(String::as_str), &names)? {
             let kind = ParquetType::of(&schema.root_schema().get_fields()[field]);
             let column = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == field);
             let (Ok(kind), Some(leaf)) = (&kind, column) else {

@@ -36,6 +36,7 @@ fn rows_become_cases() {
         levels: Vec::new(),
         group: String::new(),
         time: Some(time.to_owned()),
+        log_time: rarely_output::UtcInstant::parse(time).map(rarely_data::LogTime::Instant),
         seconds: Some(1_767_225_600 + 86_400 * i64::from(time.starts_with("2026-01-02"))),
         row_in_file,
         file: 0,
@@ -98,7 +99,7 @@ fn a_value_that_the_policy_does_not_accept() {
 fn time_does_not_go_backwards() {
     check(
         "1,150,yes,60,treat,0.75,0.5,2025-12-31T23:59:59Z",
-        "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone",
+        "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; a time without a zone is taken as Greenwich's",
     );
     let ending = "which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z\nhelp: write times in one of these ways";
     for (time, shown) in [
@@ -131,7 +132,7 @@ fn time_does_not_go_backwards() {
     let folder = format!("{}/", second_folder.path().display());
     assert_eq!(
         found.replace(&folder, ""),
-        "first.csv, line 2, column 8 (seen): found 9, which is before 11 (second.csv, line 3, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; times are compared as text, so write all in one format and one time zone"
+        "first.csv, line 2, column 8 (seen): found 9, which is before 11 (second.csv, line 3, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; a time without a zone is taken as Greenwich's"
     );
 }
 

@@ -15,6 +15,7 @@ mod ihdp_published;
 mod ihdp_realisation;
 mod log;
 mod log_formats;
+mod log_numbers;
 mod log_parquet;
 mod log_table;
 mod sketch;

@@ -1,10 +1,16 @@
 //! What the columns of a file hold.
 
+use std::path::Path;
+
 use parquet::basic::Compression;
-use rarely_data::sketch;
-use rarely_policy::{ColumnSketch, ColumnValues};
+use rarely_data::DataError;
+use rarely_policy::{ColumnSketch, ColumnValues, DataFormat};
 
 use crate::support::{Column, file, message, parquet};
+
+fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
+    rarely_data::sketch(path, &DataFormat::default()).map(|file| file.columns)
+}
 
 fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
     ColumnSketch { name: name.to_owned(), kind: ColumnValues::Numbers { low, high } }

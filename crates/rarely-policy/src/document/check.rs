@@ -10,6 +10,8 @@ use rarely_error::Explain as _;
 
 use crate::document::groups;
 use crate::document::guardrails;
+use crate::code::canonical_code;
+use crate::document::labels;
 use crate::document::limits;
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::log_columns;
@@ -28,10 +30,12 @@ const LEAST_WIDTH: f64 = 1e-9;
 const LEAST_SIZE: f64 = 1e-3;
 
 impl PolicyDocument {
-    pub(crate) fn check(written: TomlDocument) -> Result<Self, DocumentFault> {
+    pub(crate) fn check(mut written: TomlDocument) -> Result<Self, DocumentFault> {
         if written.policy.trim().is_empty() {
             return Err(DocumentFault::new(keys(&["policy"]), "the policy has no name", "name it"));
         }
+        check_options(&written.options)?;
+        let option_codes = labels::replace_codes(&mut written)?;
         check_options(&written.options)?;
         check_column(&written.option_column, keys(&["option_column"]))?;
         let outcome = check_outcome(&written.outcome)?;
@@ -50,10 +54,12 @@ impl PolicyDocument {
         let change = check_change(&written.change)?;
         let limits = limits::check_limits(&written, &features)?;
         let control = written.control.check()?;
+        let data_format = written.data.check()?;
         let TomlDocument { policy, options, option_column, intercept, rule, groups, .. } = written;
         let mut document = Self {
             policy,
             options,
+            option_codes,
             option_column,
             outcome,
             intercept,
@@ -62,6 +68,7 @@ impl PolicyDocument {
             standard,
             log_columns,
             guardrails,
+            data_format,
             change,
             limits,
             control,
@@ -106,6 +113,11 @@ fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), Document
                 format!("the {what} {} is named twice", shown(name)),
                 "name it once",
             ));
+        }
+        let same = |other: &&String| canonical_code(name).is_some_and(|code| canonical_code(other) == Some(code));
+        if let Some(other) = names[..at].iter().find(same) {
+            let problem = format!("the {what}s {} and {} are one code, written in two ways", shown(other), shown(name));
+            return Err(DocumentFault::new(place, problem, "keep one of them: data may write it either way"));
         }
     }
     Ok(())

@@ -32,7 +32,7 @@ impl PolicyDocument {
             };
         };
         let lines = match part.0 {
-            "options" => self.changed_options(other),
+            "options" => changed_names("option", &self.option_codes, &other.option_codes),
             "outcome" => self.outcome.changed(&other.outcome),
             "intercept" => changed("intercept", &self.intercept, &other.intercept).into_iter().collect(),
             "features" => self.changed_features(other),
@@ -49,6 +49,7 @@ impl PolicyDocument {
         lines.extend(self.changed_groups(new));
         lines.extend(changed("policy", &self.policy, &new.policy));
         lines.extend(self.changed_options(new));
+        lines.extend(self.changed_codes(new));
         lines.extend(changed("option column", &self.option_column, &new.option_column));
         lines.extend(self.outcome.changed(&new.outcome));
         lines.extend(self.changed_guardrails(new));
@@ -69,7 +70,7 @@ impl PolicyDocument {
         };
         let outcome = &self.outcome;
         let mut parts = vec![
-            ("options", json!(self.options)),
+            ("options", json!(self.option_codes)),
             ("outcome", json!({ "column": outcome.column, "range": outcome.range, "better": outcome.better })),
             ("intercept", json!(self.intercept)),
             ("features", self.features.iter().map(feature).collect()),
@@ -109,6 +110,12 @@ impl PolicyDocument {
     fn changed_guardrails(&self, new: &Self) -> Vec<String> {
         let words = |document: &Self| -> Vec<String> { document.guardrails.iter().map(ToString::to_string).collect() };
         changed_names("guard-rail", &words(self), &words(new))
+    }
+
+    /// Codes that the data have for options of the same names.
+    fn changed_codes(&self, new: &Self) -> Option<String> {
+        let codes = |document: &Self| list(document.option_codes.iter().map(String::as_str));
+        if self.options == new.options { changed("options in the data:", &codes(self), &codes(new)) } else { None }
     }
 
     fn changed_features(&self, new: &Self) -> Vec<String> {

@@ -9,6 +9,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use crate::control::TomlControl;
 use crate::document::groups::TomlGroups;
 use crate::document::guardrails::TomlGuardrail;
+use crate::document::data_format::TomlData;
 use crate::rule::WrittenRule;
 
 /// A policy document: the options, the features of a case, the assumptions, and the rule in force.
@@ -22,6 +23,9 @@ pub(crate) struct TomlDocument {
     /// The options the policy chooses between, in order; 2 to 256 different names.
     #[schemars(length(min = 2, max = 256), extend("uniqueItems" = true))]
     pub(crate) options: Vec<String>,
+    /// Labels of options that the data name by codes, by option: shown everywhere instead of the codes.
+    #[serde(default)]
+    pub(crate) labels: IndexMap<String, String>,
     /// The column of a log that names the option a case got.
     #[serde(default = "option_column")]
     #[schemars(length(min = 1))]
@@ -51,6 +55,9 @@ pub(crate) struct TomlDocument {
     pub(crate) fairness: Vec<String>,
     /// Groups of people, such as departments, that are reviewed side by side and may have rules of their own.
     pub(crate) groups: Option<TomlGroups>,
+    /// How the files of a log are written, where what is found in them is not to decide.
+    #[serde(default)]
+    pub(crate) data: TomlData,
     /// The rule in force, in one of three forms.
     pub(crate) rule: WrittenRule,
 }

@@ -8,8 +8,8 @@ mod mistakes;
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use rarely_core::{Algorithm, Shape};
-use rarely_policy::PolicyDocument;
+use rarely_core::{Algorithm, Arm, Shape};
+use rarely_policy::{DecimalMark, FieldSeparator, FieldValue, PolicyDocument, TextEncoding};
 
 use crate::support::{EXAMPLE, SHORTEST, document, example};
 
@@ -165,4 +165,74 @@ fn coefficients_in_the_owner_s_units() {
         ["intercept", "systolic", "diabetic = yes"].map(str::to_owned).into_iter().zip(numbers).collect()
     };
     assert_eq!(raw, [named([0.3, 0.002, 0.0]), named([0.0, 0.0, -0.25])]);
+}
+
+/// Labels stand wherever an option is shown, codes only in the data; sums do not depend on labels.
+#[test]
+fn labels_stand_for_codes() {
+    let text = r#"
+policy = "survey"
+options = ["0", "1"]
+outcome = { column = "answered", range = [0, 1] }
+[[features]]
+column = "age"
+range = [18, 80]
+[evidence]
+propensities = { "0" = "p0", "1" = "p1" }
+[change]
+cost = { "1" = 0.1 }
+[rule]
+threshold = { feature = "age", cuts = [40], options = ["0", "1"] }
+"#;
+    let coded = PolicyDocument::parse(text, "survey.toml").unwrap();
+    let labels = "options = [\"0\", \"1\"]\nlabels = { \"0\" = \"no incentive\", \"1\" = \"incentive\" }";
+    let labelled = text.replacen("options = [\"0\", \"1\"]", labels, 1);
+    let document = PolicyDocument::parse(&labelled, "survey.toml").unwrap();
+    assert_eq!(document.options(), ["no incentive", "incentive"]);
+    assert_eq!(document.option_codes(), ["0", "1"]);
+    assert_eq!(document.rule().words(&document), ["no incentive below 40", "incentive from 40"]);
+    assert_eq!(document.log_columns().propensities, ["p0", "p1"]);
+    assert_eq!(document.limits().costs(), [0.0, 0.1]);
+    for value in ["1", "1.0", "TRUE", "incentive"] {
+        assert_eq!(document.encoder().option(FieldValue::Text(value)), Ok(Arm::new(1)), "{value}");
+    }
+    assert_eq!(document.fingerprint(), coded.fingerprint());
+    let rule = document.rule().with_numbers(&[50.0]);
+    let applied = rarely_policy::apply(&labelled, &rule).unwrap();
+    assert_eq!(PolicyDocument::parse(&applied, "survey.toml").unwrap().rule(), &rule);
+    for (labels, problem) in [
+        ("{ \"2\" = \"x\" }", "\"2\" is labelled, but is not an option"),
+        ("{ \"0\" = \"1\" }", "the label \"1\" is that of two options, or another option's name"),
+        ("{ \"0\" = \" \" }", "an option without a name"),
+    ] {
+        let wrong = text.replacen("option", &format!("labels = {labels}\noption"), 1);
+        let error = PolicyDocument::parse(&wrong, "survey.toml").unwrap_err().to_string();
+        assert!(error.ends_with(problem), "{error}");
+    }
+    let twice = text.replacen("options = [\"0\"", "options = [\"1.0\"", 1);
+    let error = PolicyDocument::parse(&twice, "survey.toml").unwrap_err().to_string();
+    assert!(error.ends_with("the options \"1.0\" and \"1\" are one code, written in two ways"), "{error}");
+}
+
+#[test]
+fn how_files_are_written() {
+    let format = |table: &str| {
+        PolicyDocument::parse(&format!("{EXAMPLE}\n[data]\n{table}"), "policy.toml")
+            .map(|document| document.data_format().clone())
+    };
+    let found = format("separator = \"tab\"\ndecimal = \",\"\nencoding = \"latin-1\"\nsheet = \"Cases\"").unwrap();
+    assert_eq!(found.separator, Some(FieldSeparator::TAB));
+    assert_eq!((found.decimal, found.encoding), (Some(DecimalMark::Comma), Some(TextEncoding::Windows1252)));
+    assert_eq!(
+        PolicyDocument::parse(&format!("{EXAMPLE}{}", found.table()), "policy.toml").unwrap().data_format(),
+        &found
+    );
+    for (table, problem) in [
+        ("separator = \"ab\"", "the separator is \"ab\""),
+        ("decimal = \"x\"", "the decimal is \"x\""),
+        ("encoding = \"ebcdic\"", "the encoding is \"ebcdic\""),
+    ] {
+        let error = format(table).unwrap_err().to_string();
+        assert!(error.ends_with(problem), "{error}");
+    }
 }

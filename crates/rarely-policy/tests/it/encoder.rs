@@ -53,7 +53,12 @@ fn numbers_may_be_words_and_words_numbers() {
     let encoder = document.encoder();
     assert_eq!(encoder.option(FieldValue::Number(1.0)), Ok(Arm::new(1)));
     assert_eq!(encoder.option(FieldValue::Text("1")), Ok(Arm::new(1)));
-    assert!(encoder.option(FieldValue::Text("1.0")).is_err());
+    for one in ["1.0", "1.", " TRUE", "true"] {
+        assert_eq!(encoder.option(FieldValue::Text(one)), Ok(Arm::new(1)), "{one}");
+    }
+    for other in ["01", "1e0", "+1", "1,0", "1.5", "yes"] {
+        assert!(encoder.option(FieldValue::Text(other)).is_err(), "{other}");
+    }
     for (at, name) in names.iter().enumerate() {
         let mut expected = encoder.blank();
         if at > 0 {

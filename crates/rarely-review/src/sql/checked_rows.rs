@@ -6,7 +6,7 @@
 //! | `checked` | the same where it is allowed, `NULL` elsewhere: `x_1` of a number, `level_2` of a word, counted from 0 |
 //! | `coded` | `fault`, 0 for a row that is used; the context `u_1`, …, from 0 to 1; the reward; the hash of the key |
 
-use rarely_policy::{FeatureKind, PolicyDocument};
+use rarely_policy::{FeatureKind, PolicyDocument, canonical_code};
 
 use super::LogTable;
 
@@ -109,12 +109,13 @@ impl CheckedRows<'_> {
             lines.push(given.clone());
             lines.push(match &feature.kind {
                 FeatureKind::Numeric { low, high, .. } => format!("{} AS x_{}", between(&given, (*low, *high)), at + 1),
-                FeatureKind::Levels(levels) => format!("{} AS level_{}", self.index(&given, levels), at + 1),
+                FeatureKind::Levels(levels) => format!("{} AS level_{}", self.index(&given, levels, &[]), at + 1),
             });
         }
         let range = self.document.outcome().range.unwrap_or_default();
         lines.push(format!("{} AS outcome", between("given_outcome", range)));
-        lines.push(format!("{} AS arm", self.index("given_option", self.document.options())));
+        let (codes, labels) = (self.document.option_codes(), self.document.options());
+        lines.push(format!("{} AS arm", self.index("given_option", codes, labels)));
         lines.extend(["waits", "row_key", "row_second"].map(str::to_owned));
         format!("{}\n  FROM rarely_log", select(&lines))
     }
@@ -174,11 +175,38 @@ impl CheckedRows<'_> {
         by_arm(costs)
     }
 
-    /// The place of a name in a list; `NULL` if it is not in it.
-    fn index(&self, value: &str, names: &[String]) -> String {
+    /// The place of a name in a list; `NULL` if it is not in it. A label stands for its name, and a code may be written in any way that the
+    /// reader of files accepts, so that a row counts alike in both.
+    fn index(&self, value: &str, names: &[String], labels: &[String]) -> String {
         let sql = self.log.dialect;
-        let case = |(at, name): (usize, &String)| format!(" WHEN {} THEN {at}", sql.text(name));
-        format!("CASE {value}{} END", names.iter().enumerate().map(case).collect::<String>())
+        let cases = |names: &[String]| -> String {
+            let case = |(at, name): (usize, &String)| format!(" WHEN {} THEN {at}", sql.text(name));
+            names.iter().enumerate().map(case).collect()
+        };
+        let exact =
+            format!("CASE {value}{}{} END", cases(names), if labels == names { String::new() } else { cases(labels) });
+        let coded = names.iter().enumerate().filter_map(|(at, name)| {
+            let code = canonical_code(name)?;
+            Some(format!("\n      WHEN {} THEN {at}", self.is_code(value, code)))
+        });
+        let coded: String = coded.collect();
+        if coded.is_empty() { exact } else { format!("coalesce({exact}, CASE{coded} END)") }
+    }
+
+    /// Whether a text is a code, however it is written.
+    fn is_code(&self, value: &str, code: &str) -> String {
+        let sql = self.log.dialect;
+        let pattern = match code.split_once('.') {
+            Some((whole, places)) => format!("^{whole}[.]{places}0*$"),
+            None => format!("^{code}([.]0*)?$"),
+        };
+        let number = sql.matches(value, &pattern);
+        let truth = match code {
+            "0" => "false",
+            "1" => "true",
+            _ => return number,
+        };
+        format!("{number} OR lower({value}) = {}", sql.text(truth))
     }
 }
 

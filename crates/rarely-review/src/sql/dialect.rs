@@ -154,6 +154,19 @@ impl Dialect {
         }
     }
 
+    /// Whether a regular expression without backslashes matches a text.
+    pub(super) fn matches(self, value: &str, pattern: &str) -> String {
+        let pattern = self.text(pattern);
+        match self {
+            Self::DuckDb => format!("regexp_matches({value}, {pattern})"),
+            Self::Postgres => format!("{value} ~ {pattern}"),
+            Self::Spark => format!("{value} RLIKE {pattern}"),
+            Self::BigQuery => format!("REGEXP_CONTAINS({value}, {pattern})"),
+            Self::Snowflake => format!("REGEXP_LIKE({value}, {pattern})"),
+            Self::ClickHouse => format!("match(ifNull({value}, ''), {pattern})"),
+        }
+    }
+
     /// The whole seconds of a date or a time since the beginning of 1970, rounded down.
     pub(super) fn seconds(self, time: &str) -> String {
         match self {

@@ -49,10 +49,10 @@ pub(super) fn run(arguments: &Arguments, document: &PolicyDocument) -> Result<Ex
     let directory = arguments.out.as_deref().map(OutputDirectory::create).transpose()?;
     let columns = columns(arguments, document);
     let mut shares = GroupTallies::shared(document);
-    let rejected = arguments.log.share(document, &columns, &mut shares, |tallies, case| {
+    let walked = arguments.log.share(document, &columns, &mut shares, |tallies, case| {
         tallies.add_row(&case.group, &row(case));
     })?;
-    let mut evidence = GroupEvidence::new(GroupTallies::joined(shares, rejected)?)?;
+    let mut evidence = GroupEvidence::new(GroupTallies::joined(shares, walked.rejected)?)?;
     if arguments.log.can_be_read_again() {
         let mut second = evidence.second_reading()?;
         arguments.log.walk_again(document, &columns, |case| second.add_row(&case.group, &row(case)))?;
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, document: &PolicyDocument) -> Result<Ex
     let findings = GroupsFinding::new(&found);
     if let Some(directory) = &directory {
         let base = |group| evidence.base(group).map_err(Failure::from);
-        write_groups(directory, &findings, &found.groups, base, &sources(arguments))?;
+        write_groups(directory, &findings, &found.groups, base, &sources(arguments, &walked.read_as))?;
         say(&format!("the report is {}", directory.path().join("review.html").display()));
     }
     match arguments.format {

@@ -192,3 +192,19 @@ fn parsers_read_the_statement_of_every_dialect() {
     let output = output.expect("Python runs");
     assert!(output.status.success(), "{}", talk(&output));
 }
+
+/// Codes are one, however an engine or a file writes them: DuckDB reads `0.0` as a number and writes it so.
+#[test]
+fn codes_and_labels_count_alike_in_the_engine_and_in_the_file() {
+    let policy = POLICY.replacen(
+        "options = [\"watch\", \"treat\"]",
+        "options = [\"0\", \"1\"]\nlabels = { \"0\" = \"watch\", \"1\" = \"treat\" }",
+        1,
+    );
+    assert!(policy.contains("labels"), "the document has these options");
+    for (watch, treat) in [("0.0", "1.0"), ("false", "TRUE"), ("0", "1.00"), ("watch", "1")] {
+        let [watch, treat] = [watch, treat].map(|code| format!(",{code},"));
+        let coded = log(400).replace(",watch,", &watch).replace(",treat,", &treat);
+        assert_same_review(&policy, &coded, ["csv", "csv"], "");
+    }
+}

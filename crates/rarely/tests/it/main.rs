@@ -11,6 +11,7 @@ mod help;
 mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
+mod messy;
 mod options;
 mod output;
 mod policy;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rarely_policy::TextEncoding;
+
 use super::super::FileError;
 use super::super::input::Input;
 use super::quoted::{RowEnd, Unquoted};
@@ -20,7 +22,7 @@ pub(crate) struct CsvRows {
 
 impl CsvRows {
     pub(crate) fn open(path: &Path, separator: u8) -> Result<Self, DataError> {
-        Ok(Self::of(path, Input::open(path)?, separator))
+        Ok(Self::of(path, Input::open(path, Some(TextEncoding::Utf8))?.0, separator))
     }
 
     /// The rows of a file that is open, or of a piece.
