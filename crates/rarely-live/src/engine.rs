@@ -38,7 +38,7 @@ use block_on::block_on;
 use checkpointing::NotaryClerk;
 use reviewing::Reviewer;
 
-pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions};
+pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions, PublishCheckpoint};
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
 pub use error::{ChangeError, EngineFault, StartError};
 pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};

@@ -102,10 +102,9 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
             ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise | ChangeError::OnlyReviewed(_),
         ) => "document",
         ServiceError::Change(ChangeError::NoToken(_) | ChangeError::NoPersonKey(_)) => "id",
-        ServiceError::Change(ChangeError::PersonKeyTaken(_)) => "key",
-        ServiceError::Decide(DecisionError::KeyTaken { .. }) | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => {
-            "key"
-        }
+        ServiceError::Change(ChangeError::PersonKeyTaken(_))
+        | ServiceError::Decide(DecisionError::KeyTaken { .. })
+        | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => "key",
         ServiceError::Outcome(OutcomeError::Unknown(_)) => "decision",
         ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::Value(_),

@@ -119,7 +119,8 @@ fn approve(signing: &SigningPlace, proposal: u64) -> Result<(), Failure> {
     }
     let by_key = signing.sign("approve", proposal, &found["hash"])?;
     let answer = server.request("POST", &format!("{path}/approve"), Some(&signing.body(&by_key)))?;
-    signed(&answer, &by_key)
+    tell(&answer, &by_key);
+    Ok(())
 }
 
 fn roll_back(signing: &SigningPlace, to: u64) -> Result<(), Failure> {
@@ -131,12 +132,12 @@ fn roll_back(signing: &SigningPlace, to: u64) -> Result<(), Failure> {
     let mut body = signing.body(&by_key);
     body["to"] = to.into();
     let answer = server.request("POST", &format!("{policy}/rollback"), Some(&body))?;
-    signed(&answer, &by_key)
+    tell(&answer, &by_key);
+    Ok(())
 }
 
-fn signed(answer: &Json, by_key: &KeySignature) -> Result<(), Failure> {
+fn tell(answer: &Json, by_key: &KeySignature) {
     say(&format!("event {} has the signature of {}", answer["event"], by_key.digest));
-    Ok(())
 }
 
 impl ServerPlace {

@@ -19,6 +19,9 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// How often the notary looks at the log.
 const TICK: Duration = Duration::from_secs(1);
 
+/// Passes a checkpoint on.
+pub type PublishCheckpoint = Arc<dyn Fn(&Arc<Notary>, &SignedCheckpoint) + Send + Sync>;
+
 /// How checkpoints of the log are signed and published.
 #[derive(Clone)]
 pub struct CheckpointOptions {
@@ -27,7 +30,7 @@ pub struct CheckpointOptions {
     /// Events between two checkpoints. A checkpoint is also made after a minute with new events, at a start and at a stop.
     pub every: u64,
     /// Gets every checkpoint once it is stored. It runs on the notary's thread.
-    pub publish: Arc<dyn Fn(&Arc<Notary>, &SignedCheckpoint) + Send + Sync>,
+    pub publish: PublishCheckpoint,
 }
 
 /// Opens the notary of a store with the key in its file.

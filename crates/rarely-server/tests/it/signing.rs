@@ -228,12 +228,8 @@ async fn two_people_sign_with_two_keys() {
     assert_eq!(second["proposal"]["signers"][1]["by_key"]["key"], bob.1.key().to_string());
     // The log has everything that a stranger needs to check it.
     let events = service.get(&service.admin, "/v1/policies/clinic/events").await.text();
-    let approved: Json = events
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .filter(|event: &Json| event["kind"] == "approved")
-        .last()
-        .unwrap();
+    let mut latest = events.lines().rev().map(|line| serde_json::from_str(line).unwrap());
+    let approved: Json = latest.find(|event: &Json| event["kind"] == "approved").unwrap();
     let kept = &approved["body"]["by_key"];
     let digest: Hash = kept["digest"].as_str().unwrap().parse().unwrap();
     assert!(bob.1.key().has_signed(&digest.0, kept["signature"].as_str().unwrap()));
