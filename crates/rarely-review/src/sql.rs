@@ -25,7 +25,8 @@
 //! | `dialect` | what engines write differently |
 //! | `checked_rows` | the columns of a log, checked and encoded |
 //! | `layout` | which sums are computed, and in which order they are sent |
-//! | `first_scan`, `jump_scan` | the statement of the first reading |
+//! | `first_scan` | the statement of the first reading |
+//! | `jump_scan`, `sample_scan` | its parts about the ends and the cuts, and about the sample |
 //! | `second_scan` | the statement of the second |
 //! | `template` | how statements are put together |
 //! | `reader` | results into statistics |
@@ -39,6 +40,7 @@ mod first_scan;
 mod jump_scan;
 mod layout;
 mod reader;
+mod sample_scan;
 mod second_scan;
 mod template;
 

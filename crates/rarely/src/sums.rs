@@ -104,32 +104,22 @@ pub(crate) fn read(path: &Path, document: &PolicyDocument, reject_limit: u64) ->
 
 /// Says which rows were not used, and refuses if there are too many.
 pub(crate) fn check_rejected(log: &SummedLog, limit: u64) -> Result<(), Failure> {
+    log.check_rejected(limit)?;
     let rejected = log.tally.rejected();
-    let reasons: Vec<String> =
-        log.rejected.iter().map(|rejected| format!("{}: {}", counted(rejected.rows), rejected.reason)).collect();
-    if rejected > limit {
-        let failure = Failure::new(format!("{} of the log cannot be used: {}", counted(rejected), reasons.join("; ")));
-        return Err(
-            failure.help("correct them, leave them out with --where, or tolerate them with --reject-limit ROWS")
-        );
-    }
     if rejected > 0 {
         say(&format!(
             "{} not used:",
             if rejected == 1 { "1 row was".to_owned() } else { format!("{rejected} rows were") }
         ));
-        for reason in &reasons {
-            say(&format!("  {reason}"));
+        for rows in &log.rejected {
+            say(&format!("  {rows}"));
         }
     }
     if log.waiting > 0 {
-        say(&format!("{} without an outcome yet: left out, and not counted as bad", counted(log.waiting)));
+        let rows = if log.waiting == 1 { "1 row".to_owned() } else { format!("{} rows", log.waiting) };
+        say(&format!("{rows} without an outcome yet: left out, and not counted as bad"));
     }
     Ok(())
-}
-
-fn counted(rows: u64) -> String {
-    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
 /// An error of a result in a file.

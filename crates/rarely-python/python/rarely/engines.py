@@ -149,8 +149,9 @@ def _by_dask(document: Document, frame: Any, population: Any, reject_limit: int)
     state = State(document)
     for part in dask.compute(*states):
         state = state + State.from_bytes(document, part)
-    whole = state.to_bytes()
-    sums = [dask.delayed(_sums_of)(document, whole, partition, reject_limit) for partition in partitions]
+    # One node of the graph: a worker unpacks it once, however many partitions it has.
+    whole = dask.delayed(state, traverse=False)
+    sums = [dask.delayed(_sums_of)(whole, partition, reject_limit) for partition in partitions]
     return state.review(population=population, confirmed=list(dask.compute(*sums)))
 
 
@@ -159,9 +160,8 @@ def _state_of(document: Document, partition: Any, reject_limit: int) -> bytes:
     return (state.update(partition, reject_limit=reject_limit) if len(partition) else state).to_bytes()
 
 
-def _sums_of(document: Document, state: bytes, partition: Any, reject_limit: int) -> tuple[int, list[Optional[int]]]:
-    whole = State.from_bytes(document, state)
-    return whole.confirm(partition, reject_limit=reject_limit)
+def _sums_of(state: State, partition: Any, reject_limit: int) -> tuple[int, list[Optional[int]]]:
+    return state.confirm(partition, reject_limit=reject_limit)
 
 
 def _dialect_of(connection: Any) -> str:

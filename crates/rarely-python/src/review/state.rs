@@ -100,18 +100,9 @@ impl PyState {
         let document = PyDocument::of(document)?;
         let read = py.detach(|| SummedLog::read(&document.checked, rows.into_iter().map(sums_row)));
         let log = read.map_err(|error| error::REVIEW.explain(py, &error))?;
-        let reasons = log.rejected.iter().map(|rejected| format!("{} rows: {}", rejected.rows, rejected.reason));
-        let reasons: Vec<String> = reasons.collect();
-        let rejected = log.tally.rejected();
-        if rejected > reject_limit {
-            let what = format!("{rejected} rows of the log cannot be used ({})", reasons.join("; "));
-            return Err(error::REVIEW.with_help(
-                py,
-                what,
-                "correct them, leave them out with where, or give reject_limit",
-            ));
-        }
-        Ok(Self { document, tally: log.tally, rejected: reasons })
+        log.check_rejected(reject_limit).map_err(|error| error::REVIEW.explain(py, &error))?;
+        let rejected = log.rejected.iter().map(ToString::to_string).collect();
+        Ok(Self { document, tally: log.tally, rejected })
     }
 
     /// The statement by which an engine computes what `review(confirmed_sums=…)` takes; `None` if there is nothing to read again.

@@ -43,6 +43,19 @@ pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) comment: &'static str,
     pub(super) select: String,
+    /// Whether it is computed once, where engines can: it is small, and used more than once.
+    pub(super) is_stored: bool,
+}
+
+impl Part {
+    pub(super) fn new(name: &'static str, comment: &'static str, select: String) -> Self {
+        Self { name, comment, select, is_stored: false }
+    }
+
+    /// Computed once.
+    pub(super) fn stored(self) -> Self {
+        Self { is_stored: true, ..self }
+    }
 }
 
 /// Writes the parts that both statements begin with.
@@ -55,21 +68,21 @@ impl CheckedRows<'_> {
     /// `rarely_log`, `checked` and `coded`.
     pub(super) fn parts(&self) -> Vec<Part> {
         vec![
-            Part {
-                name: "rarely_log",
-                comment: "What the log says. A value that is not a number where one is expected becomes NULL, and is counted.",
-                select: self.log(),
-            },
-            Part {
-                name: "checked",
-                comment: "The same where it is allowed, NULL elsewhere. Levels and options are counted from 0.",
-                select: self.checked(),
-            },
-            Part {
-                name: "coded",
-                comment: "Features from 0 to 1, the reward, and the hash by which rows are divided and sampled. Rows with a fault are counted.",
-                select: self.coded(),
-            },
+            Part::new(
+                "rarely_log",
+                "What the log says. A value that is not a number where one is expected becomes NULL, and is counted.",
+                self.log(),
+            ),
+            Part::new(
+                "checked",
+                "The same where it is allowed, NULL elsewhere. Levels and options are counted from 0.",
+                self.checked(),
+            ),
+            Part::new(
+                "coded",
+                "Features from 0 to 1, the reward, and the hash by which rows are divided and sampled. Rows with a fault are counted.",
+                self.coded(),
+            ),
         ]
     }
 

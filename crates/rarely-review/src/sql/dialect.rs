@@ -133,13 +133,25 @@ impl Dialect {
         }
     }
 
-    /// `⌊value / 2²⁶⌋` of a whole number that is not negative.
-    pub(super) fn shifted(self, value: &str) -> String {
+    /// A whole number in double precision, of at most nine digits, in the type whose products add exactly.
+    pub(super) fn whole(self, value: &str) -> String {
         match self {
-            Self::DuckDb | Self::Postgres | Self::BigQuery => format!("(({value}) >> 26)"),
-            Self::Spark => format!("shiftright({value}, 26)"),
-            Self::Snowflake => format!("bitshiftright({value}, 26)"),
-            Self::ClickHouse => format!("bitShiftRight({value}, 26)"),
+            // DuckDB checks every product of BIGINT for overflow, but none of short decimals.
+            Self::DuckDb => format!("CAST({value} AS DECIMAL(9, 0))"),
+            Self::Postgres | Self::Spark => format!("CAST({value} AS BIGINT)"),
+            Self::BigQuery => format!("CAST({value} AS INT64)"),
+            Self::Snowflake => format!("CAST({value} AS NUMBER(38, 0))"),
+            Self::ClickHouse => format!("toInt64({value})"),
+        }
+    }
+
+    /// The number of rows for which a condition holds.
+    pub(super) fn count_where(self, condition: &str) -> String {
+        match self {
+            Self::DuckDb | Self::Spark | Self::Snowflake => format!("count_if({condition})"),
+            Self::Postgres => format!("count(*) FILTER (WHERE {condition})"),
+            Self::BigQuery => format!("countif({condition})"),
+            Self::ClickHouse => format!("countIf({condition})"),
         }
     }
 
@@ -187,8 +199,9 @@ impl Dialect {
             Self::DuckDb | Self::Postgres | Self::Snowflake => self.text_of(&format!("sum({value})")),
             Self::ClickHouse => format!("toString(sum(toInt128({value})))"),
             Self::Spark | Self::BigQuery => {
-                let (high, low) = (self.shifted(value), format!("({value}) & 67108863"));
-                format!("concat(CAST(sum({high}) AS STRING), ':', CAST(sum({low}) AS STRING))")
+                let high =
+                    if self == Self::Spark { format!("shiftright({value}, 26)") } else { format!("(({value}) >> 26)") };
+                format!("concat(CAST(sum({high}) AS STRING), ':', CAST(sum(({value}) & 67108863) AS STRING))")
             }
         }
     }
@@ -209,12 +222,18 @@ impl Dialect {
         }
     }
 
-    /// What stands between the name of a part of the statement and its text: it is computed where it is used, not stored.
-    pub(super) fn inlined(self) -> &'static str {
-        match self {
-            Self::DuckDb | Self::Postgres => "AS NOT MATERIALIZED",
-            _ => "AS",
+    /// What stands between the name of a part of the statement and its text: it is computed where it is used, or stored.
+    pub(super) fn named_as(self, is_stored: bool) -> &'static str {
+        match (self.stores_parts(), is_stored) {
+            (false, _) => "AS",
+            (true, false) => "AS NOT MATERIALIZED",
+            (true, true) => "AS MATERIALIZED",
         }
+    }
+
+    /// Whether a part that is used twice can be computed once.
+    pub(super) fn stores_parts(self) -> bool {
+        matches!(self, Self::DuckDb | Self::Postgres)
     }
 
     /// The end of a part whose columns are used often: PostgreSQL would compute them at every use.

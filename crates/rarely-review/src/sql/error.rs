@@ -54,6 +54,14 @@ pub enum SumsError {
     /// Rows of the result are missing, or are there twice.
     #[error("the result is not whole: {0}")]
     Incomplete(String),
+    /// Too many rows cannot be used.
+    #[error("{rows} of the log cannot be used: {reasons}")]
+    Rejected {
+        /// How many, in words.
+        rows: String,
+        /// How many for each reason, in words.
+        reasons: String,
+    },
     /// The log has other rows than in the first reading.
     #[error(
         "the second result is of {found} rows that confirm, but the first of {expected}: the log has changed in between"
@@ -89,6 +97,10 @@ impl Explain for SumsError {
             Self::OnlyReviewed(error) => return error.remedy(),
             Self::Document(_) => Remedy::with("{action} for this document, and run it again", Action::PrintStatement),
             Self::Row { .. } | Self::Incomplete(_) => Remedy::new(run_again),
+            Self::Rejected { .. } => Remedy::with(
+                "correct them, leave them out by a condition on the rows, or {action}",
+                Action::RaiseRejectLimit,
+            ),
             Self::Changed { .. } => Remedy::new("run both statements on the same rows, for example of a closed period"),
             Self::Tally(error) => return error.remedy(),
         })

@@ -10,8 +10,6 @@ use super::{Dialect, LogTable};
 use crate::bands::Bands;
 use crate::fixed_point::ONE;
 use crate::jump::Jumps;
-use crate::next_to_cut::ROWS_KEPT;
-use crate::people_sample::SAMPLE_SIZE;
 use crate::running_variable::RunningVariable;
 use crate::stretch_sums::{FIRST_LENGTH, Stretches};
 use crate::tally::{Tally, reward_grids};
@@ -19,9 +17,14 @@ use crate::tally::{Tally, reward_grids};
 /// Doublings of the length of a stretch until two of them hold all of the calendar.
 const DOUBLINGS: u32 = 34;
 
-const OPTION_ENDS: &str = "SELECT arm, count(*) AS arm_rows, min(reward) AS lowest, max(reward) AS highest,
-    min(row_second) AS first_second, max(row_second) AS last_second
-  FROM coded WHERE fault = 0 GROUP BY arm";
+const OPTION_ENDS: &str = "SELECT used_arm AS arm_of_limits, sum(group_rows) AS arm_rows, min(group_lowest) AS lowest,
+    max(group_highest) AS highest, min(group_first) AS first_second, max(group_last) AS last_second
+  FROM surveyed WHERE fault = 0 AND cut = 0 GROUP BY used_arm";
+
+/// Rows whose hash is in the first third propose a change.
+pub(super) const PROPOSES: &str = "row_hash < '5555555555555556'";
+/// What sums are grouped by.
+pub(super) const GROUP: &str = "used_arm, part, stretch";
 
 /// Writes the first statement.
 pub(super) struct FirstScan<'a> {
@@ -49,32 +52,39 @@ impl<'a> FirstScan<'a> {
 
     pub(super) fn text(&self, digest: &str) -> String {
         let mut parts = self.rows.parts();
-        parts.push(Part {
-            name: "whole",
-            comment: "Whole numbers in place of real ones: their sums do not depend on the order of the rows.",
-            select: self.whole(),
-        });
-        parts.push(Part {
-            name: "option_ends",
-            comment: "The lowest and the highest reward of each option, and the first and the last second of all rows.",
-            select: OPTION_ENDS.to_owned(),
-        });
-        parts.push(Part {
-            name: "limits",
-            comment: "The same with the length of a stretch of time: the shortest for which there are not too many stretches.",
-            select: self.limits(),
-        });
-        parts.push(Part {
-            name: "placed",
-            comment: "Every row with its part (1 proposes a change, 0 confirms it) and its stretch of time.",
-            select: self.placed(),
-        });
-        let mut branches = vec![self.sums()];
-        if self.jumps.is_some_and(|jumps| jumps.cuts().len() > 0) {
-            parts.extend(self.jump_parts());
-            branches.push(self.jump());
+        parts.push(Part::new(
+            "whole",
+            "Whole numbers in place of real ones, and the running variable z of the rule.",
+            self.whole(),
+        ));
+        parts.extend(self.survey_parts());
+        parts.push(Part::new(
+            "option_ends",
+            "The lowest and the highest reward of each option, and the first and the last second.",
+            OPTION_ENDS.to_owned(),
+        ));
+        parts.push(Part::new(
+            "limits",
+            "The same with the length of a stretch of time: the shortest for which there are not too many stretches.",
+            self.limits(),
+        ));
+        parts.push(Part::new(
+            "placed",
+            "Every row that is used, with its part (1 proposes a change, 0 confirms it) and its stretch of time.",
+            self.placed(),
+        ));
+        let mut branches = vec![self.survey()];
+        if self.dialect().stores_parts() {
+            parts.push(
+                Part::new(
+                    "grouped",
+                    "The sums of each option, part and stretch, and its people of the sample.",
+                    self.grouped(),
+                )
+                .stored(),
+            );
         }
-        branches.push(self.people());
+        branches.extend([self.sums(), self.people()]);
         statement(self.rows.log, self.rows.document, digest, &parts, &branches)
     }
 
@@ -82,27 +92,45 @@ impl<'a> FirstScan<'a> {
         self.rows.log.dialect
     }
 
+    pub(super) fn document(&self) -> &PolicyDocument {
+        self.rows.document
+    }
+
     pub(super) fn jumps(&self) -> Option<&Jumps> {
         self.jumps
     }
 
-    /// The whole number nearest to `value`, ties up.
+    pub(super) fn has_cuts(&self) -> bool {
+        self.jumps.is_some_and(|jumps| jumps.cuts().len() > 0)
+    }
+
+    /// The whole number nearest to `value`, ties up, in double precision.
     pub(super) fn rounded(&self, value: &str) -> String {
-        let sql = self.rows.log.dialect;
-        sql.floor(&format!("{value} + {}", sql.double(0.5)))
+        format!("floor({value} + {})", self.dialect().double(0.5))
+    }
+
+    /// The product of two whole numbers in double precision, rounded back to 26 bits: every step is exact below 2⁵³.
+    pub(super) fn times(&self, one: &str, other: &str) -> String {
+        let sql = self.dialect();
+        let (half, step) = (sql.double((ONE / 2) as f64), sql.double(1.0 / ONE as f64));
+        format!("floor(({one} * {other} + {half}) * {step})")
     }
 
     fn whole(&self) -> String {
         let sql = self.rows.log.dialect;
         let one = sql.double(ONE as f64);
-        let mut lines: Vec<String> = ["fault", "arm", "reward", "row_second", "row_hash"].map(str::to_owned).into();
+        let mut lines: Vec<String> = ["fault", "reward", "row_second", "row_hash"].map(str::to_owned).into();
+        lines.push("CASE WHEN fault = 0 THEN arm END AS used_arm".to_owned());
+        if sql.stores_parts() {
+            lines.extend(self.person_columns());
+        }
         for (at, feature) in self.rows.document.features().iter().enumerate() {
             let name = at + 1;
             if feature.range().is_none() {
                 lines.push(format!("level_{name}"));
                 continue;
             }
-            lines.push(format!("{} AS n_{name}", self.rounded(&format!("u_{name} * {one}"))));
+            lines.push(format!("{} AS d_{name}", self.rounded(&format!("u_{name} * {one}"))));
             if let Some((offset, scale)) = self.bands.cells(at) {
                 let (offset, scale) = (sql.double(offset), sql.double(scale));
                 lines.push(format!("{} AS band_{name}", sql.floor(&format!("{offset} + {scale} * u_{name}"))));
@@ -140,12 +168,11 @@ impl<'a> FirstScan<'a> {
 
     fn limits(&self) -> String {
         let sql = self.rows.log.dialect;
-        let mut lines = vec![
-            "arm AS arm_of_limits".to_owned(),
-            "lowest".to_owned(),
-            "highest".to_owned(),
-            "sum(arm_rows) OVER () AS all_rows".to_owned(),
-        ];
+        let mut lines: Vec<String> = ["arm_of_limits", "lowest", "highest"].map(str::to_owned).into();
+        lines.push("sum(arm_rows) OVER () AS all_rows".to_owned());
+        if sql.stores_parts() {
+            lines.push(self.sample_below());
+        }
         if self.rows.document.log_columns().time.is_some() {
             let last = sql.as_double("max(last_second) OVER ()");
             let first = sql.as_double("min(first_second) OVER ()");
@@ -161,13 +188,10 @@ impl<'a> FirstScan<'a> {
 
     fn placed(&self) -> String {
         let sql = self.rows.log.dialect;
-        let used = |value: &str| format!("CASE WHEN fault = 0 THEN {value} END");
-        let part = "CASE WHEN substr(row_hash, 1, 16) <= '5555555555555555' THEN 1 ELSE 0 END";
-        let mut lines =
-            vec!["fault".to_owned(), format!("{} AS used_arm", used("arm")), format!("{} AS part", used(part))];
+        let mut lines = vec!["used_arm".to_owned(), format!("CASE WHEN {PROPOSES} THEN 1 ELSE 0 END AS part")];
         if self.rows.document.log_columns().time.is_some() {
             let place = sql.floor(&format!("{} / stretch_length", sql.as_double("row_second")));
-            lines.push(format!("{} AS stretch", used(&place)));
+            lines.push(format!("{place} AS stretch"));
         } else {
             lines.push("0 AS stretch".to_owned());
         }
@@ -177,52 +201,59 @@ impl<'a> FirstScan<'a> {
                 lines.push(format!("level_{name}"));
                 continue;
             }
-            let middle = ONE / 2;
-            let square = format!("(n_{name} - {middle}) * (n_{name} - {middle}) + {middle}");
+            let centred = format!("(d_{name} - {})", sql.double((ONE / 2) as f64));
             lines.extend([
-                format!("n_{name}"),
-                format!("{} AS q_{name}", sql.shifted(&square)),
+                format!("{} AS n_{name}", sql.whole(&format!("d_{name}"))),
+                format!("{} AS q_{name}", sql.whole(&self.times(&centred, &centred))),
                 format!("band_{name}"),
             ]);
         }
-        lines.extend(["steps", "reward", "row_second", "lowest", "highest", "all_rows"].map(str::to_owned));
+        lines.push(format!("{} AS y", sql.whole("steps")));
+        lines.extend(["reward", "row_second", "lowest", "highest", "all_rows"].map(str::to_owned));
         if self.running.is_some() {
             lines.push("z".to_owned());
         }
-        format!("{}\n  FROM whole LEFT JOIN limits ON arm = arm_of_limits{}", select(&lines), sql.fence())
+        if sql.stores_parts() {
+            lines.push(self.person());
+        }
+        format!("{}\n  FROM whole JOIN limits ON used_arm = arm_of_limits{}", select(&lines), sql.fence())
     }
 
-    fn sums(&self) -> Branch {
+    /// The sums of a group, as a text.
+    pub(super) fn group_numbers(&self) -> String {
         let sql = self.rows.log.dialect;
-        let mut numbers: Vec<String> = [
-            "count(*)",
-            "max(all_rows)",
-            "min(row_second)",
-            "max(row_second)",
-            "count(CASE WHEN reward = lowest THEN 1 END)",
-            "count(CASE WHEN reward = highest THEN 1 END)",
-            "count(CASE WHEN reward = 0 THEN 1 END)",
-        ]
-        .iter()
-        .map(|number| sql.text_of(number))
-        .collect();
+        let mut numbers: Vec<String> = ["count(*)", "max(all_rows)", "min(row_second)", "max(row_second)"]
+            .iter()
+            .map(|number| sql.text_of(number))
+            .collect();
+        let conditions = ["reward = lowest", "reward = highest", "reward = 0"];
+        numbers.extend(conditions.map(|condition| sql.text_of(&sql.count_where(condition))));
         numbers.extend(["min(lowest)", "max(highest)"].map(|number| sql.text_of_double(number)));
         numbers.push(sql.text_of(&match self.jumps {
             Some(jumps) => {
                 let (low, high) = jumps.span_ends();
-                format!("count(CASE WHEN z < {} OR z > {} THEN 1 END)", sql.double(low), sql.double(high))
+                sql.count_where(&format!("z < {} OR z > {}", sql.double(low), sql.double(high)))
             }
             None => "0".to_owned(),
         }));
         numbers.extend(self.layout.terms[1..].iter().map(|term| self.term(*term)));
+        sql.joined(&numbers)
+    }
+
+    fn sums(&self) -> Branch {
+        let (numbers, from) = if self.dialect().stores_parts() {
+            ("numbers".to_owned(), "grouped".to_owned())
+        } else {
+            (self.group_numbers(), format!("placed\nGROUP BY {GROUP}"))
+        };
         Branch {
-            comment: "The sums of each option, part and stretch; of rows that are not used, how many there are with each fault.",
-            kind: "CASE WHEN fault = 0 THEN 'sums' ELSE 'rejected' END".to_owned(),
-            option: "coalesce(used_arm, 0)".to_owned(),
-            part: "coalesce(part, 0)".to_owned(),
-            position: "CASE WHEN fault = 0 THEN stretch ELSE fault END".to_owned(),
-            numbers: format!("CASE WHEN fault = 0 THEN {} ELSE {} END", sql.joined(&numbers), sql.text_of("count(*)")),
-            from: "placed\nGROUP BY fault, used_arm, part, stretch".to_owned(),
+            comment: "The sums of each option, part and stretch.",
+            kind: "'sums'".to_owned(),
+            option: "used_arm".to_owned(),
+            part: "part".to_owned(),
+            position: "stretch".to_owned(),
+            numbers,
+            from,
         }
     }
 
@@ -232,62 +263,22 @@ impl<'a> FirstScan<'a> {
         let name = |variable: Variable| match variable {
             Variable::Feature(at) => format!("n_{}", at + 1),
             Variable::Square(at) => format!("q_{}", at + 1),
-            Variable::Outcome => "steps".to_owned(),
+            Variable::Outcome => "y".to_owned(),
         };
         let is = |LevelOf { feature, level }: LevelOf| format!("level_{} = {level}", feature + 1);
-        let count = |when: &str| sql.text_of(&format!("count(CASE WHEN {when} THEN 1 END)"));
+        let count = |when: &str| sql.text_of(&sql.count_where(when));
         match term {
             SumTerm::Rows => sql.text_of("count(*)"),
             SumTerm::Sum(variable) => sql.text_of(&format!("sum({})", name(variable))),
             SumTerm::Product(first, second) => sql.wide_sum(&format!("{} * {}", name(first), name(second))),
             SumTerm::Count(level) => count(&is(level)),
             SumTerm::SumWithin(variable, level) => {
-                sql.text_of(&format!("sum(CASE WHEN {} THEN {} ELSE 0 END)", is(level), name(variable)))
+                sql.text_of(&format!("coalesce(sum(CASE WHEN {} THEN {} END), 0)", is(level), name(variable)))
             }
             SumTerm::CountBoth(first, second) => count(&format!("{} AND {}", is(first), is(second))),
             SumTerm::InBand { feature, band } => count(&format!("band_{} = {band}", feature + 1)),
         }
     }
-
-    fn people(&self) -> Branch {
-        let sql = self.rows.log.dialect;
-        let (mut columns, mut numbers) = (vec!["arm".to_owned()], vec!["priority".to_owned()]);
-        columns.push("substr(row_hash, 17, 16) AS priority".to_owned());
-        columns.push("outcome".to_owned());
-        numbers.push(sql.text_of_double("outcome"));
-        for (at, feature) in self.rows.document.features().iter().enumerate() {
-            let (name, text) = match feature.kind {
-                FeatureKind::Numeric { .. } => {
-                    let name = format!("x_{}", at + 1);
-                    (name.clone(), sql.text_of_double(&name))
-                }
-                FeatureKind::Levels(_) => {
-                    let name = format!("level_{}", at + 1);
-                    (name.clone(), sql.text_of(&name))
-                }
-            };
-            columns.push(name);
-            numbers.push(text);
-        }
-        let most = people_kept(self.jumps);
-        Branch {
-            comment: "A sample of the people: the rows with the smallest priorities, each with its priority, outcome and features.",
-            kind: "'person'".to_owned(),
-            option: "arm".to_owned(),
-            part: "0".to_owned(),
-            position: "0".to_owned(),
-            numbers: sql.joined(&numbers),
-            from: format!(
-                "(SELECT {}\n  FROM coded WHERE fault = 0\n  ORDER BY priority LIMIT {most}) AS people",
-                columns.join(", ")
-            ),
-        }
-    }
-}
-
-/// The rows that a sample has at most: those next to the cuts are looked at one by one.
-pub(super) fn people_kept(jumps: Option<&Jumps>) -> usize {
-    if jumps.is_some() { ROWS_KEPT } else { SAMPLE_SIZE }
 }
 
 /// A coordinate of a context.

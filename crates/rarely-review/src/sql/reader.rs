@@ -1,6 +1,7 @@
 //! Reads the result of the first statement into the tally that our reader would have made of the same rows.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::str::FromStr;
 
 use rarely_core::{Arm, OutcomeEnds};
@@ -8,8 +9,8 @@ use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument};
 
 use super::checked_rows::{Fault, faults};
 use super::error::SumsError;
-use super::first_scan::people_kept;
 use super::layout::SumsLayout;
+use super::sample_scan::people_kept;
 use super::{SumsRow, first_digest, refuse};
 use crate::bands::Bands;
 use crate::fixed_point::ONE;
@@ -45,6 +46,12 @@ pub struct RejectedRows {
     pub rows: u64,
 }
 
+impl fmt::Display for RejectedRows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", counted(self.rows), self.reason)
+    }
+}
+
 impl SummedLog {
     /// Reads the result of [`LogTable::first_scan`](super::LogTable::first_scan), whose rows may come in any order.
     ///
@@ -66,6 +73,19 @@ impl SummedLog {
             }
         }
         reader.finish()
+    }
+
+    /// Checks that not more rows than these cannot be used.
+    ///
+    /// # Errors
+    /// [`SumsError::Rejected`] if there are more.
+    pub fn check_rejected(&self, limit: u64) -> Result<(), SumsError> {
+        let rows = self.tally.rejected();
+        if rows <= limit {
+            return Ok(());
+        }
+        let reasons: Vec<String> = self.rejected.iter().map(ToString::to_string).collect();
+        Err(SumsError::Rejected { rows: counted(rows), reasons: reasons.join("; ") })
     }
 }
 
@@ -206,10 +226,13 @@ impl<'a> Reader<'a> {
         if found != expected {
             return incomplete(format!("rows of kind \"sums\" are missing: they hold {found} of {expected} rows"));
         }
-        let kept = people_kept(self.log.tally.jumps()) as u64;
-        if self.people as u64 != expected.min(kept) {
-            let (found, expected) = (self.people, expected.min(kept));
-            return incomplete(format!("{found} of {expected} rows of kind \"person\" are there"));
+        let needed = expected.min(people_kept(self.log.tally.jumps()) as u64);
+        if (self.people as u64) < needed {
+            self.log.tally.check_keys(self.document)?;
+            let found = self.people;
+            return incomplete(format!(
+                "{found} of {needed} rows of kind \"person\" are there; there are too few also where most rows share their key"
+            ));
         }
         let outside = self.log.tally.jumps().map_or(0, crate::Jumps::outside);
         if self.in_bins.iter().any(|rows| rows.checked_add(outside) != Some(expected)) {
@@ -228,6 +251,10 @@ impl<'a> Reader<'a> {
     fn once(&mut self, place: (bool, i64, i64, i64)) -> Result<(), String> {
         if self.seen.insert(place) { Ok(()) } else { Err("is there twice".to_owned()) }
     }
+}
+
+fn counted(rows: u64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
 /// Why rows are not used, in words.

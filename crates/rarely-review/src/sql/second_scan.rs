@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::checked_rows::{CheckedRows, Part, by_arm, select};
 use super::error::SumsError;
-use super::first_scan::{Coordinate, coordinates};
+use super::first_scan::{Coordinate, PROPOSES, coordinates};
 use super::layout::LevelOf;
 use super::reader::{read_number, read_sum};
 use super::template::{Branch, statement};
@@ -19,22 +19,23 @@ pub(super) fn text(log: &LogTable<'_>, base: &EvidenceBase<'_>) -> Option<String
     let errors = second.errors()?;
     let scan = SecondScan { sql: log.dialect, document: base.document, errors, candidates: estimable(errors) };
     let mut parts = CheckedRows { document: base.document, log }.parts();
-    parts.push(Part {
-        name: "confirming",
-        comment: "The rows that confirm: the context of each times the inverse root of its option's sums, and what its line leaves.",
-        select: scan.confirming(),
-    });
-    parts.push(Part {
-        name: "weighed",
-        comment: "The leverage that a row leaves, and its weight in the gain of each candidate.",
-        select: scan.weighed(),
-    });
-    parts.push(Part { name: "scored", comment: "Its score for each candidate.", select: scan.scored() });
-    parts.push(Part {
-        name: "squared",
-        comment: "The square of each score in whole numbers; NULL where a row leaves nothing.",
-        select: scan.squared(),
-    });
+    parts.push(Part::new(
+        "confirming",
+        "The rows that confirm: the context of each times the inverse root of its option's sums, and what its line \
+         leaves.",
+        scan.confirming(),
+    ));
+    parts.push(Part::new(
+        "weighed",
+        "The leverage that a row leaves, and its weight in the gain of each candidate.",
+        scan.weighed(),
+    ));
+    parts.push(Part::new("scored", "Its score for each candidate.", scan.scored()));
+    parts.push(Part::new(
+        "squared",
+        "The square of each score in whole numbers; NULL where a row leaves nothing.",
+        scan.squared(),
+    ));
     Some(statement(log, base.document, &digest(base, errors), &parts, &[scan.branch()]))
 }
 
@@ -151,11 +152,7 @@ impl SecondScan<'_> {
             let whitened = self.of_arms(|arm| self.with_context(&arm.inverse_root[at]));
             lines.push(format!("{whitened} AS b_{}", at + 1));
         }
-        format!(
-            "{}\n  FROM coded WHERE fault = 0 AND substr(row_hash, 1, 16) > '5555555555555555'{}",
-            select(&lines),
-            self.sql.fence()
-        )
+        format!("{}\n  FROM coded WHERE fault = 0 AND NOT {PROPOSES}{}", select(&lines), self.sql.fence())
     }
 
     fn weighed(&self) -> String {
@@ -213,7 +210,7 @@ impl SecondScan<'_> {
         let mut numbers = vec![self.sql.text_of("count(*)")];
         for candidate in self.candidates.iter().map(|candidate| candidate + 1) {
             numbers.push(self.sql.wide_sum(&format!("coalesce(square_{candidate}, 0)")));
-            numbers.push(self.sql.text_of(&format!("count(CASE WHEN square_{candidate} IS NULL THEN 1 END)")));
+            numbers.push(self.sql.text_of(&self.sql.count_where(&format!("square_{candidate} IS NULL"))));
         }
         Branch {
             comment: "The rows, then of each candidate the sum of squares and the rows that leave nothing.",

@@ -37,9 +37,9 @@ pub(super) fn statement(
     for (at, part) in parts.iter().enumerate() {
         let before = if at == 0 { "WITH " } else { "" };
         let after = if at + 1 == parts.len() { "" } else { "," };
-        let Part { name, comment, select } = part;
+        let Part { name, comment, select, is_stored } = part;
         // Writing into a string cannot fail.
-        let _ = write!(text, "-- {comment}\n{before}{name} {} (\n  {select}\n){after}\n", sql.inlined());
+        let _ = write!(text, "-- {comment}\n{before}{name} {} (\n  {select}\n){after}\n", sql.named_as(*is_stored));
     }
     let [kind, option, part, position, numbers] = RESULT_COLUMNS.map(|name| sql.result_column(name));
     let head = sql.text(&format!("{SUMS_FORMAT},{digest}"));

@@ -288,6 +288,24 @@ fn sums_are_read_into_the_statistics_of_their_rows() {
 }
 
 #[test]
+fn a_sample_that_is_too_small_is_refused_and_says_why() {
+    let (document, rows) = (document(POLICY), log(300));
+    let whole = result(&document, &rows);
+    let mut people = whole.iter().filter(|row| row.kind == "person").cloned();
+    let person = people.next().expect("a person");
+    let others = || whole.iter().filter(|row| row.kind != "person").cloned();
+    // Engines send the rows below a priority: there are few of them where keys are not the rows' own.
+    let repeated = SummedLog::read(&document, others().chain([person.clone(), person.clone()]));
+    let error = repeated.expect_err("rows share a key").to_string();
+    assert!(error.contains("\"decision\" does not tell rows apart"), "{error}");
+    let error = SummedLog::read(&document, others().chain([person])).expect_err("299 are missing").to_string();
+    assert!(error.contains("1 of 300 rows of kind \"person\""), "{error}");
+    // A row more than the smallest is not too many.
+    let more = SummedLog::read(&document, whole.iter().cloned()).expect("whole");
+    assert_eq!(more.tally.sample().len(), 300);
+}
+
+#[test]
 fn rows_that_cannot_be_used_are_counted_by_their_reason() {
     let (document, rows) = (document(POLICY), log(200));
     let mut found = result(&document, &rows);

@@ -20,8 +20,19 @@ struct Server {
     port: u16,
 }
 
+/// A certificate and its key.
+struct Certificate {
+    certificate: String,
+    key: String,
+}
+
 impl Server {
     fn start() -> Self {
+        Self::started(None)
+    }
+
+    /// With a certificate, connections without encryption are refused.
+    fn started(certificate: Option<&Certificate>) -> Self {
         let programs = programs();
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("its permissions");
@@ -44,7 +55,13 @@ impl Server {
                 "--locale=C.UTF-8",
             ],
         );
-        let options = format!("-p {port} -h 127.0.0.1 -k '' -c fsync=off -c extra_float_digits=0");
+        let mut options = format!("-p {port} -h 127.0.0.1 -k '' -c fsync=off -c extra_float_digits=0");
+        if let Some(certificate) = certificate {
+            server.write_private("data/server.crt", &certificate.certificate);
+            server.write_private("data/server.key", &certificate.key);
+            server.write_private("data/pg_hba.conf", "hostssl all all 127.0.0.1/32 scram-sha-256\n");
+            options += " -c ssl=on";
+        }
         server.run("pg_ctl", &["-D", &data, "-w", "-l", &server.path("log"), "-o", &options, "start"]);
         server
     }
@@ -53,9 +70,21 @@ impl Server {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Runs one of the server's programs, which refuse to be run by root.
+    /// Writes a file that only the server's user can read.
+    fn write_private(&self, name: &str, text: &str) {
+        let from = self.path("handed-over");
+        fs::write(&from, text).expect("a file");
+        let copied = self.command("install").args(["-m", "600", &from, &self.path(name)]).status();
+        assert!(copied.expect("it starts").success(), "{name}");
+    }
+
+    /// Runs one of the server's programs.
     fn program(&self, name: &str) -> Command {
-        let program = self.programs.join(name);
+        self.command(self.programs.join(name))
+    }
+
+    /// Runs a program as a user that is not root: the server refuses to be run by root.
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
         let mut command = if root {
             let mut command = Command::new("runuser");
@@ -122,6 +151,18 @@ fn programs() -> PathBuf {
     let newest =
         newest.expect("PostgreSQL is not installed: run scripts/test, which installs it (Debian's package postgresql)");
     newest.join("bin")
+}
+
+/// A certificate for a server's name by an authority of its own, and the authority's certificate.
+fn signed(name: &str) -> (Certificate, String) {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+    let mut authority = CertificateParams::new(Vec::new()).expect("no names");
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate().expect("a key");
+    let root = authority.self_signed(&authority_key).expect("a certificate").pem();
+    let (key, issuer) = (KeyPair::generate().expect("a key"), Issuer::new(authority, authority_key));
+    let certificate = CertificateParams::new(vec![name.to_owned()]).expect("a name").signed_by(&key, &issuer);
+    (Certificate { certificate: certificate.expect("a certificate").pem(), key: key.serialize_pem() }, root)
 }
 
 fn reviewed(place: &Place, arguments: &str) -> Output {
@@ -212,4 +253,36 @@ fn what_goes_wrong_is_said(server: &Server, place: &Place) {
     let unchanged = reviewed(place, &format!("--data {address} --table decisions"));
     assert!(talk(&unchanged).contains("4000 rows were read"), "{}", talk(&unchanged));
     assert!(Path::new(&server.path("data")).exists());
+}
+
+#[test]
+fn the_servers_certificate_is_checked() {
+    let ((certificate, authority), (_, stranger)) = (signed("127.0.0.1"), signed("127.0.0.1"));
+    let (server, place) = (Server::started(Some(&certificate)), Place::new());
+    place.write("policy.toml", POLICY);
+    place.write("log.csv", log(500));
+    place.write("authority.pem", authority);
+    place.write("stranger.pem", stranger);
+    server.load("decisions", COLUMNS, &place.text("log.csv"));
+    let file = reviewed(&place, "--data log.csv");
+    let asked = |host: &str, mode: &str| {
+        let address = server.address().replace("127.0.0.1", host);
+        reviewed(&place, &format!("--data {address}?sslmode={mode} --table decisions"))
+    };
+    for mode in ["verify-full&sslrootcert=authority.pem", "require", "prefer"] {
+        let table = asked("127.0.0.1", mode);
+        assert_eq!(data(&file), data(&table), "{mode}: {}", talk(&table));
+    }
+    // Signed by another authority, by none that browsers trust, or for another name.
+    for (host, mode) in [
+        ("127.0.0.1", "verify-full&sslrootcert=stranger.pem"),
+        ("127.0.0.1", "verify-full"),
+        ("localhost", "verify-full&sslrootcert=authority.pem"),
+    ] {
+        let refused = asked(host, mode);
+        assert_eq!(refused.status.code(), Some(2), "{mode}: {}", talk(&refused));
+        assert!(talk(&refused).contains("certificate"), "{mode}: {}", talk(&refused));
+    }
+    let open = asked("127.0.0.1", "disable");
+    assert!(talk(&open).contains("no encryption"), "{}", talk(&open));
 }
