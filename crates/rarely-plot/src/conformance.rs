@@ -1,4 +1,5 @@
-//! Checks that every figure must pass: well-formed XML, only finite numbers, and words that do not overlap and can be read.
+//! Checks that every figure must pass: well-formed XML, only finite numbers, nothing outside the drawing, and words that do not overlap and
+//! can be read.
 
 use std::sync::Arc;
 
@@ -12,9 +13,44 @@ use crate::png::FONTS;
 /// # Panics
 /// If it fails a check; the message begins with `name`.
 pub fn check(name: &str, figure: &Figure) {
-    let svg = figure.svg();
-    check_markup(name, figure, &svg);
-    check_words(name, &svg);
+    check_drawing(name, figure, &figure.svg());
+}
+
+/// Checks the SVG of a figure in a column of this width.
+///
+/// # Panics
+/// If it fails a check; the message begins with `name`.
+pub fn check_within(name: &str, figure: &Figure, width: f64) {
+    check_drawing(&format!("{name} in {width} pixels"), figure, &figure.svg_within(width));
+}
+
+fn check_drawing(name: &str, figure: &Figure, svg: &str) {
+    check_markup(name, figure, svg);
+    check_words(name, svg);
+    check_shapes(name, svg);
+}
+
+/// Every line and polygon is inside the drawing.
+fn check_shapes(name: &str, svg: &str) {
+    let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
+    let tree = Tree::from_str(svg, &options).unwrap_or_else(|error| panic!("{error}"));
+    let mut groups = vec![tree.root()];
+    while let Some(group) = groups.pop() {
+        for node in group.children() {
+            match node {
+                Node::Group(inner) => groups.push(inner),
+                Node::Path(path) => {
+                    let area = path.abs_bounding_box();
+                    let inside = area.left() >= -0.5
+                        && area.top() >= -0.5
+                        && area.right() <= tree.size().width() + 0.5
+                        && area.bottom() <= tree.size().height() + 0.5;
+                    assert!(inside, "{name}: a line or polygon at {area:?} is outside the drawing");
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 fn check_markup(name: &str, figure: &Figure, svg: &str) {
@@ -34,7 +70,7 @@ fn check_markup(name: &str, figure: &Figure, svg: &str) {
 }
 
 fn is_numeric(attribute: &str) -> bool {
-    !["fill", "stroke", "font-family", "aria-label", "role"].contains(&attribute)
+    !["fill", "stroke", "font-family", "aria-label", "role", "shape-rendering"].contains(&attribute)
 }
 
 /// At most two decimals.

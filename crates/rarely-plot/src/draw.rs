@@ -1,11 +1,11 @@
 //! Places the panels, then draws them.
 
 use crate::clip::Rectangle;
-use crate::figure::{Anchor, Figure, Panel};
+use crate::figure::{Anchor, Figure, Legend, Panel};
 use crate::frame;
 use crate::legend::Rows;
 use crate::marks;
-use crate::measure::{LINE_HEIGHT, Margins, Measured, NOTE_SIZE, TITLE_SIZE, least_height};
+use crate::measure::{LINE_HEIGHT, Margins, Measured, NOTE_SIZE, PanelSize, TITLE_SIZE, least_height};
 use crate::style::Colour;
 use crate::svg::{Canvas, Medium, Words};
 use crate::text;
@@ -13,6 +13,10 @@ use crate::text;
 const PADDING: f64 = 14.0;
 const COLUMN_GAP: f64 = 18.0;
 const ROW_GAP: f64 = 16.0;
+/// Below this width there is one panel in a row, and nothing is named beside it.
+const NARROW: f64 = 520.0;
+/// The least width of the inside of a panel.
+const LEAST_WIDTH: f64 = 130.0;
 const INK: Colour = Colour::new(0x22, 0x22, 0x22);
 const PALE_INK: Colour = Colour::new(0x55, 0x55, 0x55);
 
@@ -25,16 +29,36 @@ impl Figure {
         self.draw(Medium::Browser)
     }
 
+    /// The figure as an SVG document of this width, in pixels, for a column of text or a narrow screen: words keep their size, panels are as
+    /// wide as there is room, and below each other where they would be too narrow. A little wider where the words beside a panel need it.
+    pub fn svg_within(&self, width: f64) -> String {
+        let narrow = width < NARROW;
+        let columns = if narrow { 1 } else { self.in_a_row(self.columns) };
+        let legend = if narrow && self.legend == Legend::LineEnds { Legend::Below } else { self.legend };
+        let inside = width - 2.0 * PADDING;
+        let mut size = PanelSize { columns, width: Some(inside / columns as f64 - 90.0) };
+        // The words beside a panel depend a little on its width.
+        for _ in 0..4 {
+            let taken = Grid::new(&self.measured(legend, size), columns).width;
+            let more = (inside - taken) / columns as f64;
+            size.width = size.width.map(|width| (width + more).max(LEAST_WIDTH));
+        }
+        self.draw_sized(Medium::Browser, legend, size)
+    }
+
     pub(crate) fn draw(&self, medium: Medium) -> String {
-        let columns = self.columns.clamp(1, self.panels.len().max(1));
-        let panels = self.measured(columns);
-        let grid = Grid::new(&panels, columns);
+        self.draw_sized(medium, self.legend, PanelSize { columns: self.columns, width: None })
+    }
+
+    fn draw_sized(&self, medium: Medium, legend: Legend, size: PanelSize) -> String {
+        let panels = self.measured(legend, size);
+        let grid = Grid::new(&panels, self.in_a_row(size.columns));
         let width = grid.width.max(240.0) + 2.0 * PADDING;
         let inside = width - 2.0 * PADDING;
         let title = text::wrap(&self.title, inside, |line| text::bold_width(line, TITLE_SIZE));
         let note = self.note.as_deref().unwrap_or("");
         let note_lines = text::wrap(note, inside, |line| text::width(line, NOTE_SIZE));
-        let legend = Rows::new(self, inside - grid.first_left());
+        let legend = Rows::new(self, legend, inside - grid.first_left());
 
         let mut canvas = Canvas::new(medium);
         let mut y = PADDING;
@@ -64,20 +88,26 @@ impl Figure {
         canvas.finish((width, y + PADDING), &self.title, note)
     }
 
-    fn measured(&self, columns: usize) -> Vec<Measured<'_>> {
+    /// Panels in a row, of so many that are wanted.
+    fn in_a_row(&self, wanted: usize) -> usize {
+        wanted.clamp(1, self.panels.len().max(1))
+    }
+
+    fn measured(&self, legend: Legend, size: PanelSize) -> Vec<Measured<'_>> {
+        let columns = self.in_a_row(size.columns);
         let same = |first: Option<&Panel>, label: fn(&Panel) -> &str, own: &Panel| {
             first.is_some_and(|other| label(other) == label(own))
         };
         let mut measured = Vec::with_capacity(self.panels.len());
         for row in self.panels.chunks(columns) {
-            let height = row.iter().map(|panel| least_height(self, panel)).fold(0.0, f64::max);
+            let height = row.iter().map(|panel| least_height(legend, panel, size)).fold(0.0, f64::max);
             for panel in row {
                 let at = measured.len();
                 // A label that the next panel in the row or column repeats is said once.
                 let left = if at % columns > 0 { self.panels.get(at - 1) } else { None };
                 let below = self.panels.get(at + columns);
                 let shown = (!same(below, |p| &p.x.label, panel), !same(left, |p| &p.y.label, panel));
-                measured.push(Measured::new(self, panel, height, shown));
+                measured.push(Measured::new(legend, panel, size, height, shown));
             }
         }
         measured

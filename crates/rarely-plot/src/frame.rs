@@ -4,7 +4,7 @@ use crate::clip::Rectangle;
 use crate::figure::Anchor;
 use crate::labels::spread;
 use crate::measure::{
-    END_GAP, END_LEAD, LABEL_SIZE, LINE_HEIGHT, Margins, Measured, PANEL_TITLE_SIZE, SLANT, TICK_SIZE,
+    END_GAP, END_LEAD, LABEL_SIZE, LINE_HEIGHT, Margins, Measured, PANEL_TITLE_SIZE, SLANT, TICK_LINE, TICK_SIZE,
 };
 use crate::scale::{Scaled, Tick};
 use crate::style::{Colour, Dash, Style};
@@ -98,12 +98,16 @@ fn y_axis(canvas: &mut Canvas, panel: &Measured<'_>, area: &Rectangle) {
     let small = panel.y.minor.iter().filter_map(|&at| up(&panel.y, at, area));
     lines.extend(small.map(|y| ((side - 3.0, y), (side, y))));
     let named = panel.y.slot(area.height).is_some();
-    for tick in &panel.y.ticks {
+    for (tick, words) in panel.y.ticks.iter().zip(&panel.y_ticks) {
         let Some(y) = up(&panel.y, tick.at, area) else { continue };
         if !named {
             lines.push(((side - 5.0, y), (side, y)));
         }
-        canvas.words(&Words::new((side - 8.0, y + 4.0), &tick.label, TICK_SIZE, INK).anchored(Anchor::End));
+        let first = y + 4.0 - 0.5 * words.len().saturating_sub(1) as f64 * TICK_LINE;
+        for (at, line) in words.iter().enumerate() {
+            let place = (side - 8.0, first + at as f64 * TICK_LINE);
+            canvas.words(&Words::new(place, line, TICK_SIZE, INK).anchored(Anchor::End));
+        }
     }
     canvas.segments(&lines, &hair(AXIS));
     for (at, line) in panel.y_label.iter().enumerate() {

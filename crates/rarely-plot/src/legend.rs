@@ -2,7 +2,7 @@
 
 use crate::clip::Rectangle;
 use crate::figure::{Figure, Legend, Mark, Panel};
-use crate::measure::{LABEL_SIZE, names_of};
+use crate::measure::{LABEL_SIZE, LINE_HEIGHT, names_of};
 use crate::style::{Colour, Style};
 use crate::svg::{Canvas, Words};
 use crate::text;
@@ -23,13 +23,20 @@ enum Sample {
 
 struct Entry<'a> {
     name: &'a str,
+    /// The name, in as many lines as it needs.
+    lines: Vec<String>,
     style: Style,
     sample: Sample,
 }
 
 impl Entry<'_> {
     fn width(&self) -> f64 {
-        SAMPLE + 6.0 + text::width(self.name, LABEL_SIZE)
+        let widest = self.lines.iter().map(|line| text::width(line, LABEL_SIZE)).fold(0.0, f64::max);
+        SAMPLE + 6.0 + widest
+    }
+
+    fn height(&self) -> f64 {
+        ROW + self.lines.len().saturating_sub(1) as f64 * LINE_HEIGHT
     }
 }
 
@@ -42,8 +49,11 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// As few rows as fit into `limit`, as even as can be.
-    pub(crate) fn new(figure: &'a Figure, limit: f64) -> Self {
-        let entries = entries(figure);
+    pub(crate) fn new(figure: &'a Figure, legend: Legend, limit: f64) -> Self {
+        let mut entries = entries(figure, legend);
+        for entry in &mut entries {
+            entry.lines = text::wrap(entry.name, limit - SAMPLE - 6.0, |line| text::width(line, LABEL_SIZE));
+        }
         let widths = |columns: usize| -> Vec<f64> {
             let widest =
                 |column: usize| entries.iter().skip(column).step_by(columns).map(Entry::width).fold(0.0, f64::max);
@@ -58,20 +68,31 @@ impl<'a> Rows<'a> {
     }
 
     pub(crate) fn height(&self) -> f64 {
-        let rows = self.entries.len().div_ceil(self.columns.len().max(1));
-        if rows == 0 { 0.0 } else { rows as f64 * ROW + 10.0 }
+        let rows: f64 = self.rows().map(row_height).sum();
+        if rows == 0.0 { 0.0 } else { rows + 10.0 }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[Entry<'a>]> {
+        self.entries.chunks(self.columns.len().max(1))
     }
 
     /// Draws the rows with their left ends at `left`.
     pub(crate) fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
-        for (row, entries) in self.entries.chunks(self.columns.len().max(1)).enumerate() {
+        let mut y = top + 14.0;
+        for entries in self.rows() {
             let mut x = left;
             for (entry, width) in entries.iter().zip(&self.columns) {
-                entry.draw(canvas, x, top + 14.0 + row as f64 * ROW);
+                entry.draw(canvas, x, y);
                 x += width + GAP;
             }
+            y += row_height(entries);
         }
     }
+}
+
+/// The height of a row of entries.
+fn row_height(entries: &[Entry<'_>]) -> f64 {
+    entries.iter().map(Entry::height).fold(0.0, f64::max)
 }
 
 impl Entry<'_> {
@@ -89,17 +110,20 @@ impl Entry<'_> {
                 canvas.line(&[(x, y), (x + SAMPLE, y)], style);
             }
         }
-        canvas.words(&Words::new((x + SAMPLE + 6.0, y + 4.0), self.name, LABEL_SIZE, Colour::new(0x22, 0x22, 0x22)));
+        for (at, line) in self.lines.iter().enumerate() {
+            let place = (x + SAMPLE + 6.0, y + 4.0 + at as f64 * LINE_HEIGHT);
+            canvas.words(&Words::new(place, line, LABEL_SIZE, Colour::new(0x22, 0x22, 0x22)));
+        }
     }
 }
 
 /// Every name once, in order of first appearance.
-fn entries(figure: &Figure) -> Vec<Entry<'_>> {
+fn entries(figure: &Figure, legend: Legend) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    if figure.legend == Legend::None {
+    if legend == Legend::None {
         return entries;
     }
-    for entry in figure.panels.iter().flat_map(|panel| entries_of(panel, figure.legend)) {
+    for entry in figure.panels.iter().flat_map(|panel| entries_of(panel, legend)) {
         if !entry.name.is_empty() && !entries.iter().any(|other| other.name == entry.name) {
             entries.push(entry);
         }
@@ -113,7 +137,7 @@ fn entries_of(panel: &Panel, legend: Legend) -> Vec<Entry<'_>> {
     let names = across.or(up).unwrap_or_default();
     let mut entries = Vec::new();
     for mark in &panel.marks {
-        let one = |name, style: &Style, sample| Entry { name, style: *style, sample };
+        let one = |name, style: &Style, sample| Entry { name, lines: Vec::new(), style: *style, sample };
         match mark {
             Mark::Line { name, style, band, .. } if below => {
                 entries.push(one(name, style, if band.is_some() { Sample::Banded } else { Sample::Line }));

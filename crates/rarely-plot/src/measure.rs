@@ -1,6 +1,6 @@
 //! What a panel needs before it has a place: its axes, its labels, and the margins they take.
 
-use crate::figure::{Aspect, Bar, Direction, Figure, Legend, Mark, Panel};
+use crate::figure::{Aspect, Bar, Direction, Legend, Mark, Panel};
 use crate::number::value_text;
 use crate::scale::{Extent, Scaled, Way};
 use crate::style::Style;
@@ -13,6 +13,10 @@ pub(crate) const TICK_SIZE: f64 = 11.0;
 pub(crate) const NOTE_SIZE: f64 = 11.5;
 /// From one line of words to the next.
 pub(crate) const LINE_HEIGHT: f64 = 15.0;
+/// From one tick to the next where the figure chooses them.
+const TICK_ROW: f64 = 27.0;
+/// From one line of a tick's label to the next.
+pub(crate) const TICK_LINE: f64 = 12.0;
 /// Between the labels of line ends.
 pub(crate) const END_GAP: f64 = 14.0;
 /// From the end of a line to its label.
@@ -62,30 +66,68 @@ pub(crate) struct Measured<'a> {
     pub(crate) y_label: Vec<String>,
     pub(crate) ends: Vec<End<'a>>,
     pub(crate) above: Vec<RuleLabel<'a>>,
+    /// Lines of the labels at the ticks of the y axis.
+    pub(crate) y_ticks: Vec<Vec<String>>,
     /// Whether the names under the panel slant.
     pub(crate) slanting: bool,
     /// Whether there is nothing to draw.
     pub(crate) empty: bool,
 }
 
-/// Width and height of the inside of a panel.
-pub(crate) fn plot_size(columns: usize, panel: &Panel) -> (f64, f64) {
-    let (width, height) = match columns {
-        0 | 1 => (470.0, 290.0),
-        2 => (310.0, 215.0),
-        3 => (265.0, 190.0),
-        _ => (225.0, 165.0),
-    };
-    match panel.aspect {
-        Aspect::Equal => (if columns <= 1 { 360.0 } else { width }, if columns <= 1 { 360.0 } else { width }),
-        Aspect::Wide if columns <= 1 => (780.0, 340.0),
-        Aspect::Wide | Aspect::Free => (width, height),
+/// How large panels are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PanelSize {
+    /// Panels in a row.
+    pub(crate) columns: usize,
+    /// The width of the inside of a panel, where the figure must have a certain width.
+    pub(crate) width: Option<f64>,
+}
+
+impl PanelSize {
+    /// Width and height of the inside of a panel.
+    fn of(self, panel: &Panel) -> (f64, f64) {
+        if let Some(width) = self.width {
+            let square = width.min(420.0);
+            return match (panel.aspect, &panel.y.categories) {
+                (Aspect::Equal, _) => (square, square),
+                (_, Some(names)) => (width, (44.0 * names.len() as f64).clamp(90.0, 300.0)),
+                (_, None) => (width, (0.52 * width).clamp(200.0, 300.0)),
+            };
+        }
+        let (width, height) = match self.columns {
+            0 | 1 => (470.0, 290.0),
+            2 => (310.0, 215.0),
+            3 => (265.0, 190.0),
+            _ => (225.0, 165.0),
+        };
+        match panel.aspect {
+            Aspect::Equal if self.columns <= 1 => (360.0, 360.0),
+            Aspect::Equal => (width, width),
+            Aspect::Wide if self.columns <= 1 => (780.0, 340.0),
+            Aspect::Wide | Aspect::Free => (width, height),
+        }
+    }
+
+    /// How wide a label at a tick of the y axis may be.
+    fn tick_limit(self) -> f64 {
+        self.width.map_or(f64::INFINITY, |width| (0.6 * width).clamp(90.0, 190.0))
+    }
+
+    /// The lines of a label at a tick of the y axis.
+    fn tick_lines(self, label: &str) -> Vec<String> {
+        text::wrap(label, self.tick_limit(), |line| text::width(line, TICK_SIZE))
     }
 }
 
 impl<'a> Measured<'a> {
-    pub(crate) fn new(figure: &Figure, panel: &'a Panel, height: f64, (show_x, show_y): (bool, bool)) -> Self {
-        let (width, _) = plot_size(figure.columns, panel);
+    pub(crate) fn new(
+        legend: Legend,
+        panel: &'a Panel,
+        size: PanelSize,
+        height: f64,
+        (show_x, show_y): (bool, bool),
+    ) -> Self {
+        let (width, _) = size.of(panel);
         let (x, y, empty) = axes(panel, width, height);
         let title_limit = width + 24.0;
         let title = text::wrap(&panel.title, title_limit, |line| text::bold_width(line, PANEL_TITLE_SIZE));
@@ -97,9 +139,10 @@ impl<'a> Measured<'a> {
         let slanting = x
             .slot(width)
             .is_some_and(|slot| x.ticks.iter().any(|tick| text::width(&tick.label, TICK_SIZE) > slot - 4.0));
-        let ends = line_ends(panel, figure.legend, &x, &y);
-        let above = rule_labels(panel, figure.legend, &x, width);
-        Self { panel, width, height, x, y, title, x_label, y_label, ends, above, slanting, empty }
+        let y_ticks = y.ticks.iter().map(|tick| size.tick_lines(&tick.label)).collect();
+        let ends = line_ends(panel, legend, &x, &y);
+        let above = rule_labels(panel, legend, &x, width);
+        Self { panel, width, height, x, y, title, x_label, y_label, ends, above, y_ticks, slanting, empty }
     }
 
     /// Pixels by which the values of bars reach over the top and the right side, where the axis has fixed ends.
@@ -121,7 +164,7 @@ impl<'a> Measured<'a> {
         let tick_width = |label: &str| text::width(label, TICK_SIZE);
         let mut margins = Margins { left: 4.0, right: 10.0, top: 6.0, bottom: 6.0 };
         if !self.panel.y.hidden {
-            let widest = self.y.ticks.iter().map(|tick| tick_width(&tick.label)).fold(0.0, f64::max);
+            let widest = self.y_ticks.iter().flatten().map(|line| tick_width(line)).fold(0.0, f64::max);
             margins.left = widest + 12.0 + self.y_label.len() as f64 * LINE_HEIGHT;
         }
         if !self.panel.x.hidden {
@@ -162,13 +205,17 @@ impl<'a> Measured<'a> {
 }
 
 /// The least height at which the labels of the line ends and the names of lying bars have room.
-pub(crate) fn least_height(figure: &Figure, panel: &Panel) -> f64 {
-    let (_, height) = plot_size(figure.columns, panel);
-    let ends = panel.marks.iter().filter(|mark| end_name(mark, figure.legend).is_some()).count();
-    let names = names_of(panel).1.map_or(0, |names| names.len());
+pub(crate) fn least_height(legend: Legend, panel: &Panel, size: PanelSize) -> f64 {
+    let (_, height) = size.of(panel);
+    let ends = panel.marks.iter().filter(|mark| end_name(mark, legend).is_some()).count();
     // Bars side by side need more room for their values.
     let slot = if bar_sets(panel).count() > 1 { 26.0 } else { 20.0 };
-    height.max(ends as f64 * END_GAP).max(names as f64 * slot)
+    let names = names_of(panel).1.unwrap_or_default();
+    let tallest = names.iter().map(|name| size.tick_lines(name).len()).max().unwrap_or(0);
+    let slot = slot + tallest.saturating_sub(1) as f64 * TICK_LINE;
+    // Rows that the figure names itself.
+    let rows = panel.y.ticks.as_ref().map_or(0, Vec::len);
+    height.max(ends as f64 * END_GAP).max(names.len() as f64 * slot).max(rows as f64 * TICK_ROW)
 }
 
 /// Names along x and along y: those of the axis, or those of upright bars.

@@ -15,6 +15,8 @@ use crate::figure::Figure;
 #[derive(Debug, Clone)]
 pub struct Page {
     title: String,
+    /// Above the table of contents.
+    lead: String,
     body: String,
     contents: Vec<String>,
     column: Column,
@@ -34,6 +36,8 @@ enum Column {
 pub enum PageCell {
     /// Words, to the left.
     Text(String),
+    /// Words, to the left, on one line of a screen.
+    Line(String),
     /// A number, to the right.
     Number(String),
     /// Words that lead to another page, by its address.
@@ -56,7 +60,13 @@ pub enum Tone {
 impl Page {
     /// An empty page.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), body: String::new(), contents: Vec::new(), column: Column::Text }
+        Self {
+            title: title.into(),
+            lead: String::new(),
+            body: String::new(),
+            contents: Vec::new(),
+            column: Column::Text,
+        }
     }
 
     /// An empty page of large figures: they fill the column on a wide screen, and scroll in their natural size on a narrow one.
@@ -67,6 +77,19 @@ impl Page {
     fn add(&mut self, markup: Markup) -> &mut Self {
         self.body += &markup.into_string();
         self.body.push('\n');
+        self
+    }
+
+    /// The answer, above everything else: what to do, the numbers by name, and one sentence. It fits on the first screen of a phone.
+    pub fn lead(&mut self, (tone, headline): (Tone, &str), facts: &[(String, String)], sentence: &str) -> &mut Self {
+        let lead = html! {
+            section class={ "lead " (tone.class()) } aria-label="The answer in short" {
+                p class="headline" { (headline) }
+                dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+                p { (sentence) }
+            }
+        };
+        self.lead = lead.into_string();
         self
     }
 
@@ -94,21 +117,33 @@ impl Page {
 
     /// A command, as it is typed.
     pub fn command(&mut self, text: &str) -> &mut Self {
-        self.add(html! { pre { code { (text) } } })
+        self.add(html! { pre tabindex="0" { code { (text) } } })
     }
 
-    /// A figure, drawn in the page, with its caption.
+    /// A figure, drawn in the page, with its caption. In a column of text it is drawn twice: once for its width, and once for a phone's.
     pub fn figure(&mut self, figure: &Figure, caption: &str) -> &mut Self {
-        let drawn = PreEscaped(figure.svg());
-        self.add(html! { figure { div class="wide" { (drawn) } figcaption { (caption) } } })
+        let drawn = match self.column {
+            Column::Text => html! {
+                div class="on-wide" { (PreEscaped(figure.svg_within(WIDE))) }
+                div class="on-narrow" { (PreEscaped(figure.svg_within(NARROW))) }
+            },
+            Column::Figures => {
+                let label = format!("Figure: {}", figure.title);
+                html! { div class="wide" tabindex="0" role="group" aria-label=(label) { (PreEscaped(figure.svg())) } }
+            }
+        };
+        // Panels below each other need more of a printed page.
+        let tall = (figure.panels.len() > figure.columns).then_some("tall");
+        self.add(html! { figure class=[tall] { (drawn) figcaption { (caption) } } })
     }
 
     /// A table; it scrolls by itself where the page is too narrow.
     pub fn table(&mut self, header: &[&str], rows: impl IntoIterator<Item = Vec<PageCell>>) -> &mut Self {
+        let label = self.contents.last().map_or_else(|| "Table".to_owned(), |section| format!("Table: {section}"));
         self.add(html! {
-            div class="wide" {
+            div class="wide" tabindex="0" role="group" aria-label=(label) {
                 table {
-                    thead { tr { @for name in header { th { (name) } } } }
+                    thead { tr { @for name in header { (header_cell(name)) } } }
                     tbody { @for row in rows { tr { @for cell in row { (cell.markup()) } } } }
                 }
             }
@@ -138,7 +173,8 @@ impl Page {
                 body {
                     main class=[self.column.class()] {
                         h1 { (self.title) }
-                        nav { ol { @for (at, text) in self.contents.iter().enumerate() {
+                        (PreEscaped(&self.lead))
+                        nav aria-label="Contents" { ol { @for (at, text) in self.contents.iter().enumerate() {
                             li { a href=(format!("#{}", section(at + 1))) { (text) } }
                         } } }
                         (PreEscaped(&self.body))
@@ -148,6 +184,11 @@ impl Page {
         };
         markup.into_string() + "\n"
     }
+}
+
+/// A cell above a column; one without a name is no heading.
+fn header_cell(name: &str) -> Markup {
+    html! { @if name.is_empty() { td {} } @else { th scope="col" { (name) } } }
 }
 
 impl Column {
@@ -165,6 +206,7 @@ impl PageCell {
     fn markup(&self) -> Markup {
         match self {
             Self::Text(text) => html! { td { (text) } },
+            Self::Line(text) => html! { td class="line" { (text) } },
             Self::Number(text) => html! { td class="number" { (text) } },
             Self::Link(text, address) => html! { td { a href=(address) { (text) } } },
             Self::Badge(tone, text) => html! { td { span class={ "badge " (tone.class()) } { (text) } } },
@@ -182,33 +224,56 @@ impl Tone {
     }
 }
 
+/// The width of figures in a column of text, in pixels; they are stretched a little to fill it.
+const WIDE: f64 = 800.0;
+/// The width of figures on a phone.
+const NARROW: f64 = 358.0;
+
 const STYLE: &str = "
 :root { color-scheme: light; }
 body { margin: 0; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; color: #1a1a1a; background: #fff; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; }
+main { max-width: 62rem; margin: 0 auto; padding: 1rem; overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .4rem 0 .8rem; }
 h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
 h3 { font-size: 1.05rem; margin-top: 1.5rem; }
 nav ol { columns: 16rem; padding-left: 1.4rem; font-size: .9rem; }
 a { color: #00568a; }
+.lead { border-left: .45rem solid; border-radius: .3rem; padding: .8rem 1.1rem; margin-bottom: 1.2rem; }
+.lead p { margin: .5rem 0 0; color: #1a1a1a; }
+.lead .headline { font-size: 1.45rem; line-height: 1.25; font-weight: 700; margin: 0; color: inherit; }
+.lead dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: .7rem 1.6rem; margin: .8rem 0; }
+.lead dt { font-size: .85rem; color: #333; }
+.lead dd { margin: 0; font-size: 1.1rem; line-height: 1.35; font-weight: 600; color: #1a1a1a; }
 figure { margin: 1.5rem 0; }
-figure svg { display: block; width: 100%; min-width: 34rem; height: auto; }
+figure svg { display: block; width: 100%; height: auto; }
+.on-narrow { display: none; }
 figcaption { font-size: .9rem; color: #444; }
-.wide { overflow-x: auto; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll;
+.wide { --hint: none; overflow-x: auto; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll;
   background-image: linear-gradient(to right, #fff 1rem, #fff0), linear-gradient(to left, #fff 1rem, #fff0),
     linear-gradient(to right, #0005, #0000), linear-gradient(to left, #0005, #0000);
   background-position: left, right, left, right; background-size: 3rem 100%, 3rem 100%, .7rem 100%, .7rem 100%; }
-@media screen and (max-width: 35rem) {
-  figcaption::before { content: 'Scroll the picture sideways to see all of it. '; color: #00568a; }
-  td:first-child:not(.number):not(:has(.badge)) { min-width: 6.5rem; }
+/* The animation runs only where there is something to scroll. */
+@supports (animation-timeline: scroll()) { .wide { animation: hint linear; animation-timeline: scroll(self inline); } }
+@keyframes hint { from, to { --hint: block; } }
+.wide::before { content: 'Scroll sideways to see all of it →'; display: var(--hint); position: sticky; left: 0; width: max-content;
+  font-size: .85rem; color: #00568a; }
+@media screen and (max-width: 40rem) {
+  .on-wide { display: none; }
+  .on-narrow { display: block; }
+  h1 { font-size: 1.3rem; }
+  .lead { padding: .6rem .8rem; }
+  .lead .headline { font-size: 1.25rem; }
+  .lead dl { gap: .45rem; }
+  .lead dd { font-size: 1rem; }
+  td:first-child:not(.number):not(:has(.badge)) { min-width: 9rem; }
 }
 .figures { max-width: 76rem; }
 .figures p, .figures ul, .figures figcaption { max-width: 58rem; }
-.figures figure svg { min-width: 0; }
 @media screen and (max-width: 60rem) { .figures figure svg { width: auto; } }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0; min-width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #e4e4e4; }
-th { border-bottom: 2px solid #888; font-weight: 600; }
+thead th, thead td { border-bottom: 2px solid #888; font-weight: 600; }
+td.line { white-space: nowrap; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .badge { display: inline-block; padding: .05rem .5rem; border-radius: .7rem; font-weight: 600; }
 .good { background: #d3ecdf; color: #00452f; }
@@ -217,12 +282,26 @@ td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabula
 pre { background: #f5f5f5; padding: .6rem .8rem; overflow-x: auto; }
 details { margin: .4rem 0; }
 summary { cursor: pointer; }
+@page { margin: 14mm; }
 @media print {
+  body { font-size: 10.5pt; }
   main, .figures { max-width: none; padding: 0; }
   nav { display: none; }
-  figure, tr { break-inside: avoid; }
-  .wide { overflow: visible; }
-  figure svg { min-width: 0; }
+  h1, h2, h3, summary { break-after: avoid; }
+  h2 { margin-top: 1.6rem; }
+  p, li { orphans: 3; widows: 3; }
+  figure, tr, pre, .lead { break-inside: avoid; }
+  p:has(+ .wide) { break-after: avoid; }
+  figure { margin: .8rem 0; }
+  figure svg { max-height: 85mm; }
+  figure.tall svg { max-height: 150mm; }
+  thead { display: table-header-group; }
+  .wide { overflow: visible; animation: none; background: none; }
+  table { width: 100%; min-width: 0; font-size: 8.5pt; }
+  th, td { padding: .2rem .35rem; }
+  td.number, td.line { white-space: normal; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .lead, .badge { print-color-adjust: exact; }
   details::details-content { content-visibility: visible; height: auto; }
 }
 ";

@@ -14,14 +14,15 @@ pub fn read(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// A number for people: at most six significant digits, no trailing zeros.
+/// A number for people: at most six significant digits, no trailing zeros, a true minus sign.
 ///
 /// ```
 /// assert_eq!(rarely_policy::number::short(131.250_000_1), "131.25");
+/// assert_eq!(rarely_policy::number::short(-0.000_003_12), "−0.00000312");
 /// assert_eq!(rarely_policy::number::short(0.1 + 0.2), "0.3");
 /// ```
 pub fn short(value: f64) -> String {
-    plainly(round(value, SHOWN_DIGITS))
+    written(round(value, SHOWN_DIGITS))
 }
 
 /// A number with all its digits: plain where that is short, with an exponent where it is not.
@@ -36,13 +37,17 @@ pub(crate) fn plainly(value: f64) -> String {
     }
 }
 
-/// A number of a rule for people: all its digits, because the words must say what the rule does, and a true minus sign.
+/// A number of a rule for people: all its digits, because the words must say what the rule does, a true minus sign, and no exponent unless
+/// the number is so small or large that its zeros could not be counted.
 pub(crate) fn written(value: f64) -> String {
-    let text = plainly(value);
-    match text.strip_prefix('-') {
-        Some(size) => format!("−{size}"),
-        None => text,
+    let size = value.abs();
+    if size != 0.0 && !(1e-9..1e15).contains(&size) {
+        let digits =
+            format!("{size:e}").chars().take_while(|&letter| letter != 'e').filter(char::is_ascii_digit).count();
+        return rarely_error::scientific(value, digits);
     }
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{size}")
 }
 
 /// A whole number as `i64`, if it is small enough to be exact.

@@ -5,7 +5,7 @@ use rarely_policy::FeatureKind;
 use rarely_review::EvidenceBase;
 
 use crate::Picture;
-use crate::owner::{of_outcome, outcome, with_unit};
+use crate::owner::{of_outcome, outcome, outcome_range, with_unit, within_range};
 use rarely_plot::style_of_arm;
 use rarely_plot::value_text;
 use rarely_plot::{Axis, Figure, Legend, Mark, Panel, Point};
@@ -15,24 +15,33 @@ pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
     let (document, region) = (base.document, base.region());
     let mean = mean(base);
     let options = document.options();
-    let intervals: Vec<Interval> =
-        (0..options.len()).map(|option| of_outcome(document, region.arm_interval(&mean, option))).collect();
+    let shown = |interval: Interval| within_range(document, of_outcome(document, interval));
+    let intervals: Vec<Interval> = (0..options.len()).map(|option| shown(region.arm_interval(&mean, option))).collect();
+    let observed: Vec<Option<Interval>> =
+        (0..options.len()).map(|option| base.observed_overall(option).mean.map(shown)).collect();
     // An option that was hardly ever given may have no bound.
-    let ends = intervals.iter().flat_map(|interval| [interval.lower, interval.estimate, interval.upper]);
+    let drawn = intervals.iter().chain(observed.iter().flatten());
+    let ends = drawn.flat_map(|interval| [interval.lower, interval.estimate, interval.upper]);
     let (low, high) = ends
         .filter(|end| end.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
     let room = 0.08 * (high - low).max(1e-9);
-    let shown = |end: f64| end.clamp(low - 2.0 * room, high + 2.0 * room);
-    let mark = |(option, interval): (usize, &Interval)| {
-        let label = value_text(interval.estimate);
-        let point =
-            Point::new(interval.estimate, option as f64).x_between(shown(interval.lower), shown(interval.upper));
-        Mark::Points { name: String::new(), style: style_of_arm(option), points: vec![point.labelled(label)] }
+    let (least, most) = outcome_range(document).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let axis = ((low - room).max(least), (high + room).min(most));
+    let inside = |end: f64| end.clamp(axis.0, axis.1);
+    let point = |interval: &Interval, at: f64| {
+        Point::new(inside(interval.estimate), at).x_between(inside(interval.lower), inside(interval.upper))
     };
-    let marks: Vec<Mark> = intervals.iter().enumerate().map(mark).collect();
+    let mut marks = Vec::new();
+    for (option, (interval, observed)) in intervals.iter().zip(&observed).enumerate() {
+        let (style, row) = (style_of_arm(option), option as f64);
+        let estimate = point(interval, row - 0.12).labelled(value_text(interval.estimate));
+        marks.push(Mark::Points { name: String::new(), style, points: vec![estimate] });
+        let observed: Vec<Point> = observed.iter().map(|mean| point(mean, row + 0.2).outlined()).collect();
+        marks.push(Mark::Points { name: String::new(), style: style.wide(1.0), points: observed });
+    }
     let panel = Panel {
-        x: Axis::linear(outcome(document)).between(low - room, high + room),
+        x: Axis::linear(outcome(document)).between(axis.0, axis.1),
         y: Axis::names("", options.to_vec()),
         marks,
         ..Panel::default()
@@ -42,7 +51,8 @@ pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
         name: "estimates",
         caption: format!(
             "Point: the estimated mean {} of each option for a person who is average in everything ({}). Whisker: what the data allow; \
-             it holds for all options together with probability {}.",
+             it holds for all options together with probability {}. Outline: the plain mean of the cases that got the option, with its 95 % \
+             interval; it differs where other people got the option.",
             document.outcome().column,
             words(base, &mean),
             1.0 - document.evidence().error_probability

@@ -4,10 +4,10 @@ use rarely_core::Interval;
 use rarely_policy::{Better, PolicyDocument};
 use rarely_review::{BandImpact, ProposedChange};
 
-use crate::Picture;
+use crate::{PROPOSED, Picture};
+use rarely_plot::Style;
 use rarely_plot::value_text;
 use rarely_plot::{Axis, Bar, Figure, Legend, Mark, Panel};
-use rarely_plot::{Colour, Style};
 
 /// Bars that can be read on one page.
 const MOST_BANDS: usize = 40;
@@ -22,10 +22,10 @@ pub(super) fn picture(document: &PolicyDocument, proposal: &ProposedChange) -> P
     bands.sort_by_key(|(at, band)| (std::cmp::Reverse(band.changed), *at));
     bands.truncate(MOST_BANDS);
     bands.sort_by_key(|(at, _)| *at);
-    let everyone = ("everyone".to_owned(), proposal.certificate.gain.interval, Style::solid(Colour::INDIGO));
+    let everyone = ("everyone".to_owned(), proposal.certificate.gain.interval, PROPOSED);
     let rows: Vec<(String, Interval, Style)> = [everyone]
         .into_iter()
-        .chain(bands.iter().map(|(_, band)| (band.band.words(document), band.gain, Style::solid(Colour::GREY))))
+        .chain(bands.iter().map(|(_, band)| (band.band.words(document), band.gain, PROPOSED.faint(0.5))))
         .collect();
     let bars = rows.iter().map(|(name, gain, style)| {
         Bar::new(name, *style, gain.estimate).between(gain.lower, gain.upper).labelled(signed(gain.estimate))

@@ -3,9 +3,11 @@
 #![deny(missing_docs)]
 
 mod average;
+mod foot;
 mod gains;
 mod groups;
 mod lines;
+mod observed;
 mod overlap;
 mod owner;
 mod page;
@@ -46,10 +48,15 @@ const OPEN: Style = Style::solid(Colour::GREY).faint(0.3);
 /// More levels than this do not fit side by side.
 const MOST_LEVELS: usize = 4;
 
-/// The pictures that apply to a review, in reading order: where the rule divides people and where it may; what the proposal gains;
-/// how probable each option was; what each option is estimated to do.
+/// The pictures that apply to a review, in reading order: where the rule divides people and where it may; what was observed; what the
+/// proposal gains; how probable each option was; what each option is estimated to do.
 pub fn pictures(base: &EvidenceBase<'_>, review: &Review) -> Vec<Picture> {
-    let mut pictures = vec![division(base, review)];
+    let division = division(base, review);
+    let has_data = division.name == "decision-boundary" && base.document.features().len() == 1;
+    let mut pictures = vec![division];
+    if !has_data {
+        pictures.extend(observed::picture(base));
+    }
     pictures.extend(review.judgement.proposal.as_ref().map(|proposal| gains::picture(base.document, proposal)));
     pictures.extend(overlap::picture(base.document, review));
     pictures.push(average::picture(base));

@@ -1,26 +1,22 @@
 //! One number, or one number at each level of something else: every option's estimated outcome along it, the cuts in force and
 //! proposed, and where the data allow them.
 
-use rarely_core::{Context, Parameters, Thresholds};
+use rarely_core::{Context, Interval, Parameters, Thresholds};
 use rarely_policy::{PolicyDocument, WrittenRule};
 use rarely_review::{EvidenceBase, PairBoundary, Review};
 
-use crate::owner::{axis, of_outcome, outcome, with_unit};
+use crate::foot::{Foot, rectangle, runs};
+use crate::observed::{self, CASES, FeatureBands, POINTS};
+use crate::owner::{axis, of_outcome, outcome, with_unit, within_range};
 use crate::stretch::{Stretch, along, where_holds};
 use crate::{IN_FORCE, OPEN, PROPOSED, Picture};
-use rarely_plot::style_of_arm;
-use rarely_plot::vertical_ticks;
-use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
+use rarely_plot::{Axis, Dash, Figure, Legend, Mark, Panel, Style, style_of_arm};
 
 const STEPS: u32 = 80;
-/// Beyond this many heights of the lines a band is off the picture.
-const TALLEST: f64 = 2.0;
-/// Height of a strip and of the gap above it, as shares of the height of the lines.
-const STRIP: (f64, f64) = (0.075, 0.025);
 /// More cuts than this are not labelled one by one.
 const MOST_LABELS: usize = 6;
-/// About how many pixels the lines have.
-const LINES_HEIGHT: f64 = 230.0;
+/// Bins of the density of people.
+const PEOPLE_BINS: usize = 40;
 
 /// Contexts along one coordinate.
 struct Slice {
@@ -34,11 +30,18 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review, numeric: usize, 
     let document = base.document;
     let feature = &document.features()[numeric];
     let slices = slices(document, numeric, levels);
-    let height = heights(base, &slices);
+    let bands = FeatureBands::of(document, numeric);
+    let height = heights(base, &slices, &bands);
     let panels: Vec<Panel> =
-        slices.iter().map(|slice| Scene { base, review, numeric, slice, height }.panel()).collect();
-    let open = "grey: cuts that the data have not ruled out";
-    let open = if levels.is_none() { open } else { "grey: there the data leave more than one option open" };
+        slices.iter().map(|slice| Scene { base, review, numeric, slice, bands: &bands, height }.panel()).collect();
+    let (open, data) = if levels.is_none() {
+        ("grey: cuts that the data have not ruled out", format!(" {POINTS} {CASES}"))
+    } else {
+        (
+            "grey: there the data leave more than one option open",
+            " Dotted: there the option was never tried. Row below: how many people there are.".to_owned(),
+        )
+    };
     let strips = if review.judgement.proposal.is_some() {
         "Strips at the foot: who gets which option, now and as proposed."
     } else {
@@ -49,7 +52,7 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review, numeric: usize, 
         name: "decision-boundary",
         title: title.clone(),
         caption: format!(
-            "Lines: the estimated mean {} of each option, with the range that the data allow around it; {open}. {strips}",
+            "Lines: the estimated mean {} of each option, with the range that the data allow around it; {open}.{data} {strips}",
             document.outcome().column
         ),
         figure: Figure { title, columns: panels.len().min(2), panels, legend: Legend::LineEnds, note: None },
@@ -86,30 +89,29 @@ impl Slice {
     }
 }
 
-/// Share, estimate, low and high of one option's outcome.
-fn band(base: &EvidenceBase<'_>, slice: &Slice, option: usize) -> Vec<(f64, f64, f64, f64)> {
-    let shares = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
-    let ends = shares.map(|share| {
+/// Share, and the outcome of one option there, within the range of outcomes; also at the edges of the bands.
+fn band(base: &EvidenceBase<'_>, slice: &Slice, bands: &FeatureBands, option: usize) -> Vec<(f64, Interval)> {
+    let (low, high) = (bands.edges[0], bands.edges[bands.edges.len() - 1]);
+    let edges = bands.edges.iter().map(|edge| (edge - low) / (high - low));
+    let mut shares: Vec<f64> = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS)).chain(edges).collect();
+    shares.sort_by(f64::total_cmp);
+    let at = |share: f64| {
         let interval = of_outcome(base.document, base.region().arm_interval(&slice.at(share), option));
-        (share, interval.estimate, interval.lower, interval.upper)
-    });
-    ends.collect()
+        (share, within_range(base.document, interval))
+    };
+    shares.into_iter().map(at).collect()
 }
 
-/// The lowest and the highest outcome to show: the bands, unless they are many times as tall as the lines.
-fn heights(base: &EvidenceBase<'_>, slices: &[Slice]) -> (f64, f64) {
-    let none = (f64::INFINITY, f64::NEG_INFINITY);
-    let (mut lines, mut bands) = (none, none);
+/// The lowest and the highest outcome to show: the lines and what was observed, and as much of the bands around them as there is room for.
+fn heights(base: &EvidenceBase<'_>, slices: &[Slice], observed: &FeatureBands) -> (f64, f64) {
+    let (mut whole, mut ends) = if slices.len() == 1 { observed.heights(base) } else { (Vec::new(), Vec::new()) };
     for slice in slices {
-        for (_, estimate, lower, upper) in
-            (0..base.document.options().len()).flat_map(|option| band(base, slice, option))
-        {
-            lines = (lines.0.min(estimate), lines.1.max(estimate));
-            bands = (bands.0.min(lower), bands.1.max(upper));
+        for (_, found) in (0..base.document.options().len()).flat_map(|option| band(base, slice, observed, option)) {
+            whole.push(found.estimate);
+            ends.extend([found.lower, found.upper]);
         }
     }
-    let span = (lines.1 - lines.0).max(1e-9 * lines.1.abs()).max(1e-9);
-    (bands.0.max(lines.0 - TALLEST * span), bands.1.min(lines.1 + TALLEST * span))
+    observed::heights(base.document, &whole, &ends)
 }
 
 /// What one panel is drawn from.
@@ -118,6 +120,7 @@ struct Scene<'a> {
     review: &'a Review,
     numeric: usize,
     slice: &'a Slice,
+    bands: &'a FeatureBands,
     height: (f64, f64),
 }
 
@@ -125,42 +128,83 @@ impl Scene<'_> {
     fn panel(&self) -> Panel {
         let document = self.base.document;
         let feature = &document.features()[self.numeric];
-        let (low, high) = feature.range().unwrap_or((0.0, 1.0));
-        let span = self.height.1 - self.height.0;
-        let rules = self.rules();
-        let floor = self.height.0 - (STRIP.0 + STRIP.1) * span * rules.len() as f64 - STRIP.1 * span;
         let mut marks = Vec::new();
-        let mut y = Axis::linear(outcome(document)).between(floor, self.height.1);
-        let mut ticks = vertical_ticks(self.height, LINES_HEIGHT);
         for (from, to) in self.open() {
-            let outline = rectangle((from, to), (self.height.0, self.height.1));
+            let outline = rectangle((from, to), self.height);
             marks.push(Mark::Area { name: self.open_name().to_owned(), style: OPEN, outline });
         }
         for (option, name) in document.options().iter().enumerate() {
-            // Ends beyond the picture, or none, are cut off there.
-            let shown = |end: f64| end.clamp(floor - span, self.height.1 + span);
-            let points: Vec<(f64, f64, f64, f64)> = band(self.base, self.slice, option)
-                .into_iter()
-                .map(|(share, estimate, lower, upper)| {
-                    (low + share * (high - low), estimate, shown(lower), shown(upper))
-                })
-                .collect();
-            marks.push(Mark::banded(name, style_of_arm(option), &points));
+            marks.extend(self.line(option, name));
+        }
+        if self.is_alone() {
+            marks.extend((0..document.options().len()).map(|option| self.bands.points(self.base, option)));
         }
         marks.extend(self.cuts());
-        for (at, (name, rule)) in rules.into_iter().enumerate() {
-            let top = self.height.0 - span * (STRIP.1 + at as f64 * (STRIP.0 + STRIP.1));
-            marks.extend(self.strip(rule, (top - STRIP.0 * span, top)));
-            ticks.push((top - 0.5 * STRIP.0 * span, name.to_owned()));
+        let mut foot = Foot::below(self.height);
+        if self.is_alone() {
+            self.bands.rows(self.base, &mut foot);
+        } else {
+            foot.people((self.raw(0.0), self.raw(1.0)), &self.people());
         }
-        y.ticks = Some(ticks);
+        for (name, rule) in self.rules() {
+            let ends = foot.row(name.to_owned());
+            marks.extend(self.strip(rule, ends));
+        }
+        let mut y = Axis::linear(outcome(document)).between(foot.floor(), self.height.1);
+        marks.extend(foot.marks);
+        y.ticks = Some(foot.ticks);
         Panel {
             title: self.slice.title.clone(),
-            x: Axis::linear(axis(feature)).between(low, high),
+            x: Axis::linear(axis(feature)).between(self.raw(0.0), self.raw(1.0)),
             y,
             marks,
             ..Panel::default()
         }
+    }
+
+    /// The line of an option with its band: dotted where the option was never tried.
+    fn line(&self, option: usize, name: &str) -> Vec<Mark> {
+        let cases = self.bands.cases(self.base, option);
+        let points = band(self.base, self.slice, self.bands, option);
+        let tried = runs(&cases, |rows| rows > 0).into_iter().map(|run| (run, Dash::Solid));
+        let untried = runs(&cases, |rows| rows == 0).into_iter().map(|run| (run, Dash::Dotted));
+        let mut parts: Vec<((usize, usize), Dash)> = untried.chain(tried).collect();
+        parts.sort_by_key(|(run, _)| *run);
+        let last = parts.len();
+        let mark = |(at, (run, dash)): (usize, ((usize, usize), Dash))| {
+            let style = Style { dash, ..style_of_arm(option) };
+            Mark::banded(if at + 1 == last { name } else { "" }, style, &self.part(&points, run))
+        };
+        parts.into_iter().enumerate().map(mark).collect()
+    }
+
+    /// The part of a line between the edges of two bands, inside the picture.
+    fn part(&self, points: &[(f64, Interval)], (from, to): (usize, usize)) -> Vec<(f64, f64, f64, f64)> {
+        let (low, high) = (self.bands.edges[from], self.bands.edges[to]);
+        let hair = 1e-9 * (self.raw(1.0) - self.raw(0.0));
+        let shown = |end: f64| end.clamp(self.height.0, self.height.1);
+        let point = |&(share, found): &(f64, Interval)| {
+            let x = self.raw(share);
+            let estimate =
+                if (self.height.0..=self.height.1).contains(&found.estimate) { found.estimate } else { f64::NAN };
+            (low - hair <= x && x <= high + hair).then(|| (x, estimate, shown(found.lower), shown(found.upper)))
+        };
+        points.iter().filter_map(point).collect()
+    }
+
+    /// The people of the slice, in bins.
+    fn people(&self) -> Vec<f64> {
+        let d = self.base.document.shape().dimension();
+        let mut counts = vec![0.0; PEOPLE_BINS];
+        let others = |person: &[f64]| {
+            person.iter().zip(&self.slice.base).enumerate().all(|(at, (a, b))| at == self.slice.coordinate || a == b)
+        };
+        for person in self.base.people.chunks_exact(d).filter(|person| others(person)) {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let bin = (PEOPLE_BINS as f64 * person[self.slice.coordinate]) as usize;
+            counts[bin.min(PEOPLE_BINS - 1)] += 1.0;
+        }
+        counts
     }
 
     /// The rules to show, by name.
@@ -263,10 +307,6 @@ impl Scene<'_> {
         };
         stretches.iter().map(area).collect()
     }
-}
-
-fn rectangle((left, right): (f64, f64), (low, high): (f64, f64)) -> Vec<(f64, f64)> {
-    vec![(left, low), (right, low), (right, high), (left, high)]
 }
 
 /// Stretches that overlap as one, so that none is shaded twice.

@@ -23,8 +23,9 @@ pub(super) fn picture(document: &PolicyDocument, review: &Review) -> Option<Pict
     }
     let left_out = counted.len().saturating_sub(MOST_OPTIONS);
     let minimum = document.log_columns().minimum_propensity;
-    let shown = counted.iter().take(MOST_OPTIONS).enumerate();
-    let panels: Vec<Panel> = shown.map(|(at, found)| panel(at, found, minimum)).collect();
+    let option = |found: &PropensityCheck| document.options().iter().position(|option| *option == found.option);
+    let shown = counted.iter().take(MOST_OPTIONS);
+    let panels: Vec<Panel> = shown.map(|found| panel(option(found).unwrap_or(0), found, minimum)).collect();
     let title = "How probable each option was".to_owned();
     let line = if minimum.is_some() { " Dashed: the declared minimum." } else { "" };
     let rest = if left_out == 0 { String::new() } else { format!(" The last {left_out} options are left out.") };
@@ -42,7 +43,7 @@ pub(super) fn picture(document: &PolicyDocument, review: &Review) -> Option<Pict
 fn panel(option: usize, found: &PropensityCheck, minimum: Option<f64>) -> Panel {
     let of = |counts: &[u64], bin: usize| counts.get(bin).copied().unwrap_or(0) as f64;
     let heights = (0..PROPENSITY_BINS).map(|bin| vec![of(&found.bins.given, bin), of(&found.bins.others, bin)]);
-    let bins = StackedBins { range: (0.0, 1.0), heights: heights.collect() };
+    let bins = StackedBins::within((0.0, 1.0), heights.collect());
     let series = [
         (format!("got {}", found.option), style_of_arm(option).faint(0.65)),
         ("got another option".to_owned(), Style::solid(Colour::GREY).faint(0.4)),

@@ -31,6 +31,22 @@ pub(super) fn of_outcome(document: &PolicyDocument, interval: Interval) -> Inter
     Interval { estimate: sign * interval.estimate, lower: ends[0].min(ends[1]), upper: ends[0].max(ends[1]) }
 }
 
+/// The lowest and the highest outcome that a picture can show: those of the declared range, less the costs of options where they have
+/// some. `None` if no range is declared.
+pub(super) fn outcome_range(document: &PolicyDocument) -> Option<(f64, f64)> {
+    let (low, high) = document.outcome().range?;
+    let shifts = document.limits().costs().iter().map(|cost| document.outcome_sign() * cost);
+    let (least, most) = shifts.fold((0.0_f64, 0.0_f64), |(least, most), shift| (least.min(shift), most.max(shift)));
+    Some((low - most, high - least))
+}
+
+/// An interval, cut off where outcomes end.
+pub(super) fn within_range(document: &PolicyDocument, interval: Interval) -> Interval {
+    let (low, high) = outcome_range(document).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let inside = |end: f64| end.clamp(low, high);
+    Interval { estimate: interval.estimate, lower: inside(interval.lower), upper: inside(interval.upper) }
+}
+
 /// What a rule gives to each of the people.
 pub(super) fn given(base: &EvidenceBase<'_>, rule: &WrittenRule) -> Vec<Arm> {
     Decide::new(rule.parameters(base.document)).choose_many(base.contexts()).expect("checked with the base")

@@ -57,22 +57,21 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn verdict(&mut self) {
-        let (cases, found) = (&self.findings.cases, &self.findings.verdict);
+        let (cases, found, lead) = (&self.findings.cases, &self.findings.verdict, &self.findings.lead);
+        let facts: Vec<(String, String)> =
+            lead.facts.iter().map(|fact| (fact.name.to_owned(), fact.value.replace(" %", "\u{a0}%"))).collect();
+        self.page.lead((tone(found.verdict), lead.headline), &facts, &lead.sentence);
         let people = cases.people_sentence.as_ref().map_or_else(String::new, |sentence| format!(" {sentence}"));
-        self.page.heading("The answer").paragraph(&format!(
-            "The question: should the rule in force be kept or changed? The log has {}.{people}",
-            cases.summary
-        ));
         let gain = self.findings.proposal.as_ref().map_or_else(String::new, |found| format!(" {}", found.sentence));
-        let sentence = format!("{}{gain}", found.sentence);
-        self.page.table(
-            &["verdict", "in short"],
-            [vec![PageCell::Badge(tone(found.verdict), found.verdict.name().to_owned()), PageCell::Text(sentence)]],
-        );
+        self.page
+            .heading("The answer")
+            .paragraph(&format!("{}{gain}", found.sentence))
+            .paragraph(&format!("The log has {}.{people}", cases.summary));
         if let Some(sentence) = &found.keeping_sentence {
             self.page.paragraph(sentence);
         }
         self.page.paragraph("The rule in force:").list(self.findings.rule.lines.clone());
+        self.pictures(&["decision-boundary", "score-distribution", "option-shares", "observed-outcomes"]);
     }
 
     fn evidence(&mut self) {
@@ -83,11 +82,10 @@ impl Report<'_> {
         }
         self.page.paragraph(
             "Between each two options the rule has a boundary: on one side a person gets the first, on the other side the second. A boundary is \
-             plausible if the data have not ruled it out. Degrees say how far it would have to be turned to become plausible.",
+             plausible if the data have not ruled it out.",
         );
         self.page.list(standing.boundaries.iter().map(|boundary| boundary.sentence.clone()));
         self.page.paragraph(&standing.excluded.sentence);
-        self.pictures(&["decision-boundary", "score-distribution", "option-shares"]);
     }
 
     fn candidates(&mut self) {
@@ -101,8 +99,8 @@ impl Report<'_> {
             vec![
                 PageCell::Text(name.clone()),
                 PageCell::Number(changed.clone()),
-                PageCell::Number(together(gain)),
-                PageCell::Number(together(plain)),
+                PageCell::Number(gain.clone()),
+                PageCell::Number(plain.clone()),
                 PageCell::Text(evidence.clone()),
             ]
         });
@@ -131,7 +129,7 @@ impl Report<'_> {
         self.page.heading("What rules are worth by propensities").paragraph(&found.sentence);
         let (known, refused): (Vec<_>, Vec<_>) = found.rules.iter().partition(|rule| rule.value.is_some());
         let rows = known.iter().map(|rule| {
-            let numbers = rule.cells.iter().skip(1).map(|cell| PageCell::Number(together(cell)));
+            let numbers = rule.cells.iter().skip(1).map(|cell| PageCell::Number(cell.clone()));
             let name = format!("{}: {}", rule.name, rule.rule.lines.join(", "));
             std::iter::once(PageCell::Text(name)).chain(numbers).collect::<Vec<PageCell>>()
         });
@@ -179,11 +177,11 @@ impl Report<'_> {
         self.page.heading("Who changes").paragraph(&format!("{} {}", impact.sentence, impact.meaning));
         let rows = impact.bands.iter().map(|band| {
             vec![
-                PageCell::Text(together(&band.band)),
+                PageCell::Line(band.band.clone()),
                 PageCell::Number(count(band.people)),
                 PageCell::Number(band.changed_share.clone()),
                 PageCell::Text(band.moves.iter().map(|moved| together(moved)).collect::<Vec<_>>().join(", ")),
-                PageCell::Number(together(&band.gain_text)),
+                PageCell::Number(band.gain_text.clone()),
                 PageCell::Number(band.untried_share.clone()),
             ]
         });
@@ -222,8 +220,8 @@ impl Report<'_> {
 
     fn thin(&mut self, places: &[ThinSupport]) {
         let row = |thin: &ThinSupport| {
-            let cells = [thin.option.clone(), together(&thin.band), count(thin.rows), count(thin.tried)];
-            cells.map(PageCell::Text).to_vec()
+            let cells = [thin.option.clone(), thin.band.clone(), count(thin.rows), count(thin.tried)];
+            cells.map(PageCell::Line).to_vec()
         };
         let rows: Vec<Vec<PageCell>> = places.iter().map(row).collect();
         let header = ["option", "band", "cases in the band", "with this option"];

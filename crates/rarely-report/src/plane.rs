@@ -8,12 +8,13 @@ use rarely_review::{EvidenceBase, Review};
 use crate::owner::axis;
 use crate::stretch::where_holds;
 use crate::{IN_FORCE, OPEN, PROPOSED, Picture};
-use rarely_plot::{Axis, Figure, Legend, Mark, Panel};
-use rarely_plot::{Style, style_of_arm};
+use rarely_plot::{Axis, Colour, Figure, Legend, Mark, Panel, Point, Style, style_of_arm};
 
 /// Columns of the part that the data leave open, and looks up and down in each.
 const COLUMNS: u32 = 120;
 const LOOKS: u32 = 40;
+/// People who are drawn.
+const DOTS: usize = 300;
 
 /// A place in the plane, both coordinates in `[0, 1]`.
 type Place = (f64, f64);
@@ -42,6 +43,7 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Picture {
         style: dark,
         outline: outline(part),
     }));
+    marks.push(people(base, &raw));
     let mut draw = |name: &str, style: Style, policy: &Parameters| {
         for (at, ends) in boundaries(policy).into_iter().enumerate() {
             marks.push(Mark::line(if at == 0 { name } else { "" }, style, outline(&ends)));
@@ -64,11 +66,20 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Picture {
     Picture {
         name: "decision-boundary",
         caption: format!(
-            "Colours: the option that the rule in force gives. Dashed line: where it changes{proposed}. {leaves}"
+            "Colours: the option that the rule in force gives. Dots: a sample of the people. Dashed line: where the option changes{proposed}. {leaves}"
         ),
         figure: Figure { title: title.clone(), columns: 1, panels: vec![panel], legend: Legend::Below, note: None },
         title,
     }
+}
+
+/// Some of the people, as dots.
+fn people(base: &EvidenceBase<'_>, raw: impl Fn(Place) -> (f64, f64)) -> Mark {
+    let count = base.people.len() / 3;
+    let shown = base.people.chunks_exact(3).step_by(count.div_ceil(DOTS).max(1));
+    let points = shown.map(|person| raw((person[1], person[2]))).map(|(x, y)| Point::new(x, y));
+    let style = Style::solid(Colour::BLACK).wide(0.6).faint(0.45);
+    Mark::Points { name: "people".to_owned(), style, points: points.collect() }
 }
 
 fn value(feature: &Feature, share: f64) -> f64 {

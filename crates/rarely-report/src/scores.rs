@@ -199,5 +199,5 @@ fn stacked(scores: &[f64], given: &[Arm], range: (f64, f64), options: usize) -> 
         let bin = (BINS as f64 * (score - range.0) / (range.1 - range.0)) as usize;
         heights[bin.min(BINS - 1)][option.index()] += each;
     }
-    StackedBins { range, heights }
+    StackedBins::within(range, heights)
 }

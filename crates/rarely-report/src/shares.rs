@@ -23,7 +23,7 @@ pub(super) fn picture(base: &EvidenceBase<'_>) -> Picture {
     }
     let series = [
         ("given by the rule in force", Style::solid(Colour::BLACK).faint(0.75)),
-        ("best by the estimate", Style::solid(Colour::INDIGO)),
+        ("best by the estimate", Style::solid(Colour::WINE)),
         ("plausible", Style::solid(Colour::SHADE)),
     ];
     let marks = series.iter().enumerate().map(|(at, (name, style))| {

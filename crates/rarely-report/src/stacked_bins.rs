@@ -1,14 +1,21 @@
 //! Counts in bins, stacked by series.
 
-/// Bins of equal width, with the heights of several series on top of each other.
+/// Bins, with the heights of several series on top of each other.
 pub(crate) struct StackedBins {
-    /// Where the first bin starts and the last ends.
-    pub(crate) range: (f64, f64),
+    /// Where each bin starts, and where the last ends.
+    pub(crate) edges: Vec<f64>,
     /// Bin by bin, and in it series by series.
     pub(crate) heights: Vec<Vec<f64>>,
 }
 
 impl StackedBins {
+    /// Bins of equal width between two ends.
+    pub(crate) fn within((low, high): (f64, f64), heights: Vec<Vec<f64>>) -> Self {
+        let bins = heights.len();
+        let edge = |bin: usize| low + (high - low) * bin as f64 / bins as f64;
+        Self { edges: (0..=bins).map(edge).collect(), heights }
+    }
+
     /// The height of the highest stack.
     pub(crate) fn highest(&self) -> f64 {
         self.heights.iter().map(|bin| bin.iter().sum::<f64>()).fold(0.0, f64::max)
@@ -17,7 +24,7 @@ impl StackedBins {
     /// The part of the stack that belongs to a series: one outline for each stretch of bins that have some.
     pub(crate) fn outlines(&self, series: usize) -> Vec<Vec<(f64, f64)>> {
         let bins = self.heights.len();
-        let edge = |bin: usize| self.range.0 + (self.range.1 - self.range.0) * bin as f64 / bins as f64;
+        let edge = |bin: usize| self.edges[bin];
         let mut outlines = Vec::new();
         let mut bin = 0;
         while bin < bins {

@@ -130,8 +130,9 @@ impl Bands {
         self.each(context, |band| people[band] += 1);
     }
 
+    /// Calls `take` with every band that a person is in.
     #[inline]
-    fn each(&self, context: &[f64], mut take: impl FnMut(usize)) {
+    pub(crate) fn each(&self, context: &[f64], mut take: impl FnMut(usize)) {
         for cells in &self.numeric {
             cells.each(&context[cells.coordinates.clone()], &mut take);
         }

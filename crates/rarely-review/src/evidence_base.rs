@@ -56,6 +56,17 @@ pub struct EvidenceBase<'a> {
     scarce: Vec<usize>,
     digest: Digest,
     rate: Option<LogRate>,
+    /// What was observed of each option in each band, and then in all; nothing for statistics without a log.
+    observed: Vec<Vec<ObservedBand>>,
+}
+
+/// What a log holds of an option in a band.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ObservedBand {
+    /// Rows of the option in the band.
+    pub rows: u64,
+    /// Their mean reward, with the ends of its interval; `None` if there are no rows, or their outcomes were not kept.
+    pub mean: Option<Interval>,
 }
 
 /// The part of a log that confirms.
@@ -93,7 +104,7 @@ impl<'a> EvidenceBase<'a> {
         let Some(confirming) = tally.confirming() else {
             let base = Self::undivided(document, statistics, people, estimated_noise(&totals))?;
             let sides = side_regressions(&base, tally)?;
-            return Ok(Self { rate: tally.rate(), sides, ..base });
+            return Ok(Self { rate: tally.rate(), observed: tally.observed(), sides, ..base });
         };
         let proposing = tally.proposing();
         let rows: Vec<u64> = proposing.iter().map(Moments::rows).collect();
@@ -121,6 +132,7 @@ impl<'a> EvidenceBase<'a> {
         base.sides = side_regressions(&base, tally)?;
         base.digest = tally.digest().unwrap_or(base.digest);
         base.rate = tally.rate();
+        base.observed = tally.observed();
         Ok(base)
     }
 
@@ -166,6 +178,7 @@ impl<'a> EvidenceBase<'a> {
             scarce: (0..rows.len()).filter(|&option| rows[option] < rows_needed(document)).collect(),
             digest,
             rate: None,
+            observed: Vec::new(),
             people,
         })
     }
@@ -224,6 +237,28 @@ impl<'a> EvidenceBase<'a> {
     /// The test of an option's straight line, which allows for clusters and weights.
     pub(crate) fn curvature(&self, sums: &Moments) -> Result<Curvature, NoCurvature> {
         sums.curvature().map(|found| self.known_design_effect().of_curvature(found))
+    }
+
+    /// What was observed of an option in a band of [`Bands::of`](crate::Bands::of), with intervals that allow for clusters and weights. Every
+    /// row counts once, whatever its weight.
+    pub fn observed(&self, option: usize, band: usize) -> ObservedBand {
+        self.widened(self.observed.get(option).and_then(|bands| bands.get(band)))
+    }
+
+    /// The same of all rows of an option.
+    pub fn observed_overall(&self, option: usize) -> ObservedBand {
+        self.widened(self.observed.get(option).and_then(|bands| bands.last()))
+    }
+
+    fn widened(&self, found: Option<&ObservedBand>) -> ObservedBand {
+        let found = found.copied().unwrap_or(ObservedBand { rows: 0, mean: None });
+        let root = self.known_design_effect().factor.sqrt();
+        let wider = |Interval { estimate, lower, upper }: Interval| Interval {
+            estimate,
+            lower: estimate - root * (estimate - lower),
+            upper: estimate + root * (upper - estimate),
+        };
+        ObservedBand { mean: found.mean.map(wider), ..found }
     }
 
     /// The days that so many further cases take.

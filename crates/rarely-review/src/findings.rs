@@ -5,6 +5,7 @@
 //!
 //! | file | statements |
 //! |---|---|
+//! | `lead` | what a reader of one screen needs |
 //! | `cases` | how many rows and people |
 //! | `verdict` | keep, change or cannot tell; the cause and the reasons |
 //! | `boundaries` | where the rule in force stands |
@@ -36,6 +37,7 @@ mod groups;
 mod guardrails;
 mod impact;
 mod json;
+mod lead;
 pub mod numbers;
 mod off_policy;
 mod propensities;
@@ -63,6 +65,7 @@ pub use groups::{GroupFinding, GroupsFinding, GroupsJson};
 pub use guardrails::GuardrailFinding;
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
+pub use lead::{LeadFact, LeadFinding};
 pub use off_policy::{OffPolicyFinding, RuleValueFinding};
 pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
 pub use units::{gain_unit, running_unit};
@@ -79,6 +82,8 @@ pub struct Findings {
     pub gain_unit: String,
     /// The probability that any interval misses the truth.
     pub error_probability: f64,
+    /// What a reader of one screen needs.
+    pub lead: LeadFinding,
     /// The cases that it rests on.
     pub cases: CasesFinding,
     /// Keep, change, or cannot tell.
@@ -111,17 +116,23 @@ impl Findings {
     /// What a review of a document's rule says.
     pub fn new(document: &PolicyDocument, review: &Review) -> Self {
         let judgement = &review.judgement;
+        let unit = gain_unit(document);
+        let verdict = VerdictFinding::new(document, judgement);
+        let rule = RuleFinding::new(document, document.rule());
+        let candidates = CandidatesFinding::new(document, judgement);
+        let proposal = judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal));
         Self {
             policy: document.policy().to_owned(),
             outcome: document.outcome().column.clone(),
-            gain_unit: gain_unit(document),
+            lead: LeadFinding::new(&unit, (&verdict, &rule), proposal.as_ref(), &candidates),
+            gain_unit: unit,
             error_probability: document.evidence().error_probability,
             cases: CasesFinding::new(document, review),
-            verdict: VerdictFinding::new(document, judgement),
-            rule: RuleFinding::new(document, document.rule()),
+            verdict,
+            rule,
             standing: StandingFinding::new(document, &judgement.standing),
-            candidates: CandidatesFinding::new(document, judgement),
-            proposal: judgement.proposal.as_ref().map(|proposal| ProposalFinding::new(document, proposal)),
+            candidates,
+            proposal,
             fairness: FairnessFinding::new(document, review),
             off_policy: OffPolicyFinding::new(document, review),
             gaps: GapsFinding::new(document, &review.gaps),

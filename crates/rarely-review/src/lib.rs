@@ -36,7 +36,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `moments`, `stretch_sums`, `bands`, `people_sample`, `jump` | what a log is streamed into: sums that add |
+//! | `moments`, `stretch_sums`, `bands`, `band_outcomes`, `people_sample`, `jump` | what a log is streamed into: sums that add |
 //! | `tally`, `tally_row`, `row_set` | all of them together; a saved state; a row, and the identity of all rows |
 //! | `time_marks` | sums at a few rounds of a log in time order, where sharp sets start afresh |
 //! | `sql` | the same sums, computed by the engine that has the log |
@@ -63,6 +63,7 @@
 //! over a log, the rows next to the cuts.
 #![deny(missing_docs)]
 
+mod band_outcomes;
 mod bands;
 mod bottom_k;
 mod candidate_gain;
@@ -123,7 +124,7 @@ pub use curvature::{Curvature, NoCurvature, Term};
 pub use demotion::Demotion;
 pub use design_effect::DesignEffect;
 pub use error::{OnlyReviewed, ReviewError};
-pub use evidence_base::EvidenceBase;
+pub use evidence_base::{EvidenceBase, ObservedBand};
 pub use exploration_forecast::ExplorationForecast;
 pub use fairness::LevelImpact;
 pub use findings::{Findings, GroupsFinding, GroupsJson, ReviewJson};

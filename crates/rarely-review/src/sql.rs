@@ -60,7 +60,7 @@ use first_scan::FirstScan;
 /// The columns of every result.
 pub const RESULT_COLUMNS: [&str; 5] = ["kind", "option", "part", "position", "numbers"];
 /// The version of statements and results.
-const SUMS_FORMAT: u32 = 1;
+const SUMS_FORMAT: u32 = 2;
 
 /// A log in an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

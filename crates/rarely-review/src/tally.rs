@@ -1,6 +1,8 @@
 //! The statistics of a log, as sums that add: read once in a stream, saved, merged with next month's.
 
 mod from_sums;
+mod merging;
+mod observed;
 mod saved;
 mod sharing;
 
@@ -9,6 +11,7 @@ use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::band_outcomes::BandOutcomes;
 use crate::bands::Bands;
 use crate::column_levels::ColumnLevels;
 use crate::fixed_point::RewardGrid;
@@ -57,6 +60,9 @@ pub struct Tally {
     looks: Vec<u64>,
     /// Rows by option and band.
     tried: Vec<Vec<u64>>,
+    /// Their outcomes; `None` if those of some rows are not known, because a state from before they were kept is among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outcomes: Option<BandOutcomes>,
     /// The propensities, where the document declares some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     propensities: Option<PropensitySums>,
@@ -109,6 +115,7 @@ impl Tally {
             looks: Vec::new(),
             divides: false,
             tried: vec![vec![0; bands.all().len()]; shape.arms()],
+            outcomes: Some(BandOutcomes::new(&reward_grids(document), bands.all().len())),
             propensities: PropensitySums::new(document),
             sample: PeopleSample::new(shape.dimension()),
             jumps,
@@ -141,6 +148,9 @@ impl Tally {
         self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
             bands.count(context, &mut self.tried[arm.index()]);
+            if let Some(outcomes) = &mut self.outcomes {
+                outcomes.add(bands, context, arm.index(), reward);
+            }
         }
         let z = self.running.as_ref().map(|running| running.at(context));
         if let (Some(jumps), Some(z)) = (&mut self.jumps, z) {
@@ -215,6 +225,9 @@ impl Tally {
     pub fn correct_earlier(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
         self.time_marks.correct(marks, arm, context, (old_reward, new_reward));
         self.options[arm.index()].correct(context, old_reward, new_reward);
+        if let (Some(outcomes), Some(bands)) = (&mut self.outcomes, &self.bands) {
+            outcomes.correct(bands, context, arm.index(), old_reward, new_reward);
+        }
         self.rows = None;
     }
 
@@ -233,18 +246,6 @@ impl Tally {
         self.running = running;
     }
 
-    /// Checks that no log is included twice.
-    ///
-    /// # Errors
-    /// [`TallyError::Twice`] if one is.
-    pub fn check_sources(&self) -> Result<(), TallyError> {
-        let twice = |at: &usize| self.sources[*at].rows > 0 && self.sources[..*at].contains(&self.sources[*at]);
-        match (0..self.sources.len()).find(twice) {
-            Some(at) => Err(TallyError::Twice { rows: self.sources[at].rows }),
-            None => Ok(()),
-        }
-    }
-
     /// Checks that keys tell rows apart, as far as the sample shows: rows with the same key have the same priority.
     ///
     /// # Errors
@@ -260,64 +261,6 @@ impl Tally {
     /// Counts rows that could not be used.
     pub fn reject(&mut self, rows: u64) {
         self.rejected += rows;
-    }
-
-    /// Adds another log's sums, of the same document.
-    ///
-    /// # Errors
-    /// [`TallyError`] if they are of another document, or a log is in both.
-    pub fn merge(&mut self, other: &Self) -> Result<(), TallyError> {
-        if self.fingerprint != other.fingerprint
-            || self.options.len() != other.options.len()
-            || self.tried[0].len() != other.tried[0].len()
-        {
-            return Err(TallyError::Document);
-        }
-        if let Some(twice) = other.sources.iter().find(|source| source.rows > 0 && self.sources.contains(source)) {
-            return Err(TallyError::Twice { rows: twice.rows });
-        }
-        self.sources.extend(&other.sources);
-        if self.is_timed {
-            self.stretches.join(other.stretches.clone());
-        } else {
-            self.stretches.append(&other.stretches);
-        }
-        self.times = [self.times, other.times].into_iter().sum();
-        self.time_marks.append(&other.time_marks);
-        self.row_set.merge(other.row_set);
-        if self.looks.is_empty() {
-            self.looks.clone_from(&other.looks);
-        }
-        for (mine, theirs) in self.options.iter_mut().zip(&other.options) {
-            mine.merge(theirs).map_err(|_| TallyError::Document)?;
-        }
-        for (mine, theirs) in self.tried.iter_mut().flatten().zip(other.tried.iter().flatten()) {
-            *mine += theirs;
-        }
-        if let (Some(mine), Some(theirs)) = (&mut self.propensities, &other.propensities) {
-            mine.merge(theirs);
-        }
-        for (mine, theirs) in self.guardrails.iter_mut().zip(&other.guardrails) {
-            mine.merge(theirs);
-        }
-        for (mine, theirs) in self.levels.iter_mut().zip(&other.levels) {
-            mine.merge(theirs, &self.options);
-        }
-        self.rejected += other.rejected;
-        self.sample.merge(&other.sample);
-        // If the two are about different rules, neither covers the whole log.
-        self.jumps = match (self.jumps.take(), &other.jumps) {
-            (Some(mut mine), Some(theirs)) => mine.merge(theirs).is_ok().then_some(mine),
-            _ => None,
-        };
-        self.rows = match (self.rows.take(), &other.rows) {
-            (Some(mut mine), Some(theirs)) if self.running == other.running => {
-                mine.merge(theirs);
-                Some(mine)
-            }
-            _ => None,
-        };
-        Ok(())
     }
 
     /// Rows that were used.

@@ -90,7 +90,7 @@ impl PersonData<'_> {
                 Coefficient::Levels(levels) => {
                     let level = match self.field(column) {
                         Some(RecordField::Text(text)) => text.clone(),
-                        Some(RecordField::Number(number)) => short(*number),
+                        Some(RecordField::Number(number)) => number.to_string(),
                         None => continue,
                     };
                     let adds = levels.get(&level).copied().unwrap_or(0.0);

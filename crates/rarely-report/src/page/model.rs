@@ -5,7 +5,7 @@ use rarely_review::Check;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{ASSUMPTIONS_MEANING, AssumptionFinding, CheckFinding};
 
-use super::{Report, together};
+use super::Report;
 
 impl Report<'_> {
     pub(super) fn checks(&mut self) {
@@ -94,6 +94,6 @@ fn row(found: &CheckFinding) -> Vec<PageCell> {
         (None, Some(note)) => (Tone::Fair, note),
         (None, None) => (Tone::Good, "fine"),
     };
-    let cells = found.cells.iter().map(|cell| PageCell::Text(together(cell)));
+    let cells = found.cells.iter().map(|cell| PageCell::Line(cell.clone()));
     cells.chain([PageCell::Badge(tone, word.to_owned())]).collect()
 }

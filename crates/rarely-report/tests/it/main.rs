@@ -1,4 +1,5 @@
 //! What a review looks like.
 
 mod pictures;
+mod shown_data;
 mod text;

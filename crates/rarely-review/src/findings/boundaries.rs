@@ -103,17 +103,32 @@ impl BoundaryFinding {
     }
 }
 
-/// `watch / treat at 140 mmHg: implausible, 1.2° from the nearest plausible boundary. The data allow a cut …`
+/// `watch / treat at 140 mmHg: implausible, 12.4 mmHg from the nearest plausible cut. The data allow a cut …`
 fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str) -> String {
     let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with_unit(&number(at, 5), unit)));
     let state = match (pair.plausible, pair.told_apart) {
         (true, true) => "plausible".to_owned(),
         (true, false) => "plausible, and so is any other".to_owned(),
-        (false, _) => format!("implausible, {:.1}° from the nearest plausible boundary", pair.angle_degrees),
+        (false, _) => match pair.threshold.zip(pair.interval).and_then(|(at, allowed)| distance(at, allowed)) {
+            Some(away) => format!("implausible, {} from the nearest plausible cut", with_unit(&number(away, 3), unit)),
+            None => "implausible".to_owned(),
+        },
     };
     let allowed =
         pair.interval.as_ref().map_or_else(String::new, |allowed| format!(" {}", allowed_cuts(allowed, unit)));
     format!("{first} / {second}{at}: {state}.{allowed}")
+}
+
+/// How far a cut is from the nearest one that the data allow; `None` if they allow none, or this one.
+fn distance(at: f64, allowed: Thresholds) -> Option<f64> {
+    let away = match allowed {
+        Thresholds::Between { low, high } => (low - at).max(at - high),
+        Thresholds::AtMost { high } => at - high,
+        Thresholds::AtLeast { low } => low - at,
+        Thresholds::Outside { low, high } => (at - low).min(high - at),
+        Thresholds::Everything | Thresholds::Nothing => return None,
+    };
+    (away > 0.0).then_some(away)
 }
 
 /// `The data allow a cut between 128.3 and 131.7 mmHg.`

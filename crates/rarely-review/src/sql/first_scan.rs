@@ -4,7 +4,7 @@
 use rarely_policy::{FeatureKind, PolicyDocument};
 
 use super::checked_rows::{CheckedRows, Part, by_arm, select};
-use super::layout::{LevelOf, SumTerm, SumsLayout, Variable};
+use super::layout::{BandOf, LevelOf, SumTerm, SumsLayout, Variable};
 use super::template::{Branch, statement};
 use super::{Dialect, LogTable};
 use crate::bands::Bands;
@@ -266,17 +266,21 @@ impl<'a> FirstScan<'a> {
             Variable::Outcome => "y".to_owned(),
         };
         let is = |LevelOf { feature, level }: LevelOf| format!("level_{} = {level}", feature + 1);
+        let is_in = |BandOf { feature, band }: BandOf| format!("band_{} = {band}", feature + 1);
+        let sum_within = |when: &str, value: &str| format!("coalesce(sum(CASE WHEN {when} THEN {value} END), 0)");
+        let only = |when: &str, value: &str| format!("CASE WHEN {when} THEN {value} ELSE 0 END");
         let count = |when: &str| sql.text_of(&sql.count_where(when));
         match term {
             SumTerm::Rows => sql.text_of("count(*)"),
             SumTerm::Sum(variable) => sql.text_of(&format!("sum({})", name(variable))),
             SumTerm::Product(first, second) => sql.wide_sum(&format!("{} * {}", name(first), name(second))),
             SumTerm::Count(level) => count(&is(level)),
-            SumTerm::SumWithin(variable, level) => {
-                sql.text_of(&format!("coalesce(sum(CASE WHEN {} THEN {} END), 0)", is(level), name(variable)))
-            }
+            SumTerm::SumWithin(variable, level) => sql.text_of(&sum_within(&is(level), &name(variable))),
             SumTerm::CountBoth(first, second) => count(&format!("{} AND {}", is(first), is(second))),
-            SumTerm::InBand { feature, band } => count(&format!("band_{} = {band}", feature + 1)),
+            SumTerm::SquareWithin(level) => sql.wide_sum(&only(&is(level), "y * y")),
+            SumTerm::InBand(band) => count(&is_in(band)),
+            SumTerm::OutcomeInBand(band) => sql.text_of(&sum_within(&is_in(band), "y")),
+            SumTerm::SquareInBand(band) => sql.wide_sum(&only(&is_in(band), "y * y")),
         }
     }
 }

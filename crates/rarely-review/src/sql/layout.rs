@@ -43,11 +43,21 @@ pub(super) enum SumTerm {
     Count(LevelOf),
     SumWithin(Variable, LevelOf),
     CountBoth(LevelOf, LevelOf),
-    /// Rows in a band of a numeric feature, counted from the feature's first.
-    InBand {
-        feature: usize,
-        band: usize,
-    },
+    /// Squares of outcomes.
+    SquareWithin(LevelOf),
+    /// Rows in a band of a numeric feature …
+    InBand(BandOf),
+    /// … their outcomes …
+    OutcomeInBand(BandOf),
+    /// … and the squares of these.
+    SquareInBand(BandOf),
+}
+
+/// A band of a numeric feature, counted from the feature's first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BandOf {
+    pub(super) feature: usize,
+    pub(super) band: usize,
 }
 
 /// The sums of one option, part and period.
@@ -57,16 +67,19 @@ pub(super) struct SumsLayout {
     pub(super) terms: Vec<SumTerm>,
     /// For each number of the lower triangle of `Σvvᵀ`, by rows: the term that it is, and what the term is multiplied by.
     triangle: Vec<Option<(usize, i128)>>,
-    /// How each band's rows follow from the terms.
-    bands: Vec<BandRows>,
+    /// How each band's rows, the sum of their outcomes and that of the squares follow from the terms.
+    bands: Vec<[OfBand; 3]>,
 }
 
-/// The rows of a band.
+/// A sum over the rows of a band.
 #[derive(Debug, Clone)]
-enum BandRows {
-    Counted(usize),
-    /// All rows but those of these terms.
-    Others(Vec<usize>),
+enum OfBand {
+    Summed(usize),
+    /// That of all rows, less that of the other bands.
+    Rest {
+        all: usize,
+        others: Vec<usize>,
+    },
 }
 
 impl SumsLayout {
@@ -109,21 +122,31 @@ impl SumsLayout {
     }
 
     fn add_bands(&mut self, feature: usize, kind: &FeatureKind, bands: &Bands) {
+        let outcome = Variable::Outcome;
+        let all = [SumTerm::Rows, SumTerm::Sum(outcome), SumTerm::Product(outcome, outcome)].map(|all| self.place(all));
         let count = bands.all().iter().filter(|band| band.feature == feature).count();
-        match kind {
+        // The rest is the last of bands, and the first of levels.
+        let (rest, summed): (usize, Vec<[SumTerm; 3]>) = match kind {
             FeatureKind::Numeric { .. } => {
-                let counted: Vec<usize> =
-                    (0..count - 1).map(|band| self.place(SumTerm::InBand { feature, band })).collect();
-                self.bands.extend(counted.iter().map(|&term| BandRows::Counted(term)));
-                self.bands.push(BandRows::Others(counted));
+                let terms = |band: usize| {
+                    let band = BandOf { feature, band };
+                    [SumTerm::InBand(band), SumTerm::OutcomeInBand(band), SumTerm::SquareInBand(band)]
+                };
+                (count - 1, (0..count - 1).map(terms).collect())
             }
             FeatureKind::Levels(_) => {
-                let counted: Vec<usize> =
-                    (1..count).map(|level| self.place(SumTerm::Count(LevelOf { feature, level }))).collect();
-                self.bands.push(BandRows::Others(counted.clone()));
-                self.bands.extend(counted.into_iter().map(BandRows::Counted));
+                let terms = |level: usize| {
+                    let level = LevelOf { feature, level };
+                    [SumTerm::Count(level), SumTerm::SumWithin(outcome, level), SumTerm::SquareWithin(level)]
+                };
+                (0, (1..count).map(terms).collect())
             }
-        }
+        };
+        let summed: Vec<[usize; 3]> = summed.into_iter().map(|terms| terms.map(|term| self.place(term))).collect();
+        let others = |at: usize| OfBand::Rest { all: all[at], others: summed.iter().map(|terms| terms[at]).collect() };
+        let mut found: Vec<[OfBand; 3]> = summed.iter().map(|terms| terms.map(OfBand::Summed)).collect();
+        found.insert(rest, [others(0), others(1), others(2)]);
+        self.bands.extend(found);
     }
 
     /// The place of a term, which is added if it is new.
@@ -143,13 +166,19 @@ impl SumsLayout {
         self.triangle.iter().map(number).collect()
     }
 
-    /// The rows of every band from the terms' sums; `None` if they do not fit.
-    pub(super) fn bands(&self, sums: &[i128]) -> Option<Vec<u64>> {
-        let rows = |band: &BandRows| match band {
-            BandRows::Counted(term) => sums[*term],
-            BandRows::Others(terms) => terms.iter().fold(sums[0], |left, &term| left.saturating_sub(sums[term])),
+    /// The rows of every band, from the terms' sums, and the sums of their outcomes and of the squares; `None` if they do not fit.
+    pub(super) fn bands(&self, sums: &[i128]) -> Option<(Vec<u64>, Vec<(i128, i128)>)> {
+        let of_band = |found: &OfBand| match found {
+            OfBand::Summed(term) => sums[*term],
+            OfBand::Rest { all, others } => {
+                others.iter().fold(sums[*all], |left, &term| left.saturating_sub(sums[term]))
+            }
         };
-        self.bands.iter().map(|band| u64::try_from(rows(band)).ok()).collect()
+        let band = |[rows, outcomes, squares]: &[OfBand; 3]| {
+            let (rows, squares) = (u64::try_from(of_band(rows)).ok()?, of_band(squares));
+            (squares >= 0).then(|| (rows, (of_band(outcomes), squares)))
+        };
+        self.bands.iter().map(band).collect::<Option<Vec<_>>>().map(|bands| bands.into_iter().unzip())
     }
 }
 

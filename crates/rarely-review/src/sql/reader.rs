@@ -155,10 +155,10 @@ impl<'a> Reader<'a> {
             sums.push(read_sum(text, all_rows)?);
         }
         let (triangle, bands) = (self.layout.triangle(&sums), self.layout.bands(&sums));
-        let (triangle, bands) = triangle.zip(bands).ok_or("has sums that do not fit together")?;
+        let (triangle, (bands, band_outcomes)) = triangle.zip(bands).ok_or("has sums that do not fit together")?;
         let part = |like: &Moments| Some(PartSums { moments: like.of_sums(rows, triangle)?, outcomes });
         let part = part(&self.log.tally.options()[arm.index()]).ok_or("has sums that are not possible")?;
-        self.log.tally.add_part(arm, proposes, (first, last), part, (&bands, outside));
+        self.log.tally.add_part(arm, proposes, (first, last), part, (&bands, &band_outcomes, outside));
         Ok(())
     }
 

@@ -11,15 +11,15 @@ use crate::running_variable::RunningVariable;
 use crate::stretch_sums::PartSums;
 
 impl Tally {
-    /// Adds the sums of one option's rows in one part, between two moments, their counts by band, and how many of them are outside the span of
-    /// the running variable. Without times, the moments do not count.
+    /// Adds the sums of one option's rows in one part, between two moments, their counts and outcomes by band, and how many of them are outside the
+    /// span of the running variable. Without times, the moments do not count.
     pub(crate) fn add_part(
         &mut self,
         arm: Arm,
         proposing: bool,
         (first, last): (i64, i64),
         part: PartSums,
-        (bands, outside): (&[u64], u64),
+        (bands, outcomes, outside): (&[u64], &[(i128, i128)], u64),
     ) {
         let rows = part.moments.rows();
         let moments = if self.is_timed { (first, last) } else { (0, 0) };
@@ -30,6 +30,9 @@ impl Tally {
         self.stretches.add_part(moments, proposing, arm.index(), part, empty);
         for (tried, rows) in self.tried[arm.index()].iter_mut().zip(bands) {
             *tried += rows;
+        }
+        if let Some(sums) = &mut self.outcomes {
+            sums.add_sums(arm.index(), outcomes);
         }
         if let Some(jumps) = &mut self.jumps {
             jumps.add_outside(outside);

@@ -73,6 +73,7 @@ impl Tally {
             })
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
+            && self.outcomes.as_ref().is_none_or(|sums| sums.is_sound(self.options.len(), self.tried[0].len()))
             && self.time_marks.is_sound(&self.options)
             && self.stretches.is_sound(self.options.len(), &self.options[0])
             && self.guardrails.iter().all(|sums| sums.is_sound(self.options.len(), dimension))

@@ -1,5 +1,6 @@
 //! The tests of `rarely-review`, in one binary.
 
+mod band_outcomes;
 mod boundaries;
 mod candidates;
 mod contradictions;

@@ -213,12 +213,15 @@ fn sums_of(group: &[&LoggedRow], all: usize, (lowest, highest): (f64, f64)) -> V
         sum(&|_, _, y| y * y),
     ];
     numbers.extend(terms.map(|term| term.to_string()));
-    // Bands of 20 mmHg; the last follows from the others.
+    // Bands of 20 mmHg: rows, outcomes and their squares; the last follows from the others.
     let band = |at: i32| {
         let (low, high) = (80.0 + 20.0 * f64::from(at), 100.0 + 20.0 * f64::from(at));
-        count(&|row| low <= row.systolic && row.systolic < high)
+        let rows = group.iter().filter(|row| low <= row.systolic && row.systolic < high);
+        let outcomes: Vec<i128> = rows.map(|row| value(row).2).collect();
+        [outcomes.len() as i128, outcomes.iter().sum(), outcomes.iter().map(|y| y * y).sum()]
     };
-    numbers.extend((0..6).map(|at| band(at).to_string()));
+    numbers.extend((0..6).flat_map(band).map(|sum| sum.to_string()));
+    numbers.push(within(&|_, _, y| y * y).to_string());
     numbers
 }
 
@@ -276,6 +279,14 @@ fn sums_are_read_into_the_statistics_of_their_rows() {
     let expected = read_rows(&document, &rows);
     assert_eq!(judged(&document, &read.tally), judged(&document, &expected));
     assert_eq!((read.tally.rows(), read.waiting, read.tally.rejected()), (1500, 0, 0));
+    let observed = |tally: &Tally| {
+        let base = EvidenceBase::of(&document, tally, None).expect("evidence");
+        (0..2)
+            .flat_map(|option| (0..9).map(move |band| (option, band)))
+            .map(|(o, b)| base.observed(o, b))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(observed(&read.tally), observed(&expected), "pictures show the same data");
     // The order of the rows does not matter, and sums may come in two halves.
     found.reverse();
     for row in found.iter_mut().filter(|row| row.kind == "sums") {

@@ -218,10 +218,25 @@ impl Browser {
         self.resize(1280, 900, false).await;
     }
 
-    async fn resize(&self, width: u64, height: u64, mobile: bool) {
+    pub(crate) async fn resize(&self, width: u64, height: u64, mobile: bool) {
         let parameters = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
         let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": parameters });
         self.client.issue_cmd(Extra { path: "goog/cdp/execute", body }).await.expect("another size");
+    }
+
+    /// What axe-core calls serious or critical on the current page.
+    pub(crate) async fn serious_faults(&self) -> Vec<String> {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/node_modules/axe-core/axe.min.js");
+        let axe = std::fs::read_to_string(file).unwrap_or_else(|error| {
+            panic!("axe-core is missing ({error}): run scripts/test, which installs it into target/tools")
+        });
+        let run = "const done = arguments[arguments.length - 1];
+            const bad = found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))
+                .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 200)).join(' | '));
+            axe.run().then(found => done(found.passes.length > 9 ? bad(found) : ['axe-core has checked next to nothing']));";
+        self.script(&axe, Vec::new()).await;
+        let found = self.client.execute_async(run, Vec::new()).await.expect("axe runs");
+        found.as_array().expect("a list").iter().map(ToString::to_string).collect()
     }
 
     /// New messages in the console: errors of scripts, and violations of the content security policy.

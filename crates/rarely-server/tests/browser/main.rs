@@ -1,9 +1,10 @@
-//! The dashboard in a real browser: headless Chromium, driven by chromedriver, on a test service.
+//! The dashboard, and the page of a review, in a real browser: headless Chromium, driven by chromedriver.
 //!
 //! Screenshots of every page, 1280 and 360 pixels wide, are in `tmp/screenshots` of the target directory.
 
 mod browser;
 mod life;
+mod review_page;
 mod service;
 
 use browser::Browser;
