@@ -2,6 +2,7 @@
 
 mod block;
 mod error;
+mod gaps;
 mod order;
 mod people;
 mod rejections;
@@ -13,13 +14,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument, RowOrder, UnitHash, ValueError};
+use rarely_policy::{
+    Encoder, FeatureKind, FieldValue, Missing, MissingCounts, PolicyDocument, RowMissing, RowOrder, UnitHash,
+    ValueError,
+};
 
+use self::gaps::Gaps;
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
 use self::sequence::LogSequence;
 use crate::log::{RowFields, Values};
 use crate::{DataError, LogError, LogRow, MemoryTable, Rejection};
+
+pub(crate) use order::is_time;
 
 pub use error::CasesError;
 pub use people::{TargetPeople, people_of_table, read_people};
@@ -154,6 +161,7 @@ pub struct Cases {
     encoding: Encoding,
     sources: LogSequence,
     order: Order,
+    gaps: Gaps,
     accepted: u64,
 }
 
@@ -187,7 +195,8 @@ impl Cases {
     }
 
     fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
-        Self { encoding, sources, order, accepted: 0 }
+        let gaps = encoding.gaps.clone();
+        Self { encoding, sources, order, gaps, accepted: 0 }
     }
 
     /// Reads the next case into `case`; false if there is none.
@@ -210,9 +219,13 @@ impl Cases {
                 }
                 Err(LogError::File(error)) => return Err(error),
             };
-            if let Err(rejection) = self.encoding.read_case(&record, case) {
-                self.sources.rejections.add(*rejection)?;
-                continue;
+            match self.encoding.read_case(&record, case, &mut self.gaps) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(rejection) => {
+                    self.sources.rejections.add(*rejection)?;
+                    continue;
+                }
             }
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
@@ -245,6 +258,11 @@ impl Cases {
         self.sources.rejections.count()
     }
 
+    /// What rows lacked so far, as far as the document says what that means: dropped rows, and values that count as missing.
+    pub fn missing(&self) -> &MissingCounts {
+        &self.gaps.counts
+    }
+
     /// Bytes read, and bytes in all; of a table, rows.
     pub fn progress(&self) -> (u64, u64) {
         self.sources.progress()
@@ -258,6 +276,10 @@ struct Encoding {
     row_columns: RowColumns,
     time: Option<usize>,
     time_in_seconds: bool,
+    /// The names of the columns, and empty counts.
+    gaps: Gaps,
+    /// −1 where lower outcomes are better.
+    sign: f64,
 }
 
 /// A fast path for a feature.
@@ -271,7 +293,9 @@ enum Short {
 
 impl Encoding {
     fn new(document: &PolicyDocument) -> Self {
-        let features = document.features().iter().enumerate().map(|(index, feature)| match feature.kind {
+        let features = document.feature_columns().iter().enumerate().map(|(index, feature)| match feature.kind {
+            // An indicator must be set back.
+            _ if feature.missing() == Missing::Indicator => Short::Word,
             FeatureKind::Numeric { low, high, .. } => Short::Number { at: document.offset(index), low, high },
             FeatureKind::Levels(_) => Short::Word,
         });
@@ -281,6 +305,8 @@ impl Encoding {
             row_columns: RowColumns::default(),
             time: None,
             time_in_seconds: false,
+            gaps: Gaps::new(document),
+            sign: document.outcome_sign(),
         }
     }
 
@@ -295,32 +321,35 @@ impl Encoding {
             wanted.push(column.clone());
             wanted.len() - 1
         });
-        (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, ..encoding }, wanted)
+        let gaps = Gaps { names: wanted.clone(), ..encoding.gaps.clone() };
+        (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, gaps, ..encoding }, wanted)
     }
 
-    /// Writes a record's features into a context.
-    fn read_context(&self, record: &LogRow<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    /// Writes a record's features into a context; false if the record is dropped.
+    fn read_context(&self, record: &LogRow<'_>, context: &mut [f64], gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
         match record.fields() {
-            RowFields::Csv(fields) => self.context(&fields, context),
-            RowFields::Parquet(fields) => self.context(&fields, context),
-            RowFields::Ndjson(fields) => self.context(&fields, context),
-            RowFields::Table(fields) => self.context(&fields, context),
+            RowFields::Csv(fields) => self.context(&fields, context, gaps),
+            RowFields::Parquet(fields) => self.context(&fields, context, gaps),
+            RowFields::Ndjson(fields) => self.context(&fields, context, gaps),
+            RowFields::Table(fields) => self.context(&fields, context, gaps),
         }
     }
 
-    /// Writes a record into a case.
-    fn read_case(&self, record: &LogRow<'_>, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
+    /// Writes a record into a case; false if the record is dropped.
+    fn read_case(&self, record: &LogRow<'_>, case: &mut LoggedCase, gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
         case.row_in_file = record.row();
         match record.fields() {
-            RowFields::Csv(fields) => self.case(&fields, case),
-            RowFields::Parquet(fields) => self.case(&fields, case),
-            RowFields::Ndjson(fields) => self.case(&fields, case),
-            RowFields::Table(fields) => self.case(&fields, case),
+            RowFields::Csv(fields) => self.case(&fields, case, gaps),
+            RowFields::Parquet(fields) => self.case(&fields, case, gaps),
+            RowFields::Ndjson(fields) => self.case(&fields, case, gaps),
+            RowFields::Table(fields) => self.case(&fields, case, gaps),
         }
     }
 
     #[inline]
-    fn context(&self, fields: &impl Values, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    fn context(&self, fields: &impl Values, context: &mut [f64], gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+        gaps.columns.clear();
+        let mut is_kept = true;
         for (feature, short) in self.features.iter().enumerate() {
             if let Short::Number { at, low, high } = *short
                 && let Some(number) = fields.number(feature)
@@ -329,28 +358,77 @@ impl Encoding {
             {
                 context[at] = (number - low) / (high - low);
             } else {
-                self.feature(fields, feature, context)?;
+                is_kept &= self.feature(fields, feature, context, gaps)?;
             }
         }
-        Ok(())
+        self.encoder.derive(context);
+        Ok(is_kept)
     }
 
+    /// False if the record is dropped.
     #[inline(never)]
-    fn feature(&self, fields: &impl Values, feature: usize, context: &mut [f64]) -> Result<(), Box<Rejection>> {
-        let encoded = self.encoder.feature(feature, fields.value(feature), context);
-        encoded.map_err(|problem| rejection(fields, feature, problem))
+    fn feature(
+        &self,
+        fields: &impl Values,
+        feature: usize,
+        context: &mut [f64],
+        gaps: &mut Gaps,
+    ) -> Result<bool, Box<Rejection>> {
+        match self.encoder.feature(feature, fields.value(feature), context) {
+            Ok(true) => Ok(true),
+            Ok(false) => {
+                gaps.columns.push(feature);
+                Ok(true)
+            }
+            Err(ValueError::Missing { .. }) if self.encoder.missing(feature) == Missing::Drop => {
+                gaps.columns.push(feature);
+                Ok(false)
+            }
+            Err(problem) => Err(rejection(fields, feature, problem)),
+        }
     }
 
     #[inline]
-    fn case(&self, fields: &impl Values, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
-        self.context(fields, &mut case.context)?;
+    fn case(&self, fields: &impl Values, case: &mut LoggedCase, gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+        let is_kept = self.context(fields, &mut case.context, gaps)?;
         let (outcome, option) = (self.features.len(), self.features.len() + 1);
-        let reward = self.encoder.outcome(numeric(fields, outcome));
-        case.reward = reward.map_err(|problem| rejection(fields, outcome, problem))?;
-        let arm = self.encoder.option(fields.value(option));
-        case.arm = arm.map_err(|problem| rejection(fields, option, problem))?;
-        case.reward -= self.encoder.cost(case.arm);
-        self.row_columns.read(fields, case)
+        let reward = self.known(self.encoder.outcome(numeric(fields, outcome)), fields, outcome, gaps)?;
+        let arm = self.known(self.encoder.option(fields.value(option)), fields, option, gaps)?;
+        let (Some(reward), Some(arm), true) = (reward, arm, is_kept) else {
+            gaps.drop_row(arm, reward.map(|reward| self.sign * reward));
+            return Ok(false);
+        };
+        (case.arm, case.reward) = (arm, reward - self.encoder.cost(arm));
+        if let Err(rejection) = self.row_columns.read(fields, case) {
+            match rejection.missing_column() {
+                Some(column) if self.encoder.row_missing() == RowMissing::Drop => {
+                    gaps.drop_named(column, arm, self.sign * reward);
+                    return Ok(false);
+                }
+                _ => return Err(rejection),
+            }
+        }
+        gaps.keep_row(arm);
+        Ok(true)
+    }
+
+    /// A value of a row, or `None` if it is missing and the row is dropped for it.
+    #[inline]
+    fn known<T>(
+        &self,
+        value: Result<T, ValueError>,
+        fields: &impl Values,
+        wanted: usize,
+        gaps: &mut Gaps,
+    ) -> Result<Option<T>, Box<Rejection>> {
+        match value {
+            Ok(value) => Ok(Some(value)),
+            Err(ValueError::Missing { .. }) if self.encoder.row_missing() == RowMissing::Drop => {
+                gaps.columns.push(wanted);
+                Ok(None)
+            }
+            Err(problem) => Err(rejection(fields, wanted, problem)),
+        }
     }
 }
 

@@ -40,4 +40,4 @@ pub use error::{CounterfactualFormat, DataError};
 pub use example_logs::ExampleLog;
 pub use location::Location;
 pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem};
-pub use sketch::sketch;
+pub use sketch::{mark_followers, sketch};

@@ -5,7 +5,8 @@ mod model;
 use rarely_plot::{Page, PageCell, Tone};
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, OffPolicyFinding, ProposalFinding, thin_title,
+    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, MissingFinding, OffPolicyFinding, ProposalFinding,
+    thin_title,
 };
 use rarely_review::{Findings, ThinSupport, Verdict};
 
@@ -60,6 +61,9 @@ impl Report<'_> {
             "The question: should the rule in force be kept or changed? The log has {}.{people}",
             cases.summary
         ));
+        for sentence in self.findings.missing.iter().flat_map(MissingFinding::sentences) {
+            self.page.paragraph(sentence);
+        }
         let tone = match found.verdict {
             Verdict::Keep => Tone::Good,
             Verdict::Change => Tone::Bad,

@@ -6,8 +6,8 @@ use rarely_output::TextTable;
 use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, OffPolicyFinding,
-    ProposalFinding, StandingFinding,
+    AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, GapsFinding, ImpactFinding, MissingFinding,
+    OffPolicyFinding, ProposalFinding, StandingFinding,
 };
 
 /// The whole review. Lines of its table are no longer than `width`, if there is one.
@@ -17,6 +17,7 @@ pub fn text(findings: &Findings, width: Option<u16>) -> String {
     if let Some(sentence) = &findings.cases.people_sentence {
         let _ = writeln!(text, "{sentence}");
     }
+    section(&mut text, "What rows lack", findings.missing.iter().flat_map(MissingFinding::sentences));
     let _ = writeln!(text, "\nVerdict: {}", findings.verdict.verdict);
     lines(&mut text, [&findings.verdict.sentence]);
     lines(&mut text, findings.verdict.reasons.iter().map(|reason| &reason.sentence));

@@ -5,7 +5,7 @@
 //!
 //! | file | statements |
 //! |---|---|
-//! | `cases` | how many rows and people |
+//! | `cases`, `missing` | how many rows and people; what rows lack |
 //! | `verdict` | keep, change or cannot tell; the cause and the reasons |
 //! | `boundaries` | where the rule in force stands |
 //! | `candidates`, `demotion` | the rules that were tried; what takes the certainty from a gain |
@@ -31,6 +31,7 @@ mod estimates;
 mod gaps;
 mod impact;
 mod json;
+mod missing;
 pub mod numbers;
 mod off_policy;
 mod propensities;
@@ -55,6 +56,7 @@ pub use estimates::{CoefficientFinding, EstimateFinding};
 pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
+pub use missing::{MissingColumnFinding, MissingFinding};
 pub use off_policy::{OffPolicyFinding, RuleValueFinding};
 pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
 pub use units::{gain_unit, running_unit};
@@ -73,6 +75,9 @@ pub struct Findings {
     pub error_probability: f64,
     /// The cases that it rests on.
     pub cases: CasesFinding,
+    /// What rows lack, and how those that were dropped differ from the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingFinding>,
     /// Keep, change, or cannot tell.
     pub verdict: VerdictFinding,
     /// The rule in force.
@@ -106,6 +111,7 @@ impl Findings {
             gain_unit: gain_unit(document),
             error_probability: document.evidence().error_probability,
             cases: CasesFinding::new(document, review),
+            missing: review.missing.as_ref().map(|missing| MissingFinding::new(document, review, missing)),
             verdict: VerdictFinding::new(document, judgement),
             rule: RuleFinding::new(document, document.rule()),
             standing: StandingFinding::new(document, &judgement.standing),

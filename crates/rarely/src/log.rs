@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people};
-use rarely_policy::PolicyDocument;
+use rarely_policy::{MissingCounts, PolicyDocument};
 use rarely_review::SAMPLE_SIZE;
 
 use crate::failure::Failure;
@@ -31,6 +31,14 @@ pub(crate) struct LogOptions {
     /// Number of bad rows to tolerate; they are left out, listed, and counted in the answer
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub(crate) reject_limit: u64,
+}
+
+/// What of a log was not used.
+pub(crate) struct Unused {
+    /// Rejected rows.
+    pub(crate) rejected: u64,
+    /// What rows lack, and those that were dropped for it.
+    pub(crate) missing: MissingCounts,
 }
 
 /// Why a log could not be read to its end.
@@ -77,14 +85,14 @@ impl LogOptions {
         Columns::of(document)
     }
 
-    /// Gives every case to one of the workers, which work at the same time. Returns the number of rejected rows.
+    /// Gives every case to one of the workers, which work at the same time. Returns what was not used.
     pub(crate) fn share<W: Send>(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
         workers: &mut [W],
         work: impl Fn(&mut W, &LoggedCase) + Sync,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Unused, Failure> {
         self.read(document, columns, |cases, bar| {
             cases.share(workers, work, |(read, _)| {
                 bar.set_position(read);
@@ -115,13 +123,13 @@ impl LogOptions {
         cases.read_ahead(take, |_| Ok(()))
     }
 
-    /// Passes every case to `take`, in its order. Returns the number of rejected rows.
+    /// Passes every case to `take`, in its order. Returns what was not used.
     pub(crate) fn walk(
         &self,
         document: &PolicyDocument,
         columns: &Columns,
         mut take: impl FnMut(&LoggedCase) -> Result<(), Failure>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Unused, Failure> {
         let mut case = LoggedCase::new(document);
         self.read(document, columns, |cases, bar| {
             let mut rows = 0_u64;
@@ -142,7 +150,7 @@ impl LogOptions {
         document: &PolicyDocument,
         columns: &Columns,
         walk: impl FnOnce(&mut Cases, &ProgressBar) -> Result<(), ReadError>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Unused, Failure> {
         if self.data.is_empty() {
             return Err(Failure::new("there is no log to read").help("name its files with --data"));
         }
@@ -172,7 +180,7 @@ impl LogOptions {
                 say(&format!("  and {} more", rejected - LISTED as u64));
             }
         }
-        Ok(rejected)
+        Ok(Unused { rejected, missing: cases.missing().clone() })
     }
 }
 
@@ -201,6 +209,9 @@ impl PopulationOptions {
             return Ok(None);
         }
         let people = read_people(document, &self.population, 0, SAMPLE_SIZE)?;
+        if people.dropped > 0 {
+            say(&format!("the population: {} rows lack a value and are left out", people.dropped));
+        }
         Ok(Some(people.contexts))
     }
 }

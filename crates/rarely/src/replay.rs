@@ -13,7 +13,7 @@ use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult, Weighte
 use serde_json::json;
 
 use crate::failure::{Failure, worded};
-use crate::log::LogOptions;
+use crate::log::{LogOptions, Unused};
 use crate::options::count;
 use crate::output::{OutputFormat, print, print_json, width};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     columns.any_order = false;
     let mut replay = Replay::new(&document, arguments.every);
     let mut last = None;
-    let rejected = arguments.log.walk(&document, &columns, |case| {
+    let unused = arguments.log.walk(&document, &columns, |case| {
         last.clone_from(&case.time);
         replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
         Ok(())
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let walk = replay.finish(last.as_deref())?;
     match arguments.format {
         OutputFormat::Table => print(&text(&document, &walk, arguments)),
-        OutputFormat::Json => print_json(&object(&document, &walk, rejected)),
+        OutputFormat::Json => print_json(&object(&document, &walk, &unused)),
     }
 }
 
@@ -122,7 +122,7 @@ fn with_help(reason: &NotWeightable) -> String {
     format!("{reason}{help}")
 }
 
-fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serde_json::Value {
+fn object(document: &PolicyDocument, walk: &ReplayResult, unused: &Unused) -> serde_json::Value {
     let interval =
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
     let value = |value: &OffPolicyValue| {
@@ -151,7 +151,8 @@ fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serd
     json!({
         "policy": document.policy(),
         "rows": walk.rows,
-        "rows_rejected": rejected,
+        "rows_rejected": unused.rejected,
+        "rows_dropped": unused.missing.dropped_rows(),
         "changes": changes.collect::<Vec<_>>(),
         "rule": walk.last,
         "logged": interval(walk.logged),

@@ -132,8 +132,10 @@ fn second_reading<'a>(
 /// The statistics of the log, read by as many threads as there are processors.
 fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<Tally, Failure> {
     let mut shares = Tally::shared(document);
-    let rejected = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
-    Ok(Tally::joined(shares, rejected)?)
+    let unused = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
+    let mut tally = Tally::joined(shares, unused.rejected)?;
+    tally.add_missing(&unused.missing);
+    Ok(tally)
 }
 
 /// A case as statistics take it.

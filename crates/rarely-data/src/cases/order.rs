@@ -111,6 +111,11 @@ pub(super) fn read(
     Ok((Time::Text, Some(seconds.floor() as i64)))
 }
 
+/// Whether a text is a date, or a date and a time of day.
+pub(crate) fn is_time(text: &str) -> bool {
+    is_date(text.as_bytes()) && rarely_output::seconds(text).is_some()
+}
+
 /// Whether a text is a year and a month, a date, or a date and a time of day.
 fn is_date(text: &[u8]) -> bool {
     let shape = |text: &[u8], shape: &[u8]| {

@@ -136,7 +136,7 @@ fn check_propensities<'a>(
 /// A column must have a name, and no other meaning.
 fn check_free(written: &TomlDocument, taken: &[(&str, &str)], column: &str, path: Path) -> Result<(), DocumentFault> {
     check_column(column, path.clone())?;
-    let is_feature = written.features.iter().any(|feature| feature.column == column);
+    let is_feature = written.features.iter().any(|feature| feature.column.as_deref() == Some(column));
     let other = if is_feature {
         "a feature".to_owned()
     } else if column == written.outcome.column {

@@ -11,9 +11,11 @@ mod help;
 mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
+mod missing;
 mod options;
 mod output;
 mod policy;
+mod policy_init;
 mod postgres;
 mod program;
 mod progress;
