@@ -96,6 +96,8 @@ pub(crate) struct TomlFeature {
     pub(crate) levels: Option<Vec<String>>,
     /// What happens to a case without a value: "refuse" it; "drop" it from a log, counted; for words, "level": missing is one more level;
     /// for numbers, "indicator": the number counts as the middle of its range, and that it is missing counts too.
+    #[serde(default)]
+    #[schemars(with = "Missing")]
     pub(crate) missing: Option<Missing>,
     /// Numbers at which the line of the outcome may bend, ascending and within the range. For the cut point 60 of age, rules may use
     /// "age above 60".
