@@ -19,7 +19,7 @@ use rarely_policy::{
     ValueError,
 };
 
-use self::gaps::Gaps;
+use self::gaps::RowGaps;
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
 use self::sequence::LogSequence;
@@ -161,7 +161,7 @@ pub struct Cases {
     encoding: Encoding,
     sources: LogSequence,
     order: Order,
-    gaps: Gaps,
+    gaps: RowGaps,
     accepted: u64,
 }
 
@@ -277,7 +277,7 @@ struct Encoding {
     time: Option<usize>,
     time_in_seconds: bool,
     /// The names of the columns, and empty counts.
-    gaps: Gaps,
+    gaps: RowGaps,
     /// −1 where lower outcomes are better.
     sign: f64,
 }
@@ -305,7 +305,7 @@ impl Encoding {
             row_columns: RowColumns::default(),
             time: None,
             time_in_seconds: false,
-            gaps: Gaps::new(document),
+            gaps: RowGaps::new(document),
             sign: document.outcome_sign(),
         }
     }
@@ -321,12 +321,17 @@ impl Encoding {
             wanted.push(column.clone());
             wanted.len() - 1
         });
-        let gaps = Gaps { names: wanted.clone(), ..encoding.gaps.clone() };
+        let gaps = RowGaps { names: wanted.clone(), ..encoding.gaps.clone() };
         (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, gaps, ..encoding }, wanted)
     }
 
     /// Writes a record's features into a context; false if the record is dropped.
-    fn read_context(&self, record: &LogRow<'_>, context: &mut [f64], gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+    fn read_context(
+        &self,
+        record: &LogRow<'_>,
+        context: &mut [f64],
+        gaps: &mut RowGaps,
+    ) -> Result<bool, Box<Rejection>> {
         match record.fields() {
             RowFields::Csv(fields) => self.context(&fields, context, gaps),
             RowFields::Parquet(fields) => self.context(&fields, context, gaps),
@@ -336,7 +341,12 @@ impl Encoding {
     }
 
     /// Writes a record into a case; false if the record is dropped.
-    fn read_case(&self, record: &LogRow<'_>, case: &mut LoggedCase, gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+    fn read_case(
+        &self,
+        record: &LogRow<'_>,
+        case: &mut LoggedCase,
+        gaps: &mut RowGaps,
+    ) -> Result<bool, Box<Rejection>> {
         case.row_in_file = record.row();
         match record.fields() {
             RowFields::Csv(fields) => self.case(&fields, case, gaps),
@@ -347,7 +357,7 @@ impl Encoding {
     }
 
     #[inline]
-    fn context(&self, fields: &impl Values, context: &mut [f64], gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+    fn context(&self, fields: &impl Values, context: &mut [f64], gaps: &mut RowGaps) -> Result<bool, Box<Rejection>> {
         gaps.columns.clear();
         let mut is_kept = true;
         for (feature, short) in self.features.iter().enumerate() {
@@ -372,7 +382,7 @@ impl Encoding {
         fields: &impl Values,
         feature: usize,
         context: &mut [f64],
-        gaps: &mut Gaps,
+        gaps: &mut RowGaps,
     ) -> Result<bool, Box<Rejection>> {
         match self.encoder.feature(feature, fields.value(feature), context) {
             Ok(true) => Ok(true),
@@ -389,7 +399,7 @@ impl Encoding {
     }
 
     #[inline]
-    fn case(&self, fields: &impl Values, case: &mut LoggedCase, gaps: &mut Gaps) -> Result<bool, Box<Rejection>> {
+    fn case(&self, fields: &impl Values, case: &mut LoggedCase, gaps: &mut RowGaps) -> Result<bool, Box<Rejection>> {
         let is_kept = self.context(fields, &mut case.context, gaps)?;
         let (outcome, option) = (self.features.len(), self.features.len() + 1);
         let reward = self.known(self.encoder.outcome(numeric(fields, outcome)), fields, outcome, gaps)?;
@@ -419,7 +429,7 @@ impl Encoding {
         value: Result<T, ValueError>,
         fields: &impl Values,
         wanted: usize,
-        gaps: &mut Gaps,
+        gaps: &mut RowGaps,
     ) -> Result<Option<T>, Box<Rejection>> {
         match value {
             Ok(value) => Ok(Some(value)),

@@ -26,12 +26,12 @@ pub enum FeatureSource {
     /// The square of a number, counted from the low end of its range.
     Square(usize),
     /// The product of two.
-    Product(Factor, Factor),
+    Product(FeatureFactor, FeatureFactor),
 }
 
 /// One of the two that are multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Factor {
+pub struct FeatureFactor {
     /// The feature.
     pub feature: usize,
     /// 1 for this of its levels, else 0; `None` for a number.
@@ -120,7 +120,7 @@ impl Feature {
             cut => format!("({} − {})", all[feature].column, written(cut)),
         };
         let low = |feature: usize| all[feature].range().map_or(0.0, |(low, _)| low);
-        let level = |factor: &Factor| {
+        let level = |factor: &FeatureFactor| {
             let feature = &all[factor.feature];
             factor.level.and_then(|at| Some(format!("{} is {}", feature.column, feature.levels()?.get(at)?)))
         };

@@ -62,7 +62,7 @@ pub use document::{
 pub use draft::{ColumnSketch, ColumnValues, GuessedRole, GuessedRoles, draft, guess_roles};
 pub use encoder::{Encoder, stands_for_missing};
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};
-pub use feature::{Factor, Feature, FeatureKind, FeatureSource};
+pub use feature::{Feature, FeatureFactor, FeatureKind, FeatureSource};
 pub use field_value::FieldValue;
 pub use missing_counts::MissingCounts;
 pub use rule::{Coefficient, Ladder, LinearRule, ScoreRule, ThresholdRule, WrittenRule, difference};

@@ -5,7 +5,7 @@ use rarely_policy::{MissingCounts, PolicyDocument};
 
 /// The columns in which the current row has no value, and counts of those of all rows.
 #[derive(Clone)]
-pub(super) struct Gaps {
+pub(super) struct RowGaps {
     /// Of the current row.
     pub(super) columns: Vec<usize>,
     /// The names of the wanted columns.
@@ -13,7 +13,7 @@ pub(super) struct Gaps {
     pub(super) counts: MissingCounts,
 }
 
-impl Gaps {
+impl RowGaps {
     pub(super) fn new(document: &PolicyDocument) -> Self {
         let names = document.feature_columns().iter().map(|feature| feature.column.clone()).collect();
         Self { columns: Vec::new(), names, counts: MissingCounts::new(document) }

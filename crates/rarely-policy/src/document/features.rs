@@ -4,7 +4,7 @@ use crate::document::Missing;
 use crate::document::check::{MAX_RANGE_END, check_column, check_names, check_range};
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::toml::{TomlDocument, TomlFeature};
-use crate::feature::{Factor, Feature, FeatureKind, FeatureSource};
+use crate::feature::{Feature, FeatureFactor, FeatureKind, FeatureSource};
 use crate::names::{count, did_you_mean, shown};
 use crate::number::plainly;
 use crate::rule::{DocumentFault, INTERCEPT};
@@ -266,17 +266,17 @@ fn combined(written: &TomlFeature, columns: &[Feature], path: &Path) -> Result<V
 }
 
 /// What a feature is multiplied as: the number, or 1 for each level but the first; with its name and its largest value.
-fn factors(columns: &[Feature], feature: usize) -> Vec<(Factor, String, f64)> {
+fn factors(columns: &[Feature], feature: usize) -> Vec<(FeatureFactor, String, f64)> {
     let described = &columns[feature];
     match &described.kind {
         FeatureKind::Numeric { low, high, .. } => {
-            vec![(Factor { feature, level: None }, described.column.clone(), high - low)]
+            vec![(FeatureFactor { feature, level: None }, described.column.clone(), high - low)]
         }
         FeatureKind::Levels(levels) => {
             let named = levels.iter().enumerate().skip(1);
             named
                 .map(|(at, level)| {
-                    (Factor { feature, level: Some(at) }, format!("{} = {level}", described.column), 1.0)
+                    (FeatureFactor { feature, level: Some(at) }, format!("{} = {level}", described.column), 1.0)
                 })
                 .collect()
         }

@@ -1,7 +1,7 @@
 //! Coordinates that follow from others, in whole numbers of 26 bits, so that sums of them are the same in every engine (mathematics §17).
 
 use crate::document::PolicyDocument;
-use crate::feature::{Factor, FeatureSource};
+use crate::feature::{FeatureFactor, FeatureSource};
 
 const BITS: u32 = 26;
 /// The whole number of a coordinate of 1.
@@ -18,7 +18,7 @@ pub(super) enum Derivation {
 
 /// In the order of the document's features; those of columns need none.
 pub(super) fn derivations(document: &PolicyDocument) -> Vec<Derivation> {
-    let factor = |factor: Factor| document.offset(factor.feature) + factor.level.map_or(0, |level| level - 1);
+    let factor = |factor: FeatureFactor| document.offset(factor.feature) + factor.level.map_or(0, |level| level - 1);
     let features = document.features().iter().enumerate();
     let derived = features.filter_map(|(index, feature)| {
         let at = document.offset(index);
