@@ -2,6 +2,7 @@
 
 mod block;
 mod error;
+mod gaps;
 mod order;
 mod people;
 mod rejections;
@@ -13,13 +14,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rarely_core::Arm;
-use rarely_policy::{Encoder, Feature, FeatureKind, FieldValue, PolicyDocument, RowOrder, UnitHash, ValueError};
+use rarely_policy::{
+    Encoder, Feature, FeatureKind, FieldValue, Missing, MissingCounts, PolicyDocument, RowMissing, RowOrder, UnitHash,
+    ValueError,
+};
 
+use self::gaps::RowGaps;
 use self::order::{Order, OutOfOrder};
 use self::row_columns::RowColumns;
 use self::sequence::LogSequence;
 use crate::log::{RowFields, Values, WantedColumn, WantedKind};
 use crate::{DataError, LogError, LogRow, MemoryTable, Rejection};
+
+pub(crate) use order::is_time;
 
 pub use error::CasesError;
 pub use order::LogTime;
@@ -176,6 +183,7 @@ pub struct Cases {
     encoding: Encoding,
     sources: LogSequence,
     order: Order,
+    gaps: RowGaps,
     accepted: u64,
 }
 
@@ -211,7 +219,8 @@ impl Cases {
     }
 
     fn new(encoding: Encoding, sources: LogSequence, order: Order) -> Self {
-        Self { encoding, sources, order, accepted: 0 }
+        let gaps = encoding.gaps.clone();
+        Self { encoding, sources, order, gaps, accepted: 0 }
     }
 
     /// Reads the next case into `case`; false if there is none.
@@ -234,9 +243,13 @@ impl Cases {
                 }
                 Err(LogError::File(error)) => return Err(error),
             };
-            if let Err(rejection) = self.encoding.read_case(&record, case) {
-                self.sources.rejections.add(*rejection)?;
-                continue;
+            match self.encoding.read_case(&record, case, &mut self.gaps) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(rejection) => {
+                    self.sources.rejections.add(*rejection)?;
+                    continue;
+                }
             }
             if let Some(wanted) = self.encoding.time {
                 let time = case.time.get_or_insert_default();
@@ -274,6 +287,11 @@ impl Cases {
         self.sources.rejections.count()
     }
 
+    /// What rows lacked so far, as far as the document says what that means: dropped rows, and values that count as missing.
+    pub fn missing(&self) -> &MissingCounts {
+        &self.gaps.counts
+    }
+
     /// Bytes read, and bytes in all; of a table, rows.
     pub fn progress(&self) -> (u64, u64) {
         self.sources.progress()
@@ -287,6 +305,10 @@ struct Encoding {
     row_columns: RowColumns,
     time: Option<usize>,
     time_in_seconds: bool,
+    /// The names of the columns, and empty counts.
+    gaps: RowGaps,
+    /// −1 where lower outcomes are better.
+    sign: f64,
 }
 
 /// A fast path for a feature.
@@ -300,7 +322,9 @@ enum Short {
 
 impl Encoding {
     fn new(document: &PolicyDocument) -> Self {
-        let features = document.features().iter().enumerate().map(|(index, feature)| match feature.kind {
+        let features = document.feature_columns().iter().enumerate().map(|(index, feature)| match feature.kind {
+            // An indicator must be set back.
+            _ if feature.missing() == Missing::Indicator => Short::Word,
             FeatureKind::Numeric { low, high, .. } => Short::Number { at: document.offset(index), low, high },
             FeatureKind::Levels(_) => Short::Word,
         });
@@ -310,6 +334,8 @@ impl Encoding {
             row_columns: RowColumns::default(),
             time: None,
             time_in_seconds: false,
+            gaps: RowGaps::new(document),
+            sign: document.outcome_sign(),
         }
     }
 
@@ -324,32 +350,46 @@ impl Encoding {
             wanted.push(WantedColumn::new(column, WantedKind::Word));
             wanted.len() - 1
         });
-        (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, ..encoding }, wanted)
+        let gaps =
+            RowGaps { names: wanted.iter().map(|column| column.name.clone()).collect(), ..encoding.gaps.clone() };
+        (Self { row_columns, time, time_in_seconds: columns.time_in_seconds, gaps, ..encoding }, wanted)
     }
 
-    /// Writes a record's features into a context.
-    fn read_context(&self, record: &LogRow<'_>, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    /// Writes a record's features into a context; false if the record is dropped.
+    fn read_context(
+        &self,
+        record: &LogRow<'_>,
+        context: &mut [f64],
+        gaps: &mut RowGaps,
+    ) -> Result<bool, Box<Rejection>> {
         match record.fields() {
-            RowFields::Csv(fields) => self.context(&fields, context),
-            RowFields::Parquet(fields) => self.context(&fields, context),
-            RowFields::Ndjson(fields) => self.context(&fields, context),
-            RowFields::Table(fields) => self.context(&fields, context),
+            RowFields::Csv(fields) => self.context(&fields, context, gaps),
+            RowFields::Parquet(fields) => self.context(&fields, context, gaps),
+            RowFields::Ndjson(fields) => self.context(&fields, context, gaps),
+            RowFields::Table(fields) => self.context(&fields, context, gaps),
         }
     }
 
-    /// Writes a record into a case.
-    fn read_case(&self, record: &LogRow<'_>, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
+    /// Writes a record into a case; false if the record is dropped.
+    fn read_case(
+        &self,
+        record: &LogRow<'_>,
+        case: &mut LoggedCase,
+        gaps: &mut RowGaps,
+    ) -> Result<bool, Box<Rejection>> {
         case.row_in_file = record.row();
         match record.fields() {
-            RowFields::Csv(fields) => self.case(&fields, case),
-            RowFields::Parquet(fields) => self.case(&fields, case),
-            RowFields::Ndjson(fields) => self.case(&fields, case),
-            RowFields::Table(fields) => self.case(&fields, case),
+            RowFields::Csv(fields) => self.case(&fields, case, gaps),
+            RowFields::Parquet(fields) => self.case(&fields, case, gaps),
+            RowFields::Ndjson(fields) => self.case(&fields, case, gaps),
+            RowFields::Table(fields) => self.case(&fields, case, gaps),
         }
     }
 
     #[inline]
-    fn context(&self, fields: &impl Values, context: &mut [f64]) -> Result<(), Box<Rejection>> {
+    fn context(&self, fields: &impl Values, context: &mut [f64], gaps: &mut RowGaps) -> Result<bool, Box<Rejection>> {
+        gaps.columns.clear();
+        let mut is_kept = true;
         for (feature, short) in self.features.iter().enumerate() {
             if let Short::Number { at, low, high } = *short
                 && let Some(number) = fields.number(feature)
@@ -358,41 +398,93 @@ impl Encoding {
             {
                 context[at] = (number - low) / (high - low);
             } else {
-                self.feature(fields, feature, context)?;
+                is_kept &= self.feature(fields, feature, context, gaps)?;
             }
         }
-        Ok(())
+        self.encoder.derive(context);
+        Ok(is_kept)
     }
 
+    /// False if the record is dropped.
     #[inline(never)]
-    fn feature(&self, fields: &impl Values, feature: usize, context: &mut [f64]) -> Result<(), Box<Rejection>> {
-        let encoded = self.encoder.feature(feature, fields.value(feature), context);
-        encoded.or_else(|problem| {
+    fn feature(
+        &self,
+        fields: &impl Values,
+        feature: usize,
+        context: &mut [f64],
+        gaps: &mut RowGaps,
+    ) -> Result<bool, Box<Rejection>> {
+        let mut encoded = self.encoder.feature(feature, fields.value(feature), context);
+        if encoded.is_err()
+            && matches!(self.features[feature], Short::Word)
+            && let Some(code) = fields.number(feature)
+            && let Ok(known) = self.encoder.feature(feature, FieldValue::Number(code), context)
+        {
             // A level may be a code that is written as a number, as in `1,0`.
-            let level = matches!(self.features[feature], Short::Word).then(|| fields.number(feature)).flatten();
-            let encoded = level.map(|level| self.encoder.feature(feature, FieldValue::Number(level), context));
-            if encoded == Some(Ok(())) { Ok(()) } else { Err(rejection(fields, feature, problem)) }
-        })
+            encoded = Ok(known);
+        }
+        match encoded {
+            Ok(true) => Ok(true),
+            Ok(false) => {
+                gaps.columns.push(feature);
+                Ok(true)
+            }
+            Err(ValueError::Missing { .. }) if self.encoder.missing(feature) == Missing::Drop => {
+                gaps.columns.push(feature);
+                Ok(false)
+            }
+            Err(problem) => Err(rejection(fields, feature, problem)),
+        }
     }
 
-    /// An option that is a code and written as a number, as in `1,0`.
-    #[inline(never)]
-    fn coded_option(&self, fields: &impl Values, option: usize) -> Option<Arm> {
-        self.encoder.option(FieldValue::Number(fields.number(option)?)).ok()
+    /// The option, which may be a code and written as a number, as in `1,0`.
+    #[inline]
+    fn option(&self, fields: &impl Values, option: usize) -> Result<Arm, ValueError> {
+        let coded = || self.encoder.option(FieldValue::Number(fields.number(option)?)).ok();
+        self.encoder.option(fields.value(option)).or_else(|problem| coded().ok_or(problem))
     }
 
     #[inline]
-    fn case(&self, fields: &impl Values, case: &mut LoggedCase) -> Result<(), Box<Rejection>> {
-        self.context(fields, &mut case.context)?;
+    fn case(&self, fields: &impl Values, case: &mut LoggedCase, gaps: &mut RowGaps) -> Result<bool, Box<Rejection>> {
+        let is_kept = self.context(fields, &mut case.context, gaps)?;
         let (outcome, option) = (self.features.len(), self.features.len() + 1);
-        let reward = self.encoder.outcome(numeric(fields, outcome));
-        case.reward = reward.map_err(|problem| rejection(fields, outcome, problem))?;
-        case.arm = match self.encoder.option(fields.value(option)) {
-            Ok(arm) => arm,
-            Err(problem) => self.coded_option(fields, option).ok_or_else(|| rejection(fields, option, problem))?,
+        let reward = self.known(self.encoder.outcome(numeric(fields, outcome)), fields, outcome, gaps)?;
+        let arm = self.known(self.option(fields, option), fields, option, gaps)?;
+        let (Some(reward), Some(arm), true) = (reward, arm, is_kept) else {
+            gaps.drop_row(arm, reward.map(|reward| self.sign * reward));
+            return Ok(false);
         };
-        case.reward -= self.encoder.cost(case.arm);
-        self.row_columns.read(fields, &self.encoder, case)
+        (case.arm, case.reward) = (arm, reward - self.encoder.cost(arm));
+        if let Err(rejection) = self.row_columns.read(fields, &self.encoder, case) {
+            match rejection.missing_column() {
+                Some(column) if self.encoder.row_missing() == RowMissing::Drop => {
+                    gaps.drop_named(column, arm, self.sign * reward);
+                    return Ok(false);
+                }
+                _ => return Err(rejection),
+            }
+        }
+        gaps.keep_row(arm);
+        Ok(true)
+    }
+
+    /// A value of a row, or `None` if it is missing and the row is dropped for it.
+    #[inline]
+    fn known<T>(
+        &self,
+        value: Result<T, ValueError>,
+        fields: &impl Values,
+        wanted: usize,
+        gaps: &mut RowGaps,
+    ) -> Result<Option<T>, Box<Rejection>> {
+        match value {
+            Ok(value) => Ok(Some(value)),
+            Err(ValueError::Missing { .. }) if self.encoder.row_missing() == RowMissing::Drop => {
+                gaps.columns.push(wanted);
+                Ok(None)
+            }
+            Err(problem) => Err(rejection(fields, wanted, problem)),
+        }
     }
 }
 
@@ -402,7 +494,7 @@ fn wanted_features(document: &PolicyDocument) -> Vec<WantedColumn> {
         FeatureKind::Numeric { .. } => WantedColumn::new(&feature.column, WantedKind::Number),
         FeatureKind::Levels(_) => WantedColumn::new(&feature.column, WantedKind::Code),
     };
-    document.features().iter().map(column).collect()
+    document.feature_columns().iter().map(column).collect()
 }
 
 /// A value where a number is expected.

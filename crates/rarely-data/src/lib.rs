@@ -40,4 +40,4 @@ pub use error::{CounterfactualFormat, DataError};
 pub use example_logs::ExampleLog;
 pub use location::Location;
 pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem, TwoReadings};
-pub use sketch::{FileSketch, sketch};
+pub use sketch::{FileSketch, mark_followers, sketch};

@@ -2,7 +2,7 @@
 
 use rarely_core::Arm;
 use rarely_error::{Explain, Remedy};
-use rarely_policy::{Encoder, FieldValue, PolicyDocument, ValueError};
+use rarely_policy::{Encoder, FieldValue, Missing, PolicyDocument, ValueError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -14,6 +14,8 @@ pub enum RecordField {
     Number(f64),
     /// A text.
     Text(String),
+    /// Nothing, where the document says what that means.
+    Missing,
 }
 
 /// Why a record is invalid.
@@ -82,6 +84,7 @@ impl RecordField {
         match self {
             Self::Number(number) => FieldValue::Number(*number),
             Self::Text(text) => FieldValue::Text(text),
+            Self::Missing => FieldValue::Missing,
         }
     }
 
@@ -90,6 +93,7 @@ impl RecordField {
         match self {
             Self::Number(number) => Json::from(*number),
             Self::Text(text) => Json::from(text.as_str()),
+            Self::Missing => Json::Null,
         }
     }
 }
@@ -112,25 +116,29 @@ impl RecordReader {
     }
 
     /// The feature values of a JSON record in the document's order, and their context. Fields that the document does not name
-    /// are ignored and not stored.
+    /// are ignored and not stored. One that is absent or null is missing, where the document says what a missing value counts as.
     ///
     /// # Errors
     /// [`RecordError`] names the feature.
     pub fn read(&self, mut record: Map<String, Json>) -> Result<(Vec<RecordField>, Vec<f64>), RecordError> {
         let columns = self.encoder.feature_columns();
         let mut fields = Vec::with_capacity(columns.len());
-        for column in columns {
+        for (at, column) in columns.iter().enumerate() {
+            let counts = matches!(self.encoder.missing(at), Missing::Level | Missing::Indicator);
             let absent = || RecordError::Absent { column: column.clone(), columns: columns.to_vec() };
             let nested = |found| RecordError::Nested { column: column.clone(), found };
-            fields.push(match record.remove(column).ok_or_else(absent)? {
-                Json::Number(number) => {
-                    RecordField::Number(number.as_f64().ok_or_else(|| nested("too large a number"))?)
-                }
-                Json::String(text) => RecordField::Text(text),
-                Json::Bool(flag) => RecordField::Text(flag.to_string()),
-                Json::Null => return Err(nested("null")),
-                Json::Array(_) => return Err(nested("a list")),
-                Json::Object(_) => return Err(nested("an object")),
+            fields.push(match record.remove(column) {
+                None | Some(Json::Null) if counts => RecordField::Missing,
+                value => match value.ok_or_else(absent)? {
+                    Json::Number(number) => {
+                        RecordField::Number(number.as_f64().ok_or_else(|| nested("too large a number"))?)
+                    }
+                    Json::String(text) => RecordField::Text(text),
+                    Json::Bool(flag) => RecordField::Text(flag.to_string()),
+                    Json::Null => return Err(nested("null")),
+                    Json::Array(_) => return Err(nested("a list")),
+                    Json::Object(_) => return Err(nested("an object")),
+                },
             });
         }
         let context = self.context(&fields)?;
@@ -151,6 +159,7 @@ impl RecordReader {
             let wrong = |problem| RecordError::Value { column: columns[at].clone(), problem };
             self.encoder.feature(at, field.value(), &mut context).map_err(wrong)?;
         }
+        self.encoder.derive(&mut context);
         Ok(context)
     }
 

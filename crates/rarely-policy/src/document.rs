@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod compare;
 mod data_format;
 mod evidence;
+mod features;
 pub(crate) mod groups;
 mod guardrails;
 mod labels;
@@ -22,12 +23,12 @@ use crate::error::RuleError;
 use crate::feature::{Feature, FeatureKind};
 use crate::rule::WrittenRule;
 
+pub use data_format::{DataFormat, DecimalMark, FieldSeparator, TextEncoding};
 pub use groups::GroupRules;
 pub use guardrails::Guardrail;
-pub use data_format::{DataFormat, DecimalMark, FieldSeparator, TextEncoding};
 pub use limits::{ChangeLimits, EvidenceStandard};
 pub use log_columns::LogColumns;
-pub use toml::{Better, Design, Digits, Monotone, RowOrder};
+pub use toml::{Better, Design, Digits, Missing, Monotone, RowMissing, RowOrder};
 
 /// A policy document that has been checked: named options, features with units and ranges, assumptions, the rule in force.
 ///
@@ -88,6 +89,8 @@ pub struct EvidenceSettings {
     pub design: Design,
     /// The order of a log's rows.
     pub order: RowOrder,
+    /// What happens to a row without an option or an outcome.
+    pub missing: RowMissing,
 }
 
 /// When the rule may change.
@@ -152,7 +155,7 @@ impl PolicyDocument {
         self.intercept
     }
 
-    /// The features: what is known of a case when it is decided.
+    /// The features: what is known of a case when it is decided. Columns come first, then what is derived from them.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
@@ -160,6 +163,25 @@ impl PolicyDocument {
     /// The feature with this column, and its index.
     pub fn feature(&self, column: &str) -> Option<(usize, &Feature)> {
         self.features.iter().enumerate().find(|(_, feature)| feature.column == column)
+    }
+
+    /// The features that are columns: the first ones of all.
+    pub fn feature_columns(&self) -> &[Feature] {
+        let columns = self.features.iter().take_while(|feature| feature.source.is_column()).count();
+        &self.features[..columns]
+    }
+
+    /// Whether a feature is derived from others.
+    pub fn has_derived(&self) -> bool {
+        self.feature_columns().len() < self.features.len()
+    }
+
+    /// What a derived feature is, in words: `(age − 40)²`. `None` for a column.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    pub fn meaning(&self, feature: usize) -> Option<String> {
+        self.features[feature].meaning(&self.features)
     }
 
     /// The assumptions as written. [`PolicyDocument::noise`] and [`PolicyDocument::norm_bound`] derive those that are left to the range.

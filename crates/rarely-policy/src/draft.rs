@@ -1,5 +1,7 @@
 //! Drafts a document from the columns of a file. The draft is complete and marks every guess.
 
+mod columns;
+mod features;
 mod roles;
 
 use std::collections::HashSet;
@@ -8,14 +10,13 @@ use std::fmt::Write as _;
 use rarely_core::MAX_ARMS;
 
 use crate::document::check::range_problem;
-use crate::number::{plainly, round};
-use crate::rule::INTERCEPT;
+use crate::number::{plainly, read, round};
 
-use self::roles::{PropensityColumns, guess_propensities};
-pub use roles::guess_roles;
+use self::features::write_features;
+use self::roles::{PropensityColumns, guess_key, guess_propensities};
+pub use columns::{ColumnSketch, ColumnValues};
+pub use roles::{GuessedRole, GuessedRoles, guess_roles};
 
-/// A column with more words than this is an identifier or free text, not a feature.
-const MOST_LEVELS: usize = 50;
 /// The number of words that a sketch of a column keeps.
 const MOST_LISTED_WORDS: usize = 51;
 /// Options written as whole numbers are listed if there are at most this many.
@@ -26,45 +27,28 @@ const LARGEST_OUTCOME: f64 = 1e9;
 /// Outcomes that differ by less than this have less noise than the core accepts.
 const LEAST_OUTCOME: f64 = 1e-9;
 
-/// A column of a file, summarised.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnSketch {
-    /// Its name.
-    pub name: String,
-    /// Its values.
-    pub kind: ColumnValues,
-}
-
-/// The values of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ColumnValues {
-    /// Numbers.
-    Numbers {
-        /// The lowest.
-        low: f64,
-        /// The highest.
-        high: f64,
-    },
-    /// Words, each once.
-    Words(Vec<String>),
-}
-
 /// The text of a commented draft, which [`crate::PolicyDocument::parse`] accepts. "CHECK:" marks every guess.
 ///
 /// ```
 /// use rarely_policy::{ColumnValues, ColumnSketch, PolicyDocument, draft};
 /// let columns = [
-///     ColumnSketch { name: "age".into(), kind: ColumnValues::Numbers { low: 41.0, high: 88.0 } },
-///     ColumnSketch { name: "given".into(), kind: ColumnValues::Words(vec!["wait".into(), "invite".into()]) },
-///     ColumnSketch { name: "benefit".into(), kind: ColumnValues::Numbers { low: 0.0, high: 0.97 } },
+///     ColumnSketch::new("age", ColumnValues::Numbers { low: 41.0, high: 88.0 }),
+///     ColumnSketch::new("given", ColumnValues::Words(vec!["wait".into(), "invite".into()])),
+///     ColumnSketch::new("benefit", ColumnValues::Numbers { low: 0.0, high: 0.97 }),
 /// ];
-/// let document = PolicyDocument::parse(&draft("screening", &columns, "given", "benefit"), "draft.toml")?;
+/// let document = PolicyDocument::parse(&draft("screening", &columns, "given", "benefit", None), "draft.toml")?;
 /// assert_eq!(document.options(), ["wait", "invite"]);
 /// assert_eq!(document.features()[0].range(), Some((40.0, 90.0)));
 /// # Ok::<(), rarely_policy::DocumentError>(())
 /// ```
-pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, outcome_column: &str) -> String {
-    let find = |name: &str| columns.iter().find(|column| column.name == name).map(|column| &column.kind);
+pub fn draft(
+    policy_name: &str,
+    columns: &[ColumnSketch],
+    option_column: &str,
+    outcome_column: &str,
+    time_column: Option<&str>,
+) -> String {
+    let find = |name: &str| columns.iter().find(|column| column.name == name);
     let mut text = String::from(
         "# A draft from the columns of a file. Lines marked CHECK: are guesses; read each of them before you use the document.\n\n",
     );
@@ -79,18 +63,41 @@ pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, o
     write_outcome(&mut text, outcome_column, find(outcome_column));
     line(&mut text, "Every option has a constant in addition to its coefficients.", "intercept = true");
     let propensities = guess_propensities(columns, &options, [option_column, outcome_column]);
-    let taken: Vec<&str> = match &propensities {
-        None => Vec::new(),
-        Some(PropensityColumns::Given(column)) => vec![column],
-        Some(PropensityColumns::OfOptions(columns)) => columns.clone(),
-    };
-    let first_number =
-        write_features(&mut text, columns, &[&[option_column, outcome_column], taken.as_slice()].concat());
+    let mut taken = vec![option_column, outcome_column];
+    taken.extend(time_column);
+    match &propensities {
+        None => {}
+        Some(PropensityColumns::Given(column)) => taken.push(column),
+        Some(PropensityColumns::OfOptions(columns)) => taken.extend(columns),
+    }
+    let key = guess_key(columns, &taken);
+    taken.extend(key);
+    let first_number = write_features(&mut text, columns, &taken);
     write_assumptions(&mut text);
+    if [option_column, outcome_column].iter().any(|name| find(name).is_some_and(|column| column.missing > 0)) {
+        let comment = "Rows without an option or an outcome are left out, and counted. CHECK: or \"refuse\" them.";
+        line(&mut text, comment, "missing = \"drop\"");
+    }
+    if let Some(key) = key {
+        let comment = "The column that tells rows apart. CHECK: every row of the file has a value of its own.";
+        line(&mut text, comment, &format!("key = {}", quoted(key)));
+    }
+    if let Some(time) = time_column {
+        let comment = "The column with the date or the time of a case. CHECK: is it when the option was chosen?";
+        line(&mut text, comment, &format!("time = {}", quoted(time)));
+    } else {
+        let comment = "The order of rows: \"time\", the earliest first, or \"any\". CHECK: the file has no dates.";
+        line(&mut text, comment, "order = \"any\"");
+    }
     if let Some(found) = &propensities {
         write_propensities(&mut text, found, &options);
     }
     write_change(&mut text);
+    write_rule(&mut text, first_number.as_deref(), &options[0]);
+    text
+}
+
+fn write_rule(text: &mut String, first_number: Option<&str>, option: &str) {
     text.push_str("# The rule in force.\n[rule]\n");
     text.push_str("# CHECK: for now everyone gets the first option. Write the rule you have, in one of three forms:\n");
     text.push_str("# threshold = { feature = \"age\", cuts = [60], options = [\"lower\", \"upper\"] }, a value equal to a cut gets the upper option;\n");
@@ -99,11 +106,10 @@ pub fn draft(policy_name: &str, columns: &[ColumnSketch], option_column: &str, o
         "# linear = { one = { intercept = 0.3, age = 0.01 }, other = { age = 0.02 } }, the highest score wins.\n",
     );
     let form = match first_number {
-        Some(feature) => format!("threshold = {{ feature = {}", quoted(&feature)),
+        Some(feature) => format!("threshold = {{ feature = {}", quoted(feature)),
         None => "score = { coefficients = {}".to_owned(),
     };
-    let _ = writeln!(text, "{form}, cuts = [], options = [{}] }}", quoted(&options[0]));
-    text
+    let _ = writeln!(text, "{form}, cuts = [], options = [{}] }}", quoted(option));
 }
 
 fn line(text: &mut String, comment: &str, key: &str) {
@@ -111,22 +117,10 @@ fn line(text: &mut String, comment: &str, key: &str) {
 }
 
 /// The options, and how they were found.
-fn options(column: Option<&ColumnValues>) -> (Vec<String>, &'static str) {
-    let mut options: Vec<String> = match column {
-        Some(ColumnValues::Words(words)) => distinct(words),
-        Some(ColumnValues::Numbers { low, high })
-            if low.fract() == 0.0 && high.fract() == 0.0 && high - low < MOST_NUMBERED_OPTIONS =>
-        {
-            let mut numbers = Vec::new();
-            let mut number = *low;
-            while number <= *high {
-                numbers.push(plainly(number));
-                number += 1.0;
-            }
-            numbers
-        }
-        _ => Vec::new(),
-    };
+fn options(column: Option<&ColumnSketch>) -> (Vec<String>, &'static str) {
+    let mut options = column.map(possible_options).unwrap_or_default();
+    // What everyone gets unless something is done comes first.
+    options.sort_by_key(|option| !roles::sounds_like_nothing(option));
     let guess = match options.len() {
         0 | 1 => "the file does not say; name all of them, and correct the rule below.",
         MOST_LISTED_WORDS.. => "the file has more than fifty, these are the first: is this the right column?",
@@ -141,67 +135,51 @@ fn options(column: Option<&ColumnValues>) -> (Vec<String>, &'static str) {
     (options, guess)
 }
 
-fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnValues>) {
+/// The options in a column, as they are written in it; numbers in ascending order.
+fn possible_options(column: &ColumnSketch) -> Vec<String> {
+    match &column.kind {
+        ColumnValues::Words(words) => distinct(words),
+        ColumnValues::Numbers { .. } if (1..MOST_LISTED_WORDS).contains(&column.written.len()) => column.codes(),
+        ColumnValues::Numbers { low, high }
+            if low.fract() == 0.0 && high.fract() == 0.0 && high - low < MOST_NUMBERED_OPTIONS =>
+        {
+            let mut numbers = Vec::new();
+            let mut number = *low;
+            while number <= *high {
+                numbers.push(plainly(number));
+                number += 1.0;
+            }
+            numbers
+        }
+        ColumnValues::Numbers { .. } => Vec::new(),
+    }
+}
+
+fn write_outcome(text: &mut String, name: &str, column: Option<&ColumnSketch>) {
     let usable = |(low, high): &(f64, f64)| low.abs().max(high.abs()) <= LARGEST_OUTCOME && high - low >= LEAST_OUTCOME;
-    let found = match column {
-        Some(ColumnValues::Numbers { low, high }) => pretty_range(*low, *high).filter(usable),
-        _ => None,
+    let found = match column.map(|column| &column.kind) {
+        // Outcomes that are all equal still need a range around them.
+        Some(ColumnValues::Numbers { low, high }) if low == high => Some((low.min(0.0), high.max(1.0))),
+        Some(ColumnValues::Numbers { low, high }) => pretty_range(*low, *high),
+        _ => Some((0.0, 1.0)),
     };
-    let (range, guess) = match found {
-        Some(range) => (range, "the range is that of the file, rounded outward; give the possible range."),
-        None => ((0.0, 1.0), "the range of the file cannot be used; give the lowest and the highest possible value."),
+    let known = matches!(column.map(|column| &column.kind), Some(ColumnValues::Numbers { low, high }) if low < high);
+    let (range, guess) = match found.filter(usable) {
+        Some(range) if known => {
+            (Some(range), "the range is that of the file, rounded outward; give the possible range.")
+        }
+        Some(range) => {
+            (Some(range), "the range of the file cannot be used; give the lowest and the highest possible value.")
+        }
+        None => (None, "the range of the file is too large or too narrow: use another unit, and give a range."),
     };
     let better = if roles::sounds_bad(name) { "lower" } else { "higher" };
     let comment = format!(
         "The outcome: its column, the range of its values, and whether higher or lower is better. CHECK: {guess}"
     );
-    let (low, high) = (plainly(range.0), plainly(range.1));
-    let key = format!("outcome = {{ column = {}, range = [{low}, {high}], better = \"{better}\" }}", quoted(name));
-    line(text, &comment, &key);
-}
-
-/// Writes the features, and returns the first that is a number.
-fn write_features(text: &mut String, columns: &[ColumnSketch], taken: &[&str]) -> Option<String> {
-    text.push_str("\n# What is known of a case when the option is chosen: numbers have a range (and a unit, which is printed after them),\n");
-    text.push_str(
-        "# words have levels, of which the first is the reference. CHECK: remove what is known only afterwards.\n",
-    );
-    let mut seen: HashSet<&str> = taken.iter().copied().chain([INTERCEPT]).collect();
-    let mut first_number = None;
-    for ColumnSketch { name, kind } in columns {
-        if taken.contains(&name.as_str()) {
-            continue;
-        }
-        let left_out = |text: &mut String, why: &str| {
-            let _ = writeln!(text, "# CHECK: the column {} is left out: {why}.", quoted(name));
-        };
-        if name.trim().is_empty() || !seen.insert(name.as_str()) {
-            left_out(text, "its name is missing, already used, or reserved");
-            continue;
-        }
-        match kind {
-            ColumnValues::Numbers { low, high } => match pretty_range(*low, *high) {
-                Some((low, high)) => {
-                    let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
-                    text.push_str("# CHECK: what is its unit? Write it here, for example unit = \"kg\".\n");
-                    let comment = "CHECK: the range is that of the file, rounded outward; values outside are rejected.";
-                    line(text, comment, &format!("range = [{}, {}]", plainly(low), plainly(high)));
-                    first_number = first_number.or_else(|| Some(name.clone()));
-                }
-                None => left_out(text, "its numbers are all equal, too large, or too close together"),
-            },
-            ColumnValues::Words(words) => match distinct(words) {
-                levels if levels.len() < 2 => left_out(text, "it is the same for everyone"),
-                levels if levels.len() > MOST_LEVELS => left_out(text, "it has too many different words"),
-                levels => {
-                    let listed = levels.iter().map(|level| quoted(level)).collect::<Vec<_>>().join(", ");
-                    let _ = writeln!(text, "[[features]]\ncolumn = {}", quoted(name));
-                    line(text, "CHECK: the first level is the reference.", &format!("levels = [{listed}]"));
-                }
-            },
-        }
-    }
-    first_number
+    let range =
+        range.map_or_else(String::new, |(low, high)| format!("range = [{}, {}], ", plainly(low), plainly(high)));
+    line(text, &comment, &format!("outcome = {{ column = {}, {range}better = \"{better}\" }}", quoted(name)));
 }
 
 fn write_assumptions(text: &mut String) {

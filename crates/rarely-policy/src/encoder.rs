@@ -1,15 +1,21 @@
 //! Encodes records into contexts. This runs for every row of a log, so nothing is allocated unless a value is wrong.
 
+mod derived;
+mod missing_words;
+
 use rarely_core::{Arm, MAX_REWARD};
 
 use crate::FieldValue;
 use crate::code::{canonical_code, number_of_code};
-use crate::document::{Better, Guardrail, PolicyDocument};
+use crate::document::{Better, Guardrail, Missing, PolicyDocument, RowMissing};
 use crate::error::ValueError;
-use crate::feature::FeatureKind;
+use crate::feature::{FeatureKind, FeatureSource};
 use crate::names::{did_you_mean, shown};
 use crate::number::{plainly, read};
 use crate::unit_hash::UnitHash;
+
+use self::derived::{Derivation, derivations};
+pub use self::missing_words::stands_for_missing;
 
 /// Up to this many names are searched one by one, more by bisection.
 const FEW_NAMES: usize = 8;
@@ -25,6 +31,7 @@ const LARGEST_KEY: f64 = 9_007_199_254_740_992.0;
 /// let mut context = encoder.blank();
 /// encoder.feature(0, FieldValue::Text("150"), &mut context)?;
 /// encoder.feature(1, FieldValue::Text("yes"), &mut context)?;
+/// encoder.derive(&mut context);
 /// assert_eq!(context, [1.0, 0.5, 1.0]);
 /// assert!(encoder.feature(0, FieldValue::Number(300.0), &mut context).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,6 +40,9 @@ const LARGEST_KEY: f64 = 9_007_199_254_740_992.0;
 pub struct Encoder {
     columns: Vec<String>,
     codes: Vec<Code>,
+    derived: Vec<Derivation>,
+    missing: Vec<Missing>,
+    row_missing: RowMissing,
     blank: Vec<f64>,
     option_column: String,
     options: Names,
@@ -46,18 +56,34 @@ pub struct Encoder {
 /// How one feature is written into a context.
 #[derive(Debug, Clone)]
 enum Code {
-    Numeric { at: usize, low: f64, high: f64, unit: String },
-    Levels { at: usize, names: Names },
+    /// With the coordinate that says that it is missing, if there is one.
+    Numeric {
+        at: usize,
+        low: f64,
+        high: f64,
+        unit: String,
+        is_missing: Option<usize>,
+    },
+    Levels {
+        at: usize,
+        names: Names,
+    },
 }
 
 impl Encoder {
     pub(crate) fn new(document: &PolicyDocument) -> Self {
-        let codes = document.features().iter().enumerate().map(|(index, feature)| {
+        let columns = document.feature_columns();
+        let indicator = |column: usize| {
+            let of = |source: &FeatureSource| *source == FeatureSource::IsMissing(column);
+            let feature = document.features().iter().position(|feature| of(&feature.source));
+            feature.map(|feature| document.offset(feature))
+        };
+        let codes = columns.iter().enumerate().map(|(index, feature)| {
             let at = document.offset(index);
             match &feature.kind {
                 FeatureKind::Numeric { low, high, unit } => {
                     let unit = unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
-                    Code::Numeric { at, low: *low, high: *high, unit }
+                    Code::Numeric { at, low: *low, high: *high, unit, is_missing: indicator(index) }
                 }
                 FeatureKind::Levels(levels) => Code::Levels { at, names: Names::new(levels) },
             }
@@ -68,8 +94,11 @@ impl Encoder {
         }
         let outcome = document.outcome();
         Self {
-            columns: document.features().iter().map(|feature| feature.column.clone()).collect(),
+            columns: columns.iter().map(|feature| feature.column.clone()).collect(),
             codes: codes.collect(),
+            derived: derivations(document),
+            missing: columns.iter().map(crate::Feature::missing).collect(),
+            row_missing: document.evidence().missing,
             blank,
             option_column: document.option_column().to_owned(),
             options: Names::of_options(document.option_codes(), document.options()),
@@ -81,7 +110,7 @@ impl Encoder {
         }
     }
 
-    /// The columns of the features, in the order in which [`Encoder::feature`] numbers them.
+    /// The columns of the features that have one, in the order in which [`Encoder::feature`] numbers them.
     pub fn feature_columns(&self) -> &[String] {
         &self.columns
     }
@@ -106,33 +135,81 @@ impl Encoder {
         self.blank.clone()
     }
 
-    /// Writes one feature's coordinates into a context.
+    /// What happens where the column of a feature has no value.
+    pub fn missing(&self, feature: usize) -> Missing {
+        self.missing[feature]
+    }
+
+    /// What happens to a row without an option or an outcome.
+    pub fn row_missing(&self) -> RowMissing {
+        self.row_missing
+    }
+
+    /// Writes one feature's coordinates into a context, and returns whether it has a value. A context is complete when every feature is
+    /// written and what follows from them is [derived](Encoder::derive).
     ///
     /// # Errors
-    /// [`ValueError`] says what was found and what is expected; the context is unchanged.
+    /// [`ValueError`] says what was found and what is expected; the context is unchanged. A missing value is an error unless the document
+    /// says what it counts as; rows of a log that lack one may be [dropped](Missing::Drop).
     ///
     /// # Panics
     /// If there is no such feature, or the context is too short.
     #[inline]
-    pub fn feature(&self, feature: usize, value: FieldValue<'_>, context: &mut [f64]) -> Result<(), ValueError> {
+    pub fn feature(&self, feature: usize, value: FieldValue<'_>, context: &mut [f64]) -> Result<bool, ValueError> {
         match &self.codes[feature] {
-            Code::Numeric { at, low, high, unit } => {
-                let number = number(value).ok_or_else(|| not_number(&self.columns[feature], value))?;
+            Code::Numeric { at, low, high, unit, is_missing } => {
+                let Some(number) = number(value) else {
+                    return self.no_number(feature, value, context).map(|()| false);
+                };
                 if !(*low <= number && number <= *high) {
                     return Err(outside(&self.columns[feature], number, (*low, *high), unit));
                 }
                 context[*at] = (number - low) / (high - low);
+                if let Some(flag) = is_missing {
+                    context[*flag] = 0.0;
+                }
+                Ok(true)
             }
             Code::Levels { at, names } => {
-                let level = names.find(value).ok_or_else(|| self.unknown_level(feature, names, value))?;
+                let found = names.find(value);
+                let is_missing =
+                    found.is_none() && self.missing[feature] == Missing::Level && stands_for_missing(value);
+                let level = if is_missing { Some(names.len() - 1) } else { found };
+                let level = level.ok_or_else(|| self.unknown_level(feature, names, value))?;
                 let coordinates = &mut context[*at..*at + names.len() - 1];
                 coordinates.fill(0.0);
                 if level > 0 {
                     coordinates[level - 1] = 1.0;
                 }
+                Ok(!is_missing)
             }
         }
-        Ok(())
+    }
+
+    /// A number that is not there counts as the middle of its range, if the document says so.
+    #[cold]
+    fn no_number(&self, feature: usize, value: FieldValue<'_>, context: &mut [f64]) -> Result<(), ValueError> {
+        let column = &self.columns[feature];
+        match (&self.codes[feature], self.missing[feature]) {
+            (Code::Numeric { at, is_missing: Some(flag), .. }, _) if stands_for_missing(value) => {
+                context[*at] = 0.5;
+                context[*flag] = 1.0;
+                Ok(())
+            }
+            (_, Missing::Drop) if stands_for_missing(value) => Err(unexpected(column, FieldValue::Missing, "a number")),
+            _ => Err(not_number(column, value)),
+        }
+    }
+
+    /// Computes what is derived from the features of a context, rounded to 26 bits (mathematics §17).
+    ///
+    /// # Panics
+    /// If the context is too short.
+    #[inline]
+    pub fn derive(&self, context: &mut [f64]) {
+        for derivation in &self.derived {
+            derivation.write(context);
+        }
     }
 
     /// The arm of an option.
@@ -141,7 +218,7 @@ impl Encoder {
     /// [`ValueError`] lists the options.
     #[inline]
     pub fn option(&self, value: FieldValue<'_>) -> Result<Arm, ValueError> {
-        self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(value))
+        self.options.find(value).map(Arm::new).ok_or_else(|| self.unknown_option(self.or_missing(value)))
     }
 
     /// What an option costs per case: a case's reward is that of its outcome less this.
@@ -156,7 +233,7 @@ impl Encoder {
     /// [`ValueError`] if it is not a number, or outside its range.
     #[inline]
     pub fn outcome(&self, value: FieldValue<'_>) -> Result<f64, ValueError> {
-        let number = number(value).ok_or_else(|| not_number(&self.outcome_column, value))?;
+        let number = number(value).ok_or_else(|| not_number(&self.outcome_column, self.or_missing(value)))?;
         match self.outcome_range {
             Some((low, high)) if !(low <= number && number <= high) => {
                 Err(outside(&self.outcome_column, number, (low, high), ""))
@@ -276,10 +353,15 @@ impl Encoder {
         }
     }
 
+    /// A value of a row, or none if it stands for a missing one and the document says what happens then.
+    fn or_missing<'a>(&self, value: FieldValue<'a>) -> FieldValue<'a> {
+        if self.row_missing == RowMissing::Drop && stands_for_missing(value) { FieldValue::Missing } else { value }
+    }
+
     #[cold]
     fn unknown_level(&self, feature: usize, names: &Names, value: FieldValue<'_>) -> ValueError {
         let column: Box<str> = self.columns[feature].as_str().into();
-        if is_missing(value) {
+        if is_missing(value) || self.missing[feature] == Missing::Drop && stands_for_missing(value) {
             return ValueError::Missing { column, expected: "one of its levels".into() };
         }
         let remedy = did_you_mean(&plain(value), "the levels in the policy document are", names.iter());

@@ -191,7 +191,9 @@ impl Explain for ApplyError {
 impl Explain for ValueError {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Self::Missing { .. } => Remedy::new("fill it in, or leave the row out"),
+            Self::Missing { .. } => {
+                Remedy::new("fill it in, leave the row out, or declare missing = \"drop\" in the policy document")
+            }
             Self::NotNumber { .. } => Remedy::new("correct the value, or leave the row out"),
             Self::OutsideRange { .. } => Remedy::new("correct the value, or widen the range in the policy document"),
             Self::TooLarge { .. } => Remedy::new("correct the value, or express the column in a larger unit"),

@@ -31,7 +31,7 @@
 //! | `field_value`, `feature` | one field of a record; the columns a rule may use |
 //! | `document` | the document: parsed, located, checked, its assumptions derived, compared, back in raw units |
 //! | `control` | the plan agreed in advance: signatures, reviews, how far the rule may move |
-//! | `encoder`, `code`, `unit_hash` | encodes records into contexts, arms and rewards; words that are codes; a hash of a row's key |
+//! | `encoder`, `code`, `unit_hash`, `missing_counts` | encodes records into contexts, arms and rewards; words that are codes; a hash of a row's key; what rows lack |
 //! | `rule` | the three forms of a rule: checked, converted to parameters and back, in words |
 //! | `apply`, `draft`, `schema` | replaces the rule in the text; drafts a document from a file's columns; the JSON Schema |
 //! | `number`, `duration`, `names`, `error` | numbers and durations as text; suggestions for misspelt names; errors |
@@ -47,6 +47,7 @@ mod encoder;
 mod error;
 mod feature;
 mod field_value;
+mod missing_counts;
 mod names;
 pub mod number;
 mod rule;
@@ -58,13 +59,15 @@ pub use code::canonical_code;
 pub use control::{Approval, Control, RuleBound};
 pub use document::{
     Better, ChangeLimits, ChangeSettings, DataFormat, DecimalMark, Design, Digits, EvidenceSettings, EvidenceStandard,
-    FieldSeparator, GroupRules, Guardrail, LogColumns, Monotone, OutcomeColumn, PolicyDocument, RowOrder, TextEncoding,
+    FieldSeparator, GroupRules, Guardrail, LogColumns, Missing, Monotone, OutcomeColumn, PolicyDocument, RowMissing,
+    RowOrder, TextEncoding,
 };
-pub use draft::{ColumnSketch, ColumnValues, draft, guess_roles};
-pub use encoder::Encoder;
+pub use draft::{ColumnSketch, ColumnValues, GuessedRole, GuessedRoles, draft, guess_roles};
+pub use encoder::{Encoder, stands_for_missing};
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};
-pub use feature::{Feature, FeatureKind};
+pub use feature::{Feature, FeatureFactor, FeatureKind, FeatureSource};
 pub use field_value::FieldValue;
+pub use missing_counts::MissingCounts;
 pub use rule::{Coefficient, Ladder, LinearRule, ScoreRule, ThresholdRule, WrittenRule, difference};
 pub use schema::schema;
 pub use unit_hash::UnitHash;

@@ -46,7 +46,7 @@ impl PyDocument {
     /// The columns of the features.
     #[getter]
     fn features(&self) -> Vec<String> {
-        self.checked.features().iter().map(|feature| feature.column.clone()).collect()
+        self.checked.feature_columns().iter().map(|feature| feature.column.clone()).collect()
     }
 
     /// The column of the outcome.

@@ -151,7 +151,7 @@ fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 /// The columns that a log needs.
 fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
     let document = &document.checked;
-    let features = document.features().iter().map(|feature| feature.column.clone());
+    let features = document.feature_columns().iter().map(|feature| feature.column.clone());
     let log = document.log_columns();
     let named = [&log.key, &log.cluster, &log.weight, &log.propensity]
         .into_iter()
@@ -176,7 +176,10 @@ fn read(
     let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
         cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&row(case)), |_| interrupted())
     })?;
-    let read = Tally::joined(shares, cases.rejected_count()).and_then(|read| tally.absorb(read));
+    let read = Tally::joined(shares, cases.rejected_count()).and_then(|mut read| {
+        read.add_missing(cases.missing());
+        tally.absorb(read)
+    });
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
     Ok((cases.rejected().iter().map(ToString::to_string).collect(), cases.read_as().to_vec()))
 }

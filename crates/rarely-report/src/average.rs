@@ -81,6 +81,7 @@ fn words(base: &EvidenceBase<'_>, mean: &[f64]) -> String {
     let parts = document.features().iter().enumerate().flat_map(|(index, feature)| {
         let at = document.offset(index);
         match &feature.kind {
+            FeatureKind::Numeric { .. } if !feature.source.is_column() => Vec::new(),
             FeatureKind::Numeric { low, high, unit } => {
                 vec![format!("{} {}", feature.column, with_unit(low + mean[at] * (high - low), unit.as_deref()))]
             }

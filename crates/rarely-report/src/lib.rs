@@ -85,7 +85,8 @@ pub fn write(
 
 /// How the rule divides people: along one feature, over the plane of two, or by its score.
 fn division(base: &EvidenceBase<'_>, review: &Review) -> Picture {
-    if base.document.has_intercept() {
+    // A figure along one feature holds the others, which it cannot do with those that are derived from it.
+    if base.document.has_intercept() && !base.document.has_derived() {
         let features = base.document.features();
         let levels = |at: usize| features[at].levels().is_some_and(|levels| levels.len() <= MOST_LEVELS);
         let numeric: Vec<bool> = features.iter().map(|feature| feature.range().is_some()).collect();

@@ -6,7 +6,8 @@ mod model;
 use rarely_plot::{Page, PageCell, Tone};
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
-    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, OffPolicyFinding, ProposalFinding, thin_title,
+    CandidatesFinding, CertificateLine, DIGEST_TITLE, ImpactFinding, MissingFinding, OffPolicyFinding, ProposalFinding,
+    thin_title,
 };
 use rarely_review::{Findings, ThinSupport, Verdict};
 
@@ -67,6 +68,9 @@ impl Report<'_> {
             .heading("The answer")
             .paragraph(&format!("{}{gain}", found.sentence))
             .paragraph(&format!("The log has {}.{people}", cases.summary));
+        for sentence in self.findings.missing.iter().flat_map(MissingFinding::sentences) {
+            self.page.paragraph(sentence);
+        }
         if let Some(sentence) = &found.keeping_sentence {
             self.page.paragraph(sentence);
         }

@@ -7,7 +7,7 @@ use rarely_review::Findings;
 use rarely_review::findings::numbers::count;
 use rarely_review::findings::{
     AssumptionFinding, CandidatesFinding, CheckFinding, DIGEST_TITLE, FairnessFinding, GapsFinding, ImpactFinding,
-    LevelFinding, OffPolicyFinding, ProposalFinding, StandingFinding,
+    LevelFinding, MissingFinding, OffPolicyFinding, ProposalFinding, StandingFinding,
 };
 
 /// With more options than this the text is a summary: pairs of options, and bands of each, are too many to read on a terminal.
@@ -37,6 +37,7 @@ impl Sections {
         if let Some(sentence) = &findings.cases.people_sentence {
             let _ = writeln!(self.text, "{sentence}");
         }
+        self.section("What rows lack", findings.missing.iter().flat_map(MissingFinding::sentences));
         let _ = writeln!(self.text, "\nVerdict: {}", findings.verdict.verdict);
         self.lines([&findings.verdict.sentence]);
         self.lines(findings.verdict.reasons.iter().map(|reason| &reason.sentence));

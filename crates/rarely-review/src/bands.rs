@@ -71,6 +71,8 @@ impl Bands {
         for (feature, described) in document.features().iter().enumerate() {
             let (first, coordinate) = (bands.len(), document.offset(feature));
             match &described.kind {
+                // Its bands are those of the columns that it is derived from.
+                FeatureKind::Numeric { .. } if !described.source.is_column() => {}
                 FeatureKind::Numeric { low, high, .. } => {
                     let step = round_step((high - low) / BANDS);
                     let start = (low / step).floor();

@@ -262,7 +262,10 @@ impl<'a> Search<'a> {
     fn one_threshold(&self, prices: &[f64]) -> Option<WrittenRule> {
         let orders = orders(&self.usable, 2);
         let features = (0..self.document.features().len()).filter(|&feature| self.may_use(feature));
-        let numeric = features.filter(|&feature| self.document.features()[feature].range().is_some());
+        let numeric = features.filter(|&feature| {
+            let described = &self.document.features()[feature];
+            described.range().is_some() && described.source.is_column()
+        });
         let rules = numeric.filter_map(|feature| {
             let mut direction = vec![0.0; self.document.shape().dimension()];
             direction[self.document.offset(feature)] = 1.0;
@@ -410,7 +413,7 @@ impl<'a> Search<'a> {
         let parameters = ladder.parameters(self.document.shape(), &vec![1.0; ladder.cuts.len()]);
         let fits = |rule: &WrittenRule| self.document.check_rule(rule).is_ok();
         WrittenRule::from_parameters(self.document, &parameters, like).filter(fits).or_else(|| {
-            let threshold = self.document.features().iter().find(|feature| feature.range().is_some())?;
+            let threshold = self.document.feature_columns().iter().find(|feature| feature.range().is_some())?;
             let like = WrittenRule::Threshold(rarely_policy::ThresholdRule {
                 feature: threshold.column.clone(),
                 cuts: Vec::new(),

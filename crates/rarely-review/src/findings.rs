@@ -6,7 +6,7 @@
 //! | file | statements |
 //! |---|---|
 //! | `lead` | what a reader of one screen needs |
-//! | `cases` | how many rows and people |
+//! | `cases`, `missing` | how many rows and people; what rows lack |
 //! | `verdict` | keep, change or cannot tell; the cause and the reasons |
 //! | `boundaries` | where the rule in force stands |
 //! | `candidates`, `demotion`, `guardrails` | the rules that were tried; what takes the certainty from a gain; outcomes that must not get worse |
@@ -38,6 +38,7 @@ mod guardrails;
 mod impact;
 mod json;
 mod lead;
+mod missing;
 pub mod numbers;
 mod off_policy;
 mod propensities;
@@ -66,6 +67,7 @@ pub use guardrails::GuardrailFinding;
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};
 pub use json::ReviewJson;
 pub use lead::{LeadFact, LeadFinding};
+pub use missing::{MissingColumnFinding, MissingFinding};
 pub use off_policy::{OffPolicyFinding, RuleValueFinding};
 pub use proposal::{ExactFinding, ProposalFinding, RuleFinding};
 pub use units::{gain_unit, running_unit};
@@ -86,6 +88,9 @@ pub struct Findings {
     pub lead: LeadFinding,
     /// The cases that it rests on.
     pub cases: CasesFinding,
+    /// What rows lack, and how those that were dropped differ from the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingFinding>,
     /// Keep, change, or cannot tell.
     pub verdict: VerdictFinding,
     /// The rule in force.
@@ -128,6 +133,7 @@ impl Findings {
             gain_unit: unit,
             error_probability: document.evidence().error_probability,
             cases: CasesFinding::new(document, review),
+            missing: review.missing.as_ref().map(|missing| MissingFinding::new(document, review, missing)),
             verdict,
             rule,
             standing: StandingFinding::new(document, &judgement.standing),

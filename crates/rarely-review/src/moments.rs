@@ -326,6 +326,13 @@ impl Moments {
         ones.iter().zip(rewards).take(sums.width()).map(reward).collect()
     }
 
+    /// `Σy`.
+    pub(crate) fn reward_sum(&self) -> f64 {
+        let (sums, unit) = (self.settled(), self.unit());
+        let ((ones, rewards), width) = (sums.lines(), sums.width());
+        unit * (sums.rewards.start() * product(ones[width]) + sums.reward_unit() * product(rewards[width]))
+    }
+
     /// `Σy²`.
     pub(crate) fn reward_squares(&self) -> f64 {
         let (sums, unit) = (self.settled(), self.unit());

@@ -9,6 +9,7 @@ use crate::evidence_base::EvidenceBase;
 use crate::exploration_forecast::{ExplorationForecast, forecast};
 use crate::fairness::{LevelImpact, level_impacts};
 use crate::judgement::{Judgement, VerdictReason, examine};
+use crate::missing_rows::MissingRows;
 use crate::moments::Moments;
 use crate::off_policy::{NotWeightable, WeightedValue};
 use crate::support::{ThinSupport, thin};
@@ -22,6 +23,8 @@ pub struct Review {
     pub per_option: Vec<u64>,
     /// Rows that could not be used.
     pub rejected: u64,
+    /// What rows lack, those that were dropped for it included; `None` if nothing is missing.
+    pub missing: Option<MissingRows>,
     /// People over whom shares and gains are averages.
     pub people: usize,
     /// Keep, change, or cannot tell, and what that rests on.
@@ -90,6 +93,7 @@ pub fn complete(base: &EvidenceBase<'_>, tally: &Tally, judgement: Judgement) ->
     Ok(Review {
         per_option: tally.totals().iter().map(Moments::rows).collect(),
         rejected: tally.rejected(),
+        missing: MissingRows::new(base.document, tally),
         people: base.contexts().len(),
         off_policy: RuleValues::new(base, judgement.best),
         fairness: level_impacts(base, judgement.best)?,

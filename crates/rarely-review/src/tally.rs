@@ -7,7 +7,7 @@ mod saved;
 mod sharing;
 
 use rarely_core::{Arm, ArmSums, Digest, LookPlan, Parameters, Statistics};
-use rarely_policy::{Design, EvidenceStandard, FeatureKind, PolicyDocument};
+use rarely_policy::{Design, EvidenceStandard, FeatureKind, FeatureSource, MissingCounts, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -36,6 +36,9 @@ pub struct Tally {
     /// What the sums depend on.
     fingerprint: String,
     rejected: u64,
+    /// What rows lack.
+    #[serde(default, skip_serializing_if = "MissingCounts::is_empty")]
+    missing: MissingCounts,
     /// The logs that were read, so that none counts twice.
     sources: Vec<Source>,
     /// The sums of rows that are not divided: those of a live policy, and of states from before rows were divided.
@@ -81,6 +84,9 @@ pub struct Tally {
     bands: Option<Bands>,
     #[serde(skip)]
     running: Option<RunningVariable>,
+    /// The coordinates that say that a number is missing.
+    #[serde(skip)]
+    flags: Vec<usize>,
     /// The rows along the running variable, in one pass over a log that keeps them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<CutRows>,
@@ -105,6 +111,7 @@ impl Tally {
         Self {
             fingerprint: document.fingerprint(),
             rejected: 0,
+            missing: MissingCounts::default(),
             sources: Vec::new(),
             options: reward_grids(document).into_iter().map(empty).collect(),
             time_marks: TimeMarks::default(),
@@ -123,6 +130,7 @@ impl Tally {
             levels: document.log_columns().fairness.iter().map(|_| ColumnLevels::default()).collect(),
             bands: Some(bands),
             running,
+            flags: missing_flags(document),
             rows: None,
         }
     }
@@ -152,7 +160,7 @@ impl Tally {
                 outcomes.add(bands, context, arm.index(), reward);
             }
         }
-        let z = self.running.as_ref().map(|running| running.at(context));
+        let z = self.along(context);
         if let (Some(jumps), Some(z)) = (&mut self.jumps, z) {
             jumps.add(z, arm.index(), reward);
         }
@@ -178,6 +186,13 @@ impl Tally {
         source.rows += 1;
         source.digest = source.digest.wrapping_add(priority);
         source.last = source.last.max(number);
+    }
+
+    /// Where a row is along the running variable: nowhere if a number is missing, which then only counts as the middle of its range.
+    #[inline]
+    fn along(&self, context: &[f64]) -> Option<f64> {
+        let running = self.running.as_ref()?;
+        (!self.flags.iter().any(|&flag| context[flag] > 0.5)).then(|| running.at(context))
     }
 
     /// The file of the next row, where rows come one after the other: their numbers start again in each file.
@@ -215,8 +230,8 @@ impl Tally {
     /// A row from before the tally last [followed](Tally::follow) another rule is for [`Tally::correct_earlier`].
     pub fn correct(&mut self, context: &[f64], arm: Arm, old_reward: f64, new_reward: f64, marks: usize) {
         self.correct_earlier(context, arm, old_reward, new_reward, marks);
-        if let (Some(jumps), Some(running)) = (&mut self.jumps, &self.running) {
-            jumps.correct(running.at(context), arm.index(), old_reward, new_reward);
+        if let (Some(z), Some(jumps)) = (self.along(context), &mut self.jumps) {
+            jumps.correct(z, arm.index(), old_reward, new_reward);
         }
     }
 
@@ -261,6 +276,16 @@ impl Tally {
     /// Counts rows that could not be used.
     pub fn reject(&mut self, rows: u64) {
         self.rejected += rows;
+    }
+
+    /// Counts what rows of the log lack, those that were dropped for it included.
+    pub fn add_missing(&mut self, missing: &MissingCounts) {
+        self.missing.merge(missing);
+    }
+
+    /// What rows lack.
+    pub fn missing(&self) -> &MissingCounts {
+        &self.missing
     }
 
     /// Rows that were used.
@@ -441,12 +466,20 @@ fn guardrail_sums(document: &PolicyDocument, weighted: bool) -> Vec<Stretch> {
     sums.collect()
 }
 
-/// The coordinates of numeric features.
+/// The coordinates of numeric columns whose square is not a feature already.
 pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<Item = usize> + '_ {
-    let features = document.features().iter().enumerate();
-    features
-        .filter(|(_, feature)| matches!(feature.kind, FeatureKind::Numeric { .. }))
+    let is_squared = |at: usize| document.features().iter().any(|feature| feature.source == FeatureSource::Square(at));
+    let columns = document.feature_columns().iter().enumerate();
+    columns
+        .filter(move |(at, feature)| matches!(feature.kind, FeatureKind::Numeric { .. }) && !is_squared(*at))
         .map(|(at, _)| document.offset(at))
+}
+
+/// The coordinates that say that a number is missing.
+fn missing_flags(document: &PolicyDocument) -> Vec<usize> {
+    let features = document.features().iter().enumerate();
+    let flags = features.filter(|(_, feature)| matches!(feature.source, FeatureSource::IsMissing(_)));
+    flags.map(|(at, _)| document.offset(at)).collect()
 }
 
 /// The running variable of a document's rule, and empty sums at its cuts.

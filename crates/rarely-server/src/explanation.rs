@@ -64,6 +64,7 @@ fn person(document: &PolicyDocument, fields: &[RecordField]) -> String {
         match field {
             RecordField::Number(number) => format!("{} {number}{unit}", feature.column),
             RecordField::Text(text) => format!("{} {text}{unit}", feature.column),
+            RecordField::Missing => format!("{} missing", feature.column),
         }
     });
     parts.collect::<Vec<_>>().join(", ")

@@ -149,6 +149,7 @@ fn push<W: Write + Send>(
 fn cell<'a>(handle: &'a PolicyHandle, at: usize, field: &'a RecordField) -> RowCell<'a> {
     let feature = &handle.document.features()[at];
     match (feature.levels(), field) {
+        (_, RecordField::Missing) => RowCell::Missing,
         (None, RecordField::Number(number)) => RowCell::Number(*number),
         (None, RecordField::Text(text)) => text.trim().parse().map_or(RowCell::Missing, RowCell::Number),
         (Some(_), RecordField::Text(text)) => RowCell::Text(text),
@@ -166,8 +167,11 @@ fn cell<'a>(handle: &'a PolicyHandle, at: usize, field: &'a RecordField) -> RowC
 
 fn columns(document: &PolicyDocument) -> Vec<(String, RowColumn)> {
     let kind = |levels: bool| if levels { RowColumn::Text } else { RowColumn::Number };
-    let mut columns: Vec<(String, RowColumn)> =
-        document.features().iter().map(|feature| (feature.column.clone(), kind(feature.levels().is_some()))).collect();
+    let mut columns: Vec<(String, RowColumn)> = document
+        .feature_columns()
+        .iter()
+        .map(|feature| (feature.column.clone(), kind(feature.levels().is_some())))
+        .collect();
     columns.push((document.option_column().to_owned(), RowColumn::Text));
     columns.push((document.outcome().column.clone(), RowColumn::Number));
     let beside = [

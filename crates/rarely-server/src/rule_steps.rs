@@ -1,6 +1,6 @@
 //! A rule applied to one person step by step, in the units of the policy document.
 
-use rarely_live::RecordField;
+use rarely_live::{RecordField, RecordReader};
 use rarely_policy::number::{read, short};
 use rarely_policy::{Coefficient, PolicyDocument, WrittenRule};
 
@@ -9,7 +9,7 @@ const INTERCEPT: &str = "intercept";
 
 /// The steps from a record to an option.
 pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Vec<String> {
-    let person = PersonData { document, record };
+    let person = PersonData::new(document, record);
     match rule {
         WrittenRule::Threshold(threshold) => {
             let unit = document.feature(&threshold.feature).and_then(|(_, feature)| feature.unit()).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(crate) fn steps(document: &PolicyDocument, rule: &WrittenRule, record: &[Rec
 
 /// The number that a threshold or score rule compares with its cuts; `None` for a linear rule.
 pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[RecordField]) -> Option<f64> {
-    let person = PersonData { document, record };
+    let person = PersonData::new(document, record);
     match rule {
         WrittenRule::Threshold(threshold) => person.number(&threshold.feature),
         WrittenRule::Score(score) => Some(person.sum(0.0, &score.coefficients).0),
@@ -58,25 +58,38 @@ pub(crate) fn score(document: &PolicyDocument, rule: &WrittenRule, record: &[Rec
 struct PersonData<'a> {
     document: &'a PolicyDocument,
     record: &'a [RecordField],
+    /// Of what is derived, or missing.
+    context: Option<Vec<f64>>,
 }
 
-impl PersonData<'_> {
-    fn field(&self, column: &str) -> Option<&RecordField> {
-        self.document.feature(column).and_then(|(at, _)| self.record.get(at))
+impl<'a> PersonData<'a> {
+    fn new(document: &'a PolicyDocument, record: &'a [RecordField]) -> Self {
+        Self { document, record, context: RecordReader::new(document).context(record).ok() }
     }
 
     fn number(&self, column: &str) -> Option<f64> {
-        match self.field(column)? {
-            RecordField::Number(number) => Some(*number),
-            RecordField::Text(text) => read(text),
+        let (at, _) = self.document.feature(column)?;
+        match self.record.get(at) {
+            Some(RecordField::Number(number)) => Some(*number),
+            Some(RecordField::Text(text)) if read(text).is_some() => read(text),
+            _ => self.document.raw_value(at, self.context.as_ref()?[self.document.offset(at)]),
         }
     }
 
+    fn level(&self, column: &str) -> Option<String> {
+        let (at, _) = self.document.feature(column)?;
+        Some(match self.record.get(at) {
+            Some(RecordField::Text(text)) if !text.trim().is_empty() => text.clone(),
+            Some(RecordField::Number(number)) => short(*number),
+            _ => self.document.level_at(at, self.context.as_ref()?)?.to_owned(),
+        })
+    }
+
     /// A weighted sum, and its terms: `2 × 61 (age) + 10 (smoker is yes)`.
-    fn sum<'a>(
+    fn sum<'b>(
         &self,
         constant: f64,
-        coefficients: impl IntoIterator<Item = (&'a String, &'a Coefficient)>,
+        coefficients: impl IntoIterator<Item = (&'b String, &'b Coefficient)>,
     ) -> (f64, String) {
         let mut sum = constant;
         let mut terms = if constant == 0.0 { Vec::new() } else { vec![short(constant)] };
@@ -88,11 +101,7 @@ impl PersonData<'_> {
                     terms.push(format!("{} × {} ({column})", short(*slope), short(number)));
                 }
                 Coefficient::Levels(levels) => {
-                    let level = match self.field(column) {
-                        Some(RecordField::Text(text)) => text.clone(),
-                        Some(RecordField::Number(number)) => number.to_string(),
-                        None => continue,
-                    };
+                    let Some(level) = self.level(column) else { continue };
                     let adds = levels.get(&level).copied().unwrap_or(0.0);
                     sum += adds;
                     terms.push(format!("{} ({column} is {level})", short(adds)));

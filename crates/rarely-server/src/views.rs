@@ -248,7 +248,7 @@ impl PolicyView {
             author: state.registration.author.clone(),
             since_ms: live.version().time_ms,
             rule: json(document.rule()),
-            features: document.features().iter().map(feature).collect(),
+            features: document.feature_columns().iter().map(feature).collect(),
             outcome: OutcomeView {
                 column: outcome.column.clone(),
                 range: outcome.range.map(<[f64; 2]>::from),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people};
-use rarely_policy::{DataFormat, DecimalMark, FieldSeparator, PolicyDocument, TextEncoding};
+use rarely_policy::{DataFormat, DecimalMark, FieldSeparator, MissingCounts, PolicyDocument, TextEncoding};
 use rarely_review::SAMPLE_SIZE;
 
 use crate::failure::Failure;
@@ -68,6 +68,8 @@ pub(crate) struct WalkedLog {
     pub(crate) rejected: u64,
     /// How files are read that are not written as programs write them.
     pub(crate) read_as: Vec<(PathBuf, String)>,
+    /// What rows lack, and those that were dropped for it.
+    pub(crate) missing: MissingCounts,
 }
 
 /// Why a log could not be read to its end.
@@ -213,7 +215,7 @@ impl LogOptions {
                 say(&format!("  and {} more", rejected - LISTED as u64));
             }
         }
-        Ok(WalkedLog { rejected, read_as })
+        Ok(WalkedLog { rejected, read_as, missing: cases.missing().clone() })
     }
 }
 
@@ -247,6 +249,9 @@ impl PopulationOptions {
             return Ok(None);
         }
         let people = read_people(document, &self.population, 0, SAMPLE_SIZE)?;
+        if people.dropped > 0 {
+            say(&format!("the population: {} rows lack a value and are left out", people.dropped));
+        }
         Ok(Some(people.contexts))
     }
 }

@@ -1,16 +1,18 @@
 //! `rarely policy`: draft, check, show and compare policy documents.
 
+mod init;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use rarely_data::{FileSketch, sketch};
-use rarely_policy::{DocumentError, PolicyDocument, draft, guess_roles, schema};
+use rarely_policy::{DocumentError, PolicyDocument, schema};
 
 use crate::failure::Failure;
-use crate::log::{FormatOptions, PopulationOptions, say_read_as};
+use crate::log::PopulationOptions;
 use crate::output::{OutputFormat, print, print_json, say};
-use crate::state::write_new;
+
+use self::init::Init;
 
 /// What to do with policy documents.
 #[derive(Debug, Args)]
@@ -53,73 +55,15 @@ enum Command {
     Schema,
 }
 
-#[derive(Debug, Args)]
-struct Init {
-    /// File whose columns are described: CSV, TSV, xlsx, Parquet or NDJSON
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
-    /// Name of the policy [default: the file's]
-    #[arg(long)]
-    name: Option<String>,
-    /// Column with the option that was given [default: guessed]
-    #[arg(long, value_name = "COLUMN")]
-    option_column: Option<String>,
-    /// Column with the outcome [default: guessed]
-    #[arg(long, value_name = "COLUMN")]
-    outcome_column: Option<String>,
-    /// Write the draft to a new file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    format: FormatOptions,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
-        Command::Init(init) => initial(init)?,
+        Command::Init(init) => init.run()?,
         Command::Check { policy } => return check(policy),
         Command::Show { policy, format } => show(policy, *format)?,
         Command::Diff { old, new, population } => diff(old, new, population)?,
         Command::Schema => print_json(&schema())?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn initial(init: &Init) -> Result<(), Failure> {
-    let FileSketch { columns, read_as } = sketch(&init.from, &init.format.format())?;
-    if let Some(way) = read_as {
-        say_read_as(&init.from, &way);
-    }
-    let (option, outcome) = guess_roles(&columns);
-    let choose = |given: &Option<String>, guessed: Option<&str>, what: &str, flag: &str| {
-        let name = given.as_deref().or(guessed).ok_or_else(|| {
-            let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-            Failure::new(format!("{}: no column is recognised as {what}", init.from.display()))
-                .help(format!("name it with {flag}; the columns are {}", known.join(", ")))
-        })?;
-        if columns.iter().any(|column| column.name == name) {
-            Ok(name.to_owned())
-        } else {
-            Err(Failure::new(format!("{}: there is no column {name:?}", init.from.display())))
-        }
-    };
-    let option = choose(&init.option_column, option, "the option that was given", "--option-column")?;
-    let outcome = choose(&init.outcome_column, outcome, "the outcome", "--outcome-column")?;
-    if option == outcome {
-        let failure = Failure::new(format!("the column {option:?} cannot be both the option and the outcome"));
-        return Err(failure.help("name another with --outcome-column"));
-    }
-    let stem = init.from.file_stem().map_or_else(|| "policy".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let mut text = draft(init.name.as_deref().unwrap_or(&stem), &columns, &option, &outcome);
-    text += &init.format.format().table();
-    match &init.out {
-        Some(path) => {
-            write_new(path, text.as_bytes())?;
-            say(&format!("the draft is in {}; look at every line marked CHECK", path.display()));
-            Ok(())
-        }
-        None => print(&text),
-    }
 }
 
 fn check(path: &Path) -> Result<ExitCode, Failure> {

@@ -15,7 +15,7 @@ use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult, Weighte
 use serde_json::json;
 
 use crate::failure::{Failure, worded};
-use crate::log::LogOptions;
+use crate::log::{LogOptions, WalkedLog};
 use crate::options::count;
 use crate::output::{OutputFormat, print, print_json, say, width};
 
@@ -59,28 +59,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         replay.step(&case.context, case.arm, case.reward, case.propensity, case.time.as_deref())?;
         Ok(())
     };
-    let rejected = match &columns.time {
-        None => arguments.log.walk(&document, &columns, step)?.rejected,
+    let walked = match &columns.time {
+        None => arguments.log.walk(&document, &columns, step)?,
         Some(time) => {
-            let (cases, rejected) = sorted(&arguments.log, &document, &columns, time)?;
+            let (cases, walked) = sorted(&arguments.log, &document, &columns, time)?;
             cases.iter().try_for_each(&mut step)?;
-            rejected
+            walked
         }
     };
     let walk = replay.finish(last.as_deref())?;
     match arguments.format {
         OutputFormat::Table => print(&text(&document, &walk, arguments)),
-        OutputFormat::Json => print_json(&object(&document, &walk, rejected)),
+        OutputFormat::Json => print_json(&object(&document, &walk, &walked)),
     }
 }
 
-/// All cases in the order of their times, those of one time in the order of the file; and the number of rejected rows.
+/// All cases in the order of their times, those of one time in the order of the file; and what else the log told.
 fn sorted(
     log: &LogOptions,
     document: &PolicyDocument,
     columns: &Columns,
     time: &str,
-) -> Result<(Vec<LoggedCase>, u64), Failure> {
+) -> Result<(Vec<LoggedCase>, WalkedLog), Failure> {
     let mut cases = Vec::new();
     let walked = log.walk(document, columns, |case| {
         cases.push(case.clone());
@@ -94,7 +94,7 @@ fn sorted(
         say(&format!("the rows are not in the order of {time}: they are sorted by it"));
         cases.sort_by(order);
     }
-    Ok((cases, walked.rejected))
+    Ok((cases, walked))
 }
 
 fn text(document: &PolicyDocument, walk: &ReplayResult, arguments: &Arguments) -> String {
@@ -156,7 +156,7 @@ fn with_help(reason: &NotWeightable) -> String {
     format!("{reason}{help}")
 }
 
-fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serde_json::Value {
+fn object(document: &PolicyDocument, walk: &ReplayResult, walked: &WalkedLog) -> serde_json::Value {
     let interval =
         |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
     let value = |value: &OffPolicyValue| {
@@ -185,7 +185,8 @@ fn object(document: &PolicyDocument, walk: &ReplayResult, rejected: u64) -> serd
     json!({
         "policy": document.policy(),
         "rows": walk.rows,
-        "rows_rejected": rejected,
+        "rows_rejected": walked.rejected,
+        "rows_dropped": walked.missing.dropped_rows(),
         "changes": changes.collect::<Vec<_>>(),
         "rule": walk.last,
         "logged": interval(walk.logged),

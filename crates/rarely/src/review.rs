@@ -144,7 +144,9 @@ fn second_reading<'a>(
 fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<(Tally, WalkedLog), Failure> {
     let mut shares = Tally::shared(document);
     let walked = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
-    Ok((Tally::joined(shares, walked.rejected)?, walked))
+    let mut tally = Tally::joined(shares, walked.rejected)?;
+    tally.add_missing(&walked.missing);
+    Ok((tally, walked))
 }
 
 /// A case as statistics take it.

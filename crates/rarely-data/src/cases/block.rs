@@ -1,5 +1,7 @@
 //! The cases of a piece of a log.
 
+use rarely_policy::MissingCounts;
+
 use super::order::{self, LogTime, Order, OutOfOrder};
 use super::rejections::Rejections;
 use super::{Encoding, LoggedCase};
@@ -16,6 +18,8 @@ pub(super) struct Block {
     rejected: Vec<(usize, Rejection)>,
     /// Why the rest of the file cannot be read.
     error: Option<DataError>,
+    /// What its rows lack.
+    missing: Option<MissingCounts>,
     rows: u64,
     lines: u64,
 }
@@ -31,6 +35,7 @@ struct CaseTime {
 pub(super) struct Before<'a> {
     pub(super) order: &'a mut Order,
     pub(super) rejections: &'a mut Rejections,
+    pub(super) missing: &'a mut MissingCounts,
     /// Cases in this log and in those before it.
     pub(super) accepted: &'a mut u64,
     /// The log, from 0.
@@ -53,6 +58,7 @@ impl Block {
     /// Reads a piece to its end.
     pub(super) fn read(&mut self, log: &mut LogReader, encoding: &Encoding) {
         self.clear();
+        let mut gaps = encoding.gaps.clone();
         loop {
             let record = match log.next() {
                 Ok(Some(record)) => record,
@@ -70,9 +76,13 @@ impl Block {
                 self.cases.push(LoggedCase::blank(encoding.encoder.blank()));
             }
             let case = &mut self.cases[self.filled];
-            if let Err(rejection) = encoding.read_case(&record, case) {
-                self.rejected.push((self.filled, *rejection));
-                continue;
+            match encoding.read_case(&record, case, &mut gaps) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(rejection) => {
+                    self.rejected.push((self.filled, *rejection));
+                    continue;
+                }
             }
             if let Some(wanted) = encoding.time {
                 match order::read(&record, (wanted, encoding.time_in_seconds), case.time.get_or_insert_default()) {
@@ -90,6 +100,7 @@ impl Block {
             }
             self.filled += 1;
         }
+        self.missing = Some(gaps.counts);
         (self.rows, self.lines) = (log.rows(), log.lines());
     }
 
@@ -97,6 +108,7 @@ impl Block {
         self.filled = 0;
         self.times.clear();
         self.rejected.clear();
+        self.missing = None;
         self.error = None;
         (self.rows, self.lines) = (0, 0);
     }
@@ -132,6 +144,9 @@ impl Block {
                 error.add_lines_before(before.lines);
             }
             return Err(error);
+        }
+        if let Some(missing) = self.missing.take() {
+            before.missing.merge(&missing);
         }
         before.rows += self.rows;
         before.lines += self.lines;

@@ -134,3 +134,8 @@ pub(super) fn read(
 fn is_compact_date(text: &str) -> bool {
     text.len() == 8 && matches!(&text[..2], "19" | "20") && UtcInstant::parse(text).is_some()
 }
+
+/// Whether a text is a date, or a date and a time of day.
+pub(crate) fn is_time(text: &str) -> bool {
+    UtcInstant::parse(text).is_some()
+}

@@ -20,6 +20,8 @@ pub struct TargetPeople {
     pub rejected: Vec<Rejection>,
     /// How many rows were rejected.
     pub rejected_count: u64,
+    /// How many rows lack a value that the document drops rows for.
+    pub dropped: u64,
 }
 
 /// Reads the features of files, and keeps at most `most` rows.
@@ -65,6 +67,7 @@ pub fn people_of_table(
 fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<TargetPeople, DataError> {
     assert!(most > 0, "at least one person is kept");
     let mut context = encoding.encoder.blank();
+    let (mut gaps, mut dropped) = (encoding.gaps.clone(), 0);
     let mut sample = Sample::new(most, context.len());
     while sources.advance()? {
         let Some(log) = &mut sources.log else { continue };
@@ -73,12 +76,13 @@ fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<Ta
                 sources.close();
                 continue;
             }
-            Ok(Some(record)) => encoding.read_context(&record, &mut context),
+            Ok(Some(record)) => encoding.read_context(&record, &mut context, &mut gaps),
             Err(LogError::Row(rejection)) => Err(rejection),
             Err(LogError::File(error)) => return Err(error),
         };
         match read {
-            Ok(()) => sample.offer(&context),
+            Ok(true) => sample.offer(&context),
+            Ok(false) => dropped += 1,
             Err(rejection) => sources.rejections.add(*rejection)?,
         }
     }
@@ -91,6 +95,7 @@ fn read(encoding: &Encoding, mut sources: LogSequence, most: usize) -> Result<Ta
         contexts: sample.in_order(),
         rejected: sources.rejections.into_first(),
         rejected_count,
+        dropped,
     })
 }
 

@@ -61,6 +61,7 @@ impl Cases {
                 before: Before {
                     order: &mut self.order,
                     rejections: &mut self.sources.rejections,
+                    missing: &mut self.gaps.counts,
                     accepted: &mut self.accepted,
                     file: self.sources.current,
                     rows: log.rows(),

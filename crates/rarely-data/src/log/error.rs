@@ -203,6 +203,16 @@ pub struct Rejection {
     pub problem: RowProblem,
 }
 
+impl Rejection {
+    /// The column that has no value, if that is all that is wrong.
+    pub(crate) fn missing_column(&self) -> Option<&str> {
+        match &self.problem {
+            RowProblem::Value(ValueError::Missing { column, .. }) => Some(column),
+            _ => None,
+        }
+    }
+}
+
 /// What is wrong with a row.
 #[derive(Debug, Error)]
 #[non_exhaustive]

@@ -79,7 +79,7 @@ fn a_value_that_the_policy_does_not_accept() {
     );
     check(
         "1,150,yes,60,treat,,0.5,2026-01-01",
-        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out",
+        "log.csv, line 4, column 6 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, leave the row out, or declare missing = \"drop\" in the policy document",
     );
     check(
         "1,150,yes,60,treat,-0.25,0.5,2026-01-01",
@@ -250,7 +250,7 @@ fn numbers_and_words_of_other_formats() {
     assert_eq!(case.time.as_deref(), Some("1970-01-01T00:00:00.000000"));
     assert_eq!(
         message(cases.next(&mut case), &folder),
-        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, or leave the row out"
+        "log.parquet, row 1 (from 0), column 5 (wellbeing): wellbeing is empty, but must be a number\nhelp: fill it in, leave the row out, or declare missing = \"drop\" in the policy document"
     );
 }
 

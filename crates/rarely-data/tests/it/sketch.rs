@@ -8,19 +8,18 @@ use rarely_policy::{ColumnSketch, ColumnValues, DataFormat};
 
 use crate::support::{Column, file, message, parquet};
 
-fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
-    rarely_data::sketch(path, &DataFormat::default()).map(|file| file.columns)
-}
-
 fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
-    ColumnSketch { name: name.to_owned(), kind: ColumnValues::Numbers { low, high } }
+    ColumnSketch::new(name, ColumnValues::Numbers { low, high })
 }
 
 fn words(name: &str, words: &[&str]) -> ColumnSketch {
-    ColumnSketch {
-        name: name.to_owned(),
-        kind: ColumnValues::Words(words.iter().map(|&word| word.to_owned()).collect()),
-    }
+    ColumnSketch::new(name, ColumnValues::Words(words.iter().map(|&word| word.to_owned()).collect()))
+}
+
+/// The columns by name and kind alone.
+fn sketch(path: &Path) -> Result<Vec<ColumnSketch>, DataError> {
+    let found = rarely_data::sketch(path, &DataFormat::default())?;
+    Ok(found.columns.into_iter().map(|column| ColumnSketch::new(&column.name, column.kind)).collect())
 }
 
 #[test]
@@ -56,7 +55,7 @@ fn too_many_words_are_cut_off() {
     let found = sketch(&path).expect("a sketch");
     assert!(matches!(&found[0].kind, ColumnValues::Words(words) if words.len() == 51));
     assert_eq!(found[1], numbers("row", 0.0, 499.0));
-    let text = rarely_policy::draft("named", &found, "none", "row");
+    let text = rarely_policy::draft("named", &found, "none", "row", None);
     assert!(text.contains("the column \"name\" is left out: it has too many different words"), "{text}");
 }
 

@@ -7,4 +7,5 @@ mod engine;
 mod engine_state;
 mod late_outcomes;
 mod plan;
+mod record;
 mod support;

@@ -8,22 +8,23 @@ use rarely_core::{
 };
 use rarely_error::Explain as _;
 
+use crate::code::canonical_code;
+use crate::document::features::check_features;
 use crate::document::groups;
 use crate::document::guardrails;
-use crate::code::canonical_code;
 use crate::document::labels;
 use crate::document::limits;
 use crate::document::locate::{Path, PathStep, keys};
 use crate::document::log_columns;
-use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlFeature, TomlOutcome};
+use crate::document::toml::{TomlChange, TomlDocument, TomlEvidence, TomlOutcome};
 use crate::document::{ChangeSettings, EvidenceSettings, OutcomeColumn, PolicyDocument};
-use crate::feature::{Feature, FeatureKind};
+use crate::feature::Feature;
 use crate::names::{count, did_you_mean, shown};
 use crate::number::plainly;
-use crate::rule::{DocumentFault, INTERCEPT};
+use crate::rule::DocumentFault;
 
 /// Largest magnitude of an end of a feature's range.
-const MAX_RANGE_END: f64 = 1e12;
+pub(super) const MAX_RANGE_END: f64 = 1e12;
 /// Smallest width of a range relative to its ends; below it, `f64` cannot distinguish enough values.
 const LEAST_WIDTH: f64 = 1e-9;
 /// Ends below this count as this.
@@ -96,7 +97,7 @@ fn check_options(options: &[String]) -> Result<(), DocumentFault> {
 }
 
 /// Names must not be empty, must differ, and must not have spaces around them.
-fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), DocumentFault> {
+pub(super) fn check_names(names: &[String], what: &str, path: &Path) -> Result<(), DocumentFault> {
     let mut seen = HashSet::new();
     for (at, name) in names.iter().enumerate() {
         let place = [path.as_slice(), &[PathStep::At(at)]].concat();
@@ -182,75 +183,6 @@ pub(crate) fn range_problem(low: f64, high: f64) -> Option<(&'static str, &'stat
     }
 }
 
-fn check_features(written: &TomlDocument) -> Result<Vec<Feature>, DocumentFault> {
-    let mut features: Vec<Feature> = Vec::new();
-    let clash = |column: &str, path: Path, role: &str| {
-        let remedy = "give every column one role: name another column, or remove one of the two";
-        DocumentFault::new(path, format!("the column {} is also {role}", shown(column)), remedy)
-    };
-    if written.option_column == written.outcome.column {
-        return Err(clash(&written.outcome.column, keys(&["outcome", "column"]), "the option column"));
-    }
-    for (at, feature) in written.features.iter().enumerate() {
-        let path = vec![PathStep::In("features".to_owned()), PathStep::At(at)];
-        let place = |key: &str| [path.as_slice(), &[PathStep::In(key.to_owned())]].concat();
-        let column = &feature.column;
-        check_column(column, place("column"))?;
-        if column == INTERCEPT {
-            let remedy = "rename the column here and in the data: \"intercept\" is the name of a rule's constant";
-            return Err(DocumentFault::new(place("column"), "a feature called \"intercept\"", remedy));
-        }
-        let roles = [(&written.outcome.column, "the outcome"), (&written.option_column, "the option column")];
-        if let Some((_, role)) = roles.into_iter().find(|(other, _)| *other == column) {
-            return Err(clash(column, place("column"), role));
-        }
-        if features.iter().any(|other| other.column == *column) {
-            return Err(clash(column, place("column"), "another feature"));
-        }
-        features.push(check_feature(feature, &path)?);
-    }
-    Ok(features)
-}
-
-fn check_feature(written: &TomlFeature, path: &Path) -> Result<Feature, DocumentFault> {
-    let place = |key: &str| [path.as_slice(), &[PathStep::In(key.to_owned())]].concat();
-    let column = written.column.clone();
-    let kind = match (&written.range, &written.levels) {
-        (Some(range), None) => {
-            let (low, high) = check_range(range, MAX_RANGE_END, &place("range"))?;
-            let unit = written.unit.clone().filter(|unit| !unit.trim().is_empty());
-            FeatureKind::Numeric { low, high, unit }
-        }
-        (None, Some(levels)) => {
-            if levels.len() < 2 {
-                let problem = format!("{} has {}", shown(&column), count(levels.len(), "level"));
-                let remedy = "name at least two levels, or remove the feature";
-                return Err(DocumentFault::new(place("levels"), problem, remedy));
-            }
-            check_names(levels, "level", &place("levels"))?;
-            if written.unit.is_some() {
-                let problem = format!("{} has levels, so it cannot have a unit", shown(&column));
-                return Err(DocumentFault::new(place("unit"), problem, "remove the unit"));
-            }
-            FeatureKind::Levels(levels.clone())
-        }
-        (Some(_), Some(_)) => {
-            let problem = format!("{} has both a range and levels", shown(&column));
-            return Err(DocumentFault::new(
-                place("levels"),
-                problem,
-                "keep one: numbers have a range, words have levels",
-            ));
-        }
-        (None, None) => {
-            let problem = format!("{} has neither a range nor levels", shown(&column));
-            let remedy = "give range = [lowest, highest] for numbers, levels = [\"no\", \"yes\"] for words";
-            return Err(DocumentFault::new(place("column"), problem, remedy));
-        }
-    };
-    Ok(Feature { column, kind })
-}
-
 fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<EvidenceSettings, DocumentFault> {
     let path = |key: &str| keys(&["evidence", key]);
     let noise = written.noise.number.or(outcome.range.map(|(low, high)| 0.5 * (high - low)));
@@ -265,6 +197,7 @@ fn check_evidence(written: &TomlEvidence, outcome: &OutcomeColumn) -> Result<Evi
         error_probability: written.error_probability,
         design: written.design,
         order: written.order,
+        missing: written.missing,
     })
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::control::{Control, RuleBound};
-use crate::document::{Better, LogColumns, OutcomeColumn, PolicyDocument};
+use crate::document::{Better, LogColumns, Missing, OutcomeColumn, PolicyDocument, RowMissing};
 use crate::duration;
 use crate::feature::{Feature, FeatureKind};
 use crate::names::list;
@@ -62,11 +62,21 @@ impl PolicyDocument {
     }
 
     fn parts(&self) -> Vec<(&'static str, Value)> {
-        let feature = |feature: &Feature| match &feature.kind {
-            FeatureKind::Numeric { low, high, unit } => {
-                json!({ "column": feature.column, "range": [low, high], "unit": unit })
+        let feature = |feature: &Feature| {
+            let mut part = match &feature.kind {
+                FeatureKind::Numeric { low, high, unit } => {
+                    json!({ "column": feature.column, "range": [low, high], "unit": unit })
+                }
+                FeatureKind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
+            };
+            // A document without these has the fingerprint that it had before there were any.
+            if feature.missing() != Missing::Refuse {
+                part["missing"] = json!(feature.missing());
             }
-            FeatureKind::Levels(levels) => json!({ "column": feature.column, "levels": levels }),
+            if let Some(meaning) = feature.meaning(&self.features) {
+                part["derived"] = json!(meaning);
+            }
+            part
         };
         let outcome = &self.outcome;
         let mut parts = vec![
@@ -100,6 +110,9 @@ impl PolicyDocument {
         if key.is_some() || time.is_some() {
             parts.push(("key and time", json!({ "key": key, "time": time })));
         }
+        if self.evidence.missing != RowMissing::Refuse {
+            parts.push(("missing", json!(self.evidence.missing)));
+        }
         parts
     }
 
@@ -126,6 +139,8 @@ impl PolicyDocument {
         for feature in &new.features {
             let Some((_, old)) = self.feature(&feature.column) else { continue };
             let name = &feature.column;
+            let missing = |feature: &Feature| feature.missing().name();
+            lines.extend(changed(&format!("missing values of {name}:"), &missing(old), &missing(feature)));
             match (&old.kind, &feature.kind) {
                 (FeatureKind::Levels(was), FeatureKind::Levels(is)) => {
                     lines.extend(changed_names(&format!("level of {name}"), was, is));
@@ -157,6 +172,7 @@ impl PolicyDocument {
             changed("standard", &self.standard, &new.standard),
             changed("design", &was.design.name(), &is.design.name()),
             changed("order of rows", &was.order.name(), &is.order.name()),
+            changed("rows without option or outcome:", &was.missing.name(), &is.missing.name()),
         ];
         let columns = self.log_columns.lines(self).into_iter().zip(new.log_columns.lines(new));
         let columns = columns.filter_map(|((name, was), (_, is))| changed(name, &was, &is));

@@ -1,6 +1,7 @@
 //! The assumptions that are derived from the outcome's range.
 
 use crate::document::{Guardrail, PolicyDocument, RowOrder};
+use crate::feature::FeatureSource;
 use crate::number::short;
 
 impl PolicyDocument {
@@ -45,8 +46,8 @@ impl PolicyDocument {
             terms.push(format!("{} for the intercept", square(far)));
         }
         if !self.features.is_empty() {
-            let factor = self.most_level_coefficients();
-            let times = if factor > 1 { format!("{factor} × ") } else { String::new() };
+            let factor = self.slope_factor();
+            let times = if factor > 1.0 { format!("{} × ", short(factor)) } else { String::new() };
             terms.push(format!("{times}{} for the slopes", square(high - low)));
         }
         format!(
@@ -65,7 +66,11 @@ impl PolicyDocument {
     /// An option's mean is `c + Σβ_j x_j + Σ_f γ_{f,level}` with `x ∈ [0,1]`. At `x = 0` and the reference levels it is `c`,
     /// so `c² ≤ max(a², b²)`. Features vary freely, so the mean's spread over the box is
     /// `Σ|β_j| + Σ_f w_f ≤ R` with `w_f = max(0, γ_f) − min(0, γ_f)`. Each of the `m−1` coefficients of a feature with `m`
-    /// levels is within `w_f`, so the squared slopes sum to at most `Σβ² + Σ(m_f−1)w_f² ≤ max(1, m−1)·R²`.
+    /// levels is within `w_f`, so the squared slopes sum to at most `Σβ² + Σ(m_f−1)w_f² ≤ max(1, m−1)·R²`. With derived features the
+    /// coefficients that belong to one column are at most `K_f w_f` long ([`Self::column_factor`]), so that the same holds with `max K_f²`.
+    ///
+    /// With interactions columns no longer add up: each has a spread of at most `R` where the others are at their lowest, and the
+    /// coefficient of a product is a difference of two differences, at most `2R`. Then the squares add up to `(ΣK_f² + 4·products)R²`.
     fn automatic_norm_bound(&self, (low, high): (f64, f64)) -> f64 {
         let spread = high - low;
         let mut squared = 0.0;
@@ -73,13 +78,49 @@ impl PolicyDocument {
             squared += (low * low).max(high * high);
         }
         if !self.features.is_empty() {
-            squared += spread * spread * self.most_level_coefficients() as f64;
+            squared += spread * spread * self.slope_factor();
         }
         (self.options.len() as f64 * squared).sqrt()
     }
 
-    /// `max(1, m−1)` where `m` is the largest number of levels.
-    fn most_level_coefficients(&self) -> usize {
-        self.features.iter().map(crate::Feature::coordinates).max().unwrap_or(1)
+    /// What the squared spread is multiplied by, to bound the squared length of an option's slopes.
+    fn slope_factor(&self) -> f64 {
+        let columns = (0..self.feature_columns().len()).map(|column| self.column_factor(column));
+        let products =
+            self.features.iter().filter(|feature| matches!(feature.source, FeatureSource::Product(..))).count();
+        if products > 0 { columns.sum::<f64>() + 4.0 * products as f64 } else { columns.fold(1.0, f64::max) }
+    }
+
+    /// `K_f²`: how long the coefficients that belong to a column can be, if their part of the mean has a spread of 1.
+    ///
+    /// - A line: 1; `m` levels: `m − 1`.
+    /// - A parabola: by Markov's inequality none is longer than those of the Chebyshev polynomial with this spread, `4x² − 4x`: 4² + 4².
+    /// - Lines that bend at cut points `c`: on a piece of width `w` the slope is at most `1/w`, and the coefficient of
+    ///   `max(0, x − c)/(1 − c)` is `1 − c` times a difference of two slopes.
+    /// - A number that may be missing: the indicator's is a difference of two differences, 2² more.
+    fn column_factor(&self, column: usize) -> f64 {
+        let Some((low, high)) = self.features[column].range() else {
+            return self.features[column].coordinates() as f64;
+        };
+        let (mut factor, mut start, mut width) = (None, 0.0, None);
+        let mut more = 0.0;
+        let cuts = self.features.iter().filter_map(|feature| match feature.source {
+            FeatureSource::Above(of, cut) if of == column => Some((cut - low) / (high - low)),
+            _ => None,
+        });
+        for cut in cuts.chain([1.0]) {
+            let piece = 1.0 / (cut - start);
+            let coefficient = width.map_or(piece, |before: f64| (1.0 - start) * (before + piece));
+            factor = Some(factor.unwrap_or(0.0) + coefficient * coefficient);
+            (start, width) = (cut, Some(piece));
+        }
+        for feature in &self.features {
+            match feature.source {
+                FeatureSource::Square(of) if of == column => factor = Some(32.0),
+                FeatureSource::IsMissing(of) if of == column => more = 4.0,
+                _ => {}
+            }
+        }
+        factor.unwrap_or(1.0) + more
     }
 }

@@ -159,11 +159,23 @@ pub(super) fn check_limits(written: &TomlDocument, features: &[Feature]) -> Resu
         let path = [keys(&["change", "forbid"]), vec![PathStep::At(at)]].concat();
         limits.forbidden[feature(name, path)?] = true;
     }
+    // What is derived from a forbidden feature is forbidden too. Parents come first.
+    for at in 0..features.len() {
+        limits.forbidden[at] |= features[at].source.parents().any(|parent| limits.forbidden[parent]);
+    }
     for (name, slope) in &change.monotone {
         let at = feature(name, place("monotone", name))?;
         if features[at].range().is_none() {
             let problem = format!("{} has levels, which have no order", shown(name));
             return Err(DocumentFault::new(place("monotone", name), problem, "name a feature with a range"));
+        }
+        let related = features.iter().enumerate().find(|&(other, feature)| {
+            other != at && feature.source.parents().any(|parent| parent == at) && feature.range().is_some()
+        });
+        if let Some((_, derived)) = related.or(Some((at, &features[at])).filter(|(_, own)| !own.source.is_column())) {
+            let problem = format!("{} cannot be monotone: {} bends it", shown(name), shown(&derived.column));
+            let remedy = "remove it from monotone, or remove what is derived from it";
+            return Err(DocumentFault::new(place("monotone", name), problem, remedy));
         }
         limits.slopes[at] = Some(*slope);
     }

@@ -154,7 +154,7 @@ pub(super) fn check_free(
     path: Path,
 ) -> Result<(), DocumentFault> {
     check_column(column, path.clone())?;
-    let is_feature = written.features.iter().any(|feature| feature.column == column);
+    let is_feature = written.features.iter().any(|feature| feature.column.as_deref() == Some(column));
     let other = if is_feature {
         "a feature".to_owned()
     } else if column == written.outcome.column {

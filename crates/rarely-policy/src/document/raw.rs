@@ -3,7 +3,7 @@
 use rarely_core::Parameters;
 
 use crate::document::PolicyDocument;
-use crate::feature::FeatureKind;
+use crate::feature::{FeatureKind, FeatureSource};
 use crate::number::{short, snap};
 use crate::rule::INTERCEPT;
 
@@ -17,22 +17,34 @@ impl PolicyDocument {
         Some(snap(low + coordinate * (high - low), ROUNDING * low.abs().max(high.abs())))
     }
 
-    /// A context in words: each feature's column, and its value with its unit.
+    /// The level of a feature in a context; `None` for a number.
+    ///
+    /// # Panics
+    /// If the context is too short.
+    pub fn level_at(&self, feature: usize, context: &[f64]) -> Option<&str> {
+        let (at, levels) = (self.offset(feature), self.features[feature].levels()?);
+        let place = context[at..at + levels.len() - 1].iter().position(|&coordinate| coordinate > 0.5);
+        Some(&levels[place.map_or(0, |place| place + 1)])
+    }
+
+    /// A context in words: the column of each feature that has one, and its value with its unit.
     ///
     /// # Panics
     /// If the context is too short.
     pub fn decode(&self, context: &[f64]) -> Vec<(String, String)> {
-        let decoded = self.features.iter().enumerate().map(|(index, feature)| {
+        let is_missing = |column: usize| {
+            let flag = |feature: &crate::Feature| feature.source == FeatureSource::IsMissing(column);
+            self.features.iter().position(flag).is_some_and(|flag| context[self.offset(flag)] > 0.5)
+        };
+        let decoded = self.feature_columns().iter().enumerate().map(|(index, feature)| {
             let at = self.offset(index);
             let shown = match &feature.kind {
+                FeatureKind::Numeric { .. } if is_missing(index) => "missing".to_owned(),
                 FeatureKind::Numeric { unit, .. } => {
                     let value = short(self.raw_value(index, context[at]).unwrap_or_default());
                     unit.as_ref().map_or(value.clone(), |unit| format!("{value} {unit}"))
                 }
-                FeatureKind::Levels(levels) => {
-                    let place = context[at..at + levels.len() - 1].iter().position(|&coordinate| coordinate > 0.5);
-                    levels[place.map_or(0, |place| place + 1)].clone()
-                }
+                FeatureKind::Levels(_) => self.level_at(index, context).unwrap_or_default().to_owned(),
             };
             (feature.column.clone(), shown)
         });

@@ -1,16 +1,19 @@
 //! The document as TOML has it. The JSON Schema is derived from these types, descriptions included.
 
+mod number_or;
+
 use std::fmt;
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use schemars::JsonSchema;
 
 use crate::control::TomlControl;
+use crate::document::data_format::TomlData;
 use crate::document::groups::TomlGroups;
 use crate::document::guardrails::TomlGuardrail;
-use crate::document::data_format::TomlData;
 use crate::rule::WrittenRule;
+
+use self::number_or::{Auto, Bounded, NumberOr};
 
 /// A policy document: the options, the features of a case, the assumptions, and the rule in force.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
@@ -89,15 +92,17 @@ pub enum Better {
     Lower,
 }
 
-/// One column of a case: numbers with a range, or words from a list of levels.
+/// One column of a case: numbers with a range, or words from a list of levels; or what is derived from other features.
 #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{ "required": ["range"] }, { "required": ["levels"] }]))]
+#[schemars(extend("oneOf" = [
+    { "required": ["column", "range"] }, { "required": ["column", "levels"] }, { "required": ["square"] }, { "required": ["interaction"] }
+]))]
 #[schemars(rename = "Feature")]
 pub(crate) struct TomlFeature {
     /// The column.
     #[schemars(length(min = 1))]
-    pub(crate) column: String,
+    pub(crate) column: Option<String>,
     /// The unit of its numbers, printed after them.
     pub(crate) unit: Option<String>,
     /// The lowest and the highest possible number; values outside are rejected.
@@ -106,6 +111,49 @@ pub(crate) struct TomlFeature {
     /// Its words, at least two; the first is the reference, with which the others are compared.
     #[schemars(length(min = 2), extend("uniqueItems" = true))]
     pub(crate) levels: Option<Vec<String>>,
+    /// What happens to a case without a value: "refuse" it; "drop" it from a log, counted; for words, "level": missing is one more level;
+    /// for numbers, "indicator": the number counts as the middle of its range, and that it is missing counts too.
+    #[serde(default)]
+    #[schemars(with = "Missing")]
+    pub(crate) missing: Option<Missing>,
+    /// Numbers at which the line of the outcome may bend, ascending and within the range. For the cut point 60 of age, rules may use
+    /// "age above 60".
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    pub(crate) cut_points: Option<Vec<f64>>,
+    /// In place of a column, a numeric feature whose square is a feature too: rules may use "age squared".
+    #[schemars(length(min = 1))]
+    pub(crate) square: Option<String>,
+    /// In place of a column, two features whose product is a feature too: rules may use "age by weight", or "age by sex = male" for
+    /// each level but the first.
+    #[schemars(length(min = 2, max = 2), extend("uniqueItems" = true))]
+    pub(crate) interaction: Option<Vec<String>>,
+}
+
+/// What happens to a case without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// A row of a log is left out, and counted; a single case cannot be decided.
+    Drop,
+    /// Missing is one more level.
+    Level,
+    /// The number counts as the middle of its range, and a feature of its own says that it is missing.
+    Indicator,
+}
+
+impl Missing {
+    /// `refuse`, `drop`, `level`, `indicator`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Drop => "drop",
+            Self::Level => "level",
+            Self::Indicator => "indicator",
+        }
+    }
 }
 
 /// The assumptions that turn data into evidence.
@@ -131,6 +179,9 @@ pub(crate) struct TomlEvidence {
     pub(crate) design: Design,
     /// Whether the rows of a log are in the order of "time", so that a trend can be told from an effect, or in "any" order.
     pub(crate) order: RowOrder,
+    /// What happens to a row of a log without an option or an outcome, or without a value in another column of [evidence]: "refuse" it, or
+    /// "drop" it, counted.
+    pub(crate) missing: RowMissing,
     /// The column of a log that tells its rows apart, such as the number of the decision. By it rows are divided and sampled, whatever
     /// their order.
     #[schemars(length(min = 1))]
@@ -227,6 +278,27 @@ pub enum RowOrder {
     Any,
 }
 
+/// What happens to a row of a log without an option or an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RowMissing {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is left out, and counted.
+    Drop,
+}
+
+impl RowMissing {
+    /// `refuse`, `drop`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Drop => "drop",
+        }
+    }
+}
+
 impl RowOrder {
     /// `time`, `any`.
     pub fn name(self) -> &'static str {
@@ -247,6 +319,7 @@ impl Default for TomlEvidence {
             standard: TomlStandard::Word(StandardWord::Anytime),
             design: Design::Fixed,
             order: RowOrder::Time,
+            missing: RowMissing::Refuse,
             key: None,
             time: None,
             cluster: None,
@@ -342,97 +415,6 @@ impl Default for TomlChange {
             monotone: IndexMap::new(),
             capacity: IndexMap::new(),
             cost: IndexMap::new(),
-        }
-    }
-}
-
-/// A word that can replace a number.
-pub(crate) trait Word {
-    const TEXT: &'static str;
-}
-
-/// "bounded".
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bounded;
-
-/// "auto".
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Auto;
-
-impl Word for Bounded {
-    const TEXT: &'static str = "bounded";
-}
-
-impl Word for Auto {
-    const TEXT: &'static str = "auto";
-}
-
-/// A number, or the one word that says how to derive it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct NumberOr<W> {
-    pub(crate) number: Option<f64>,
-    word: std::marker::PhantomData<W>,
-}
-
-impl<W> NumberOr<W> {
-    const WORD: Self = Self { number: None, word: std::marker::PhantomData };
-}
-
-impl<'de, W: Word> Deserialize<'de> for NumberOr<W> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<W>(std::marker::PhantomData<W>);
-
-        impl<W: Word> Visitor<'_> for Either<W> {
-            type Value = NumberOr<W>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(formatter, "a number or {:?}", W::TEXT)
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(NumberOr { number: Some(number), word: self.0 })
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
-                self.visit_f64(number as f64)
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
-                self.visit_f64(number as f64)
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                if text == W::TEXT {
-                    Ok(NumberOr::WORD)
-                } else {
-                    Err(E::invalid_value(de::Unexpected::Str(text), &self))
-                }
-            }
-        }
-
-        deserializer.deserialize_any(Either(std::marker::PhantomData))
-    }
-}
-
-impl<W: Word> JsonSchema for NumberOr<W> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("NumberOr{}", W::TEXT).into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "number" }, { "const": W::TEXT }] })
-    }
-}
-
-impl<W: Word> serde::Serialize for NumberOr<W> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.number {
-            Some(number) => serializer.serialize_f64(number),
-            None => serializer.serialize_str(W::TEXT),
         }
     }
 }

@@ -56,6 +56,14 @@ impl ThresholdRule {
         let Some((_, feature)) = document.feature(&self.feature) else {
             return Err(unknown_feature(document, &self.feature, path("feature")));
         };
+        if let (false, Some(&parent)) =
+            (feature.source.is_column(), feature.source.parents().collect::<Vec<_>>().first())
+        {
+            let problem =
+                format!("{} is derived from {}", shown(&self.feature), shown(&document.features()[parent].column));
+            let remedy = "write the threshold on a column, or use the score form";
+            return Err(DocumentFault::new(path("feature"), problem, remedy));
+        }
         let Some((low, high)) = feature.range() else {
             let problem = format!("{} has levels, so it cannot have a threshold", shown(&self.feature));
             return Err(DocumentFault::new(path("feature"), problem, "use a numeric feature, or the score form"));

@@ -8,7 +8,8 @@ use crate::rule::numbers::named_coefficients;
 use crate::rule::{Coefficient, INTERCEPT, LinearRule, ScoreRule, ThresholdRule, WrittenRule};
 
 impl WrittenRule {
-    /// The rule in words, a line for each option, with a line for the score before them where there is one.
+    /// The rule in words, a line for each option, with a line for the score before them where there is one, and one for each derived
+    /// feature that it uses after them.
     pub fn words(&self, document: &PolicyDocument) -> Vec<String> {
         match self {
             Self::Threshold(ThresholdRule { feature, cuts, options }) => {
@@ -17,12 +18,16 @@ impl WrittenRule {
             Self::Score(ScoreRule { coefficients, cuts, options }) => {
                 let score = format!("score = {}", sum(None, coefficients));
                 let intervals = intervals(cuts, options, "");
-                if cuts.is_empty() { intervals } else { std::iter::once(score).chain(intervals).collect() }
+                if cuts.is_empty() {
+                    return intervals;
+                }
+                std::iter::once(score).chain(intervals).chain(meanings(document, coefficients.keys())).collect()
             }
             Self::Linear(linear) => {
                 let line = |option: &String| format!("{option} scores {}", linear.line(option));
                 let mut words: Vec<String> = document.options().iter().map(line).collect();
                 words.push("the highest score decides; ties go to the first named".to_owned());
+                words.extend(meanings(document, linear.scores.values().flat_map(IndexMap::keys)));
                 words
             }
         }
@@ -37,6 +42,13 @@ impl LinearRule {
         others.shift_remove(INTERCEPT);
         sum(intercept, &others)
     }
+}
+
+/// What each derived feature among some is: `age squared is (age − 40)²`.
+fn meanings<'a>(document: &PolicyDocument, names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let names: std::collections::HashSet<&String> = names.collect();
+    let features = document.features().iter().enumerate().filter(|(_, feature)| names.contains(&feature.column));
+    features.filter_map(|(at, feature)| Some(format!("{} is {}", feature.column, document.meaning(at)?))).collect()
 }
 
 /// The changes between two rules, in words; empty if there are none.

@@ -1,17 +1,20 @@
 //! Drafts from the columns of a file.
 
 use proptest::prelude::*;
-use rarely_policy::{ColumnSketch, ColumnValues, PolicyDocument, draft, guess_roles};
+use rarely_policy::{ColumnSketch, ColumnValues, PolicyDocument, draft};
+
+/// The columns that are probably the option and the outcome.
+fn guess_roles(columns: &[ColumnSketch]) -> (Option<&str>, Option<&str>) {
+    let roles = rarely_policy::guess_roles(columns);
+    (roles.option.map(|role| role.column), roles.outcome.map(|role| role.column))
+}
 
 fn numbers(name: &str, low: f64, high: f64) -> ColumnSketch {
-    ColumnSketch { name: name.to_owned(), kind: ColumnValues::Numbers { low, high } }
+    ColumnSketch::new(name, ColumnValues::Numbers { low, high })
 }
 
 fn words(name: &str, words: &[&str]) -> ColumnSketch {
-    ColumnSketch {
-        name: name.to_owned(),
-        kind: ColumnValues::Words(words.iter().map(|word| (*word).to_owned()).collect()),
-    }
+    ColumnSketch::new(name, ColumnValues::Words(words.iter().map(|word| (*word).to_owned()).collect()))
 }
 
 #[test]
@@ -25,7 +28,7 @@ fn a_draft_is_a_document() {
         numbers("wellbeing", 0.031, 0.97),
     ];
     assert_eq!(guess_roles(&columns), (Some("treatment"), Some("wellbeing")));
-    let text = draft("hypertension", &columns, "treatment", "wellbeing");
+    let text = draft("hypertension", &columns, "treatment", "wellbeing", None);
     let document = PolicyDocument::parse(&text, "draft.toml").unwrap();
     assert_eq!(document.features()[0].range(), Some((80.0, 220.0)));
     assert_eq!(document.outcome().range, Some((0.0, 1.0)));
@@ -42,7 +45,7 @@ fn roles_are_guessed() {
         numbers("age", 18.0, 80.0),
     ];
     assert_eq!(guess_roles(&all), (Some("variant_shown"), Some("total_cost")));
-    let text = draft("ads", &all, "variant_shown", "total_cost");
+    let text = draft("ads", &all, "variant_shown", "total_cost", None);
     let document = PolicyDocument::parse(&text, "draft.toml").unwrap();
     assert_eq!(document.options(), ["0", "1", "2"]);
     assert_eq!(document.outcome_sign(), -1.0);
@@ -66,7 +69,7 @@ fn a_propensity_is_no_feature() {
     let drafted = |columns: &[ColumnSketch]| {
         let (option, outcome) = guess_roles(columns);
         assert_eq!((option, outcome), (Some("given"), Some("benefit")));
-        let text = draft("screening", columns, "given", "benefit");
+        let text = draft("screening", columns, "given", "benefit", None);
         PolicyDocument::parse(&text, "draft.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
     };
     for name in ["propensity", "Propensity", "prob", "action_prob", "pscore", "p_given", "p"] {
@@ -99,11 +102,11 @@ proptest! {
             (0..300_usize).prop_map(|count| ColumnValues::Words((0..count).map(|word| word.to_string()).collect())),
         ]), 0..8),
     ) {
-        let columns: Vec<ColumnSketch> = columns.into_iter().map(|(name, kind)| ColumnSketch { name, kind }).collect();
+        let columns: Vec<ColumnSketch> = columns.into_iter().map(|(name, kind)| ColumnSketch::new(&name, kind)).collect();
         let (option, outcome) = guess_roles(&columns);
         let (option, outcome) = (option.unwrap_or("option"), outcome.unwrap_or("outcome"));
         prop_assume!(option != outcome && !option.trim().is_empty() && !outcome.trim().is_empty());
-        let text = draft(&policy, &columns, option, outcome);
+        let text = draft(&policy, &columns, option, outcome, None);
         if let Err(error) = PolicyDocument::parse(&text, "draft.toml") {
             return Err(TestCaseError::fail(format!("{error}\n{text}")));
         }

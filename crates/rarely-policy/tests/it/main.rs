@@ -5,6 +5,7 @@ mod control;
 mod document;
 mod draft;
 mod encoder;
+mod features;
 mod number;
 mod rule;
 mod schema;

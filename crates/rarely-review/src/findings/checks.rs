@@ -234,8 +234,14 @@ fn curvature_warning(found: &CurvatureCheck) -> Option<String> {
     Some(match found.warning.as_ref()? {
         CurvatureWarning::ChangesDecisions(share) => format!(
             "The outcome of {option} bends. With bent lines another option would be best for {} of people than with straight ones: \
-             add a feature that bends (a square, a band), or narrow the range.",
-            percent(*share)
+             {}, or narrow the range.",
+            percent(*share),
+            found.feature.as_ref().map_or_else(
+                || "add a feature that bends".to_owned(),
+                |feature| format!(
+                    "let it bend by two more lines in the policy document, [[features]] and square = {feature:?}"
+                )
+            )
         ),
         CurvatureWarning::NotTested(reason) => format!("{option}: {reason}."),
     })

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    BoundaryFinding, CandidateFinding, CheckFinding, Findings, GuardrailFinding, LevelFinding, ProposalFinding,
-    ReasonFinding, RuleValueFinding,
+    BoundaryFinding, CandidateFinding, CheckFinding, Findings, GuardrailFinding, LevelFinding, MissingFinding,
+    ProposalFinding, ReasonFinding, RuleValueFinding,
 };
 use crate::candidates::CandidateKind;
 use crate::checks::Check;
@@ -26,6 +26,8 @@ pub struct ReviewJson {
     policy: String,
     rows: u64,
     rows_rejected: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<MissingFinding>,
     per_option: IndexMap<String, u64>,
     radius: Option<f64>,
     error_probability: f64,
@@ -131,6 +133,7 @@ impl ReviewJson {
             policy: findings.policy.clone(),
             rows: cases.rows,
             rows_rejected: cases.rejected,
+            missing: findings.missing.clone(),
             per_option: cases.per_option.clone(),
             radius: standing.radius,
             error_probability: findings.error_probability,

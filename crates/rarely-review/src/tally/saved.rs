@@ -74,6 +74,7 @@ impl Tally {
             && self.tried.len() == self.options.len()
             && self.tried.iter().all(|bands| bands.len() == self.tried[0].len())
             && self.outcomes.as_ref().is_none_or(|sums| sums.is_sound(self.options.len(), self.tried[0].len()))
+            && self.missing.fits(self.options.len())
             && self.time_marks.is_sound(&self.options)
             && self.stretches.is_sound(self.options.len(), &self.options[0])
             && self.guardrails.iter().all(|sums| sums.is_sound(self.options.len(), dimension))
@@ -104,7 +105,7 @@ impl Tally {
         let same = |mine: &Jumps| fresh.jumps.as_ref().is_some_and(|fresh| fresh.clone().merge(mine).is_ok());
         self.rows = self.rows.filter(|_| self.jumps.as_ref().is_some_and(same));
         self.jumps = self.jumps.filter(same).or(fresh.jumps);
-        (self.bands, self.running) = (fresh.bands, fresh.running);
+        (self.bands, self.running, self.flags) = (fresh.bands, fresh.running, fresh.flags);
         Ok(self)
     }
 }

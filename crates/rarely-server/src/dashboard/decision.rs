@@ -271,5 +271,6 @@ fn shown(field: &RecordField) -> String {
     match field {
         RecordField::Number(number) => short(*number),
         RecordField::Text(text) => text.clone(),
+        RecordField::Missing => "missing".to_owned(),
     }
 }

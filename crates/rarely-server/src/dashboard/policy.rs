@@ -364,6 +364,9 @@ fn findings(evidence: Option<&Shown>) -> Markup {
                     span.badge.(tone(findings.verdict.verdict)) { (findings.verdict.verdict) } " " (findings.verdict.sentence)
                     " This rests on " (plural(findings.cases.rows, "outcome")) "."
                 }
+                @for sentence in findings.missing.iter().flat_map(rarely_review::findings::MissingFinding::sentences) {
+                    p { (sentence) }
+                }
                 @if !findings.verdict.reasons.is_empty() { (list(&findings.verdict.reason_sentences())) }
                 @if let Some(sentence) = &findings.verdict.keeping_sentence { p { (sentence) } }
                 @if !findings.candidates.rules.is_empty() {

@@ -12,9 +12,11 @@ mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
 mod messy;
+mod missing;
 mod options;
 mod output;
 mod policy;
+mod policy_init;
 mod postgres;
 mod program;
 mod progress;
