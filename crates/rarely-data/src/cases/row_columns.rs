@@ -42,8 +42,8 @@ impl RowColumns {
             } else {
                 Vec::new()
             },
-            levels: columns.levels.iter().map(|column| place(column, WantedKind::Code)).collect(),
-            group: columns.group.as_ref().map(|column| place(column, WantedKind::Code)),
+            levels: columns.levels.iter().map(|column| place(column, WantedKind::Word)).collect(),
+            group: columns.group.as_ref().map(|column| place(column, WantedKind::Word)),
             two_options: options == 2,
         }
     }
