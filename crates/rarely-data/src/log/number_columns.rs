@@ -23,6 +23,8 @@ pub(super) struct CheckedColumn {
     pub(super) wanted: usize,
     /// None if nothing tells the decimal mark of plain numbers.
     format: Option<NumberFormat>,
+    /// Whether its first numbers show the format: whole numbers are the same in most.
+    is_shown: bool,
 }
 
 impl NumberColumns {
@@ -48,6 +50,7 @@ impl NumberColumns {
             {
                 found.told.push((at, readings.read_with(common)));
             }
+            let is_shown = evidence.shows_format();
             let format = match evidence.resolve(asked, common) {
                 ColumnNumbers::Plain => continue,
                 ColumnNumbers::Doubtful | ColumnNumbers::TwoReadings(..) if is_code => continue,
@@ -59,7 +62,7 @@ impl NumberColumns {
                 }
             };
             found.are_numbers[at] = format.is_some() && !is_code;
-            found.checked.push(CheckedColumn { wanted: at, format });
+            found.checked.push(CheckedColumn { wanted: at, format, is_shown });
         }
         Ok(found)
     }
@@ -84,7 +87,7 @@ impl NumberColumns {
     /// The formats, each with its columns, and numbers with two readings: `decimal comma, in € (price)`. Without columns, if all have the same decimal mark and nothing else.
     pub(super) fn stated(&self, wanted: &[WantedColumn]) -> Vec<String> {
         let mut formats: Vec<(String, Vec<&str>)> = Vec::new();
-        for CheckedColumn { wanted: at, format } in &self.checked {
+        for CheckedColumn { wanted: at, format, .. } in self.checked.iter().filter(|column| column.is_shown) {
             let Some(format) = format.as_ref().map(ToString::to_string) else { continue };
             let name = wanted[*at].name.as_str();
             match formats.iter_mut().find(|(known, _)| *known == format) {

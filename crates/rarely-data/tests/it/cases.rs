@@ -101,7 +101,7 @@ fn time_does_not_go_backwards() {
         "1,150,yes,60,treat,0.75,0.5,2025-12-31T23:59:59Z",
         "log.csv, line 4, column 8 (seen): found 2025-12-31T23:59:59Z, which is before 2026-01-01 (log.csv, line 2, column 8 (seen))\nhelp: sort the rows by time, and give files in that order; a time without a zone is taken as Greenwich's",
     );
-    let ending = "which is neither a number nor a time like 2026-11-16 or 2026-11-16T08:30:00Z\nhelp: write times in one of these ways";
+    let ending = "which is neither a number nor a time of ISO 8601 like 2026-11-16, 2026-W47-1 or 2026-11-16T08:30:00Z\nhelp: write times in one of these ways";
     for (time, shown) in [
         ("", "nothing"),
         ("01/02/2026", "\"01/02/2026\""),

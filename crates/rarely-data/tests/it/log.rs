@@ -137,10 +137,10 @@ fn bad_csv_files_are_errors() {
         "log.csv, line 2: the row that starts here is longer than 16 MiB\nhelp: look for a quotation mark that is not closed, and check that the file is a table",
     );
     check_error(
-        "log.xlsx",
+        "log.ods",
         "",
         &["a"],
-        "log.xlsx: the name ends in none of .csv, .tsv, .parquet, .pq, .ndjson and .jsonl\nhelp: rename the file after its format, or convert it to one of these",
+        "log.ods: the name ends in none of .csv, .tsv, .txt, .xlsx, .parquet, .pq, .ndjson and .jsonl\nhelp: rename the file after its format, or convert it to one of these",
     );
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["nowhere.csv", "nowhere.parquet", "nowhere.ndjson"] {

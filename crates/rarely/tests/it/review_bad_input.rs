@@ -86,7 +86,7 @@ refused! {
     a_value_is_below_its_range: "log.csv", fourth("134", "-134"), "--data log.csv";
     a_value_is_empty: "log.csv", fourth("134", ""), "--data log.csv";
     a_number_is_a_word: "log.csv", fourth("134", "high"), "--data log.csv";
-    a_number_has_a_decimal_comma: "log.csv", fourth("134", "\"134,5\""), "--data log.csv";
+    a_number_has_two_readings: "log.csv", fourth("134", "\"134,500\""), "--data log.csv";
     an_integer_is_huge: "log.csv", fourth("134", "99999999999999999999999999"), "--data log.csv";
     an_outcome_is_empty: "log.csv", fourth("0.83", ""), "--data log.csv";
     an_outcome_is_nan: "log.csv", fourth("0.83", "NaN"), "--data log.csv";
@@ -100,7 +100,7 @@ refused! {
     a_file_is_empty: "log.csv", "", "--data log.csv";
     a_file_has_only_a_header: "log.csv", "systolic,diabetic,treatment,wellbeing\n", "--data log.csv";
     a_file_is_not_there: "log.csv", LOG, "--data log.csv next.csv";
-    a_kind_of_file_is_unknown: "log.xlsx", "PK", "--data log.xlsx";
+    a_kind_of_file_is_unknown: "log.ods", "PK", "--data log.ods";
     a_file_is_given_twice: "log.csv", LOG, "--data log.csv ./log.csv";
     nothing_is_given: "log.csv", LOG, "";
     a_population_is_not_there: "log.csv", LOG, "--data log.csv --population people.csv";

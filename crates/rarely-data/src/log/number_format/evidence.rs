@@ -68,6 +68,11 @@ impl ColumnEvidence {
         self.numbers > 0 && 10 * self.numbers >= 9 * self.values
     }
 
+    /// Whether a number has a mark, or is written as programs do not.
+    pub(crate) fn shows_format(&self) -> bool {
+        self.is_decorated || self.decimal.is_some() || self.either.is_some()
+    }
+
     /// The first number with two readings, if the column itself does not tell which is meant.
     pub(crate) fn left_open(&self) -> Option<&TwoReadings> {
         self.either.as_ref().filter(|_| self.decimal.is_none()).map(|(readings, _)| readings)
