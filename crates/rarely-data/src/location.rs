@@ -61,13 +61,13 @@ pub enum Location {
         /// The file.
         file: PathBuf,
         /// The sheet.
-        sheet: String,
+        sheet: Box<str>,
         /// The row, from 1.
         row: u64,
         /// The column, from 1.
         column: usize,
         /// The column's name.
-        name: String,
+        name: Box<str>,
     },
     /// An element of an array in an npz archive.
     Element {

@@ -52,7 +52,7 @@ pub fn sketch(path: &Path, format: &DataFormat) -> Result<FileSketch, DataError>
     if rows == 0 {
         return Err(CasesError::NoRow { files: vec![path.to_owned()], first: Vec::new() }.into());
     }
-    let columns = names.into_iter().zip(columns).map(|(name, column)| column.sketch(name)).collect();
+    let columns = names.iter().zip(columns).map(|(name, column)| column.sketch(name)).collect();
     Ok(FileSketch { columns, read_as })
 }
 
@@ -175,7 +175,7 @@ impl SeenColumn {
         }
     }
 
-    fn sketch(self, name: String) -> ColumnSketch {
+    fn sketch(self, name: &str) -> ColumnSketch {
         let kind = match self.range {
             Some((low, high)) if !self.has_words => ColumnValues::Numbers { low, high },
             _ => ColumnValues::Words(self.words.clone()),
@@ -186,7 +186,7 @@ impl SeenColumn {
             present: self.present,
             missing: self.missing,
             distinct: self.distinct.len() as u64,
-            ..ColumnSketch::new(&name, kind)
+            ..ColumnSketch::new(name, kind)
         }
     }
 }

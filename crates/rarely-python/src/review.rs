@@ -65,15 +65,13 @@ pub(crate) fn review(
         let columns = Columns { time: time_column.or(columns.time.clone()), ..columns };
         let log = LogSource::of(frame, "the frame", &wanted(&document, columns.time.as_ref()))?;
         sources.data = log.names();
-        let read_as;
-        (rejected, read_as) = read(py, &document, (log.clone(), &columns), reject_limit, &mut tally)?;
-        for (file, way) in &read_as {
+        let cases = read(py, &document, (log.clone(), &columns), reject_limit, &mut tally)?;
+        rejected = cases.rejected().iter().map(ToString::to_string).collect();
+        for (file, way) in cases.read_as() {
             let name = file.display().to_string();
-            sources
-                .data
-                .iter_mut()
-                .filter(|known| **known == name)
-                .for_each(|known| *known += &format!(", read as: {way}"));
+            for known in sources.data.iter_mut().filter(|known| **known == name) {
+                *known = format!("{name}, read as: {way}");
+            }
         }
         rows = Some(log).filter(|log| state.is_none() && log.can_be_read_again());
     }
@@ -164,14 +162,14 @@ fn wanted(document: &PyDocument, time: Option<&String>) -> Vec<String> {
     features.chain([document.outcome().column.clone(), document.option_column().to_owned()]).chain(named).collect()
 }
 
-/// Adds a log to the sums. Returns the messages of the rejected rows, and how files are read that are not written as programs write them.
+/// Adds a log to the sums. Returns it, read to its end.
 fn read(
     py: Python<'_>,
     document: &PyDocument,
     (log, columns): (LogSource, &Columns),
     reject_limit: u64,
     tally: &mut Tally,
-) -> PyResult<(Vec<String>, Vec<(PathBuf, String)>)> {
+) -> PyResult<Cases> {
     let mut shares = Tally::shared(&document.checked);
     let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
         cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&row(case)), |_| interrupted())
@@ -181,7 +179,7 @@ fn read(
         tally.absorb(read)
     });
     read.map_err(|error| error::REVIEW.explain(py, &error))?;
-    Ok((cases.rejected().iter().map(ToString::to_string).collect(), cases.read_as().to_vec()))
+    Ok(cases)
 }
 
 /// Reads a log again, for the errors of the candidates' gains.

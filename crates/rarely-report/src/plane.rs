@@ -43,7 +43,7 @@ pub(super) fn picture(base: &EvidenceBase<'_>, review: &Review) -> Picture {
         style: dark,
         outline: outline(part),
     }));
-    marks.push(people(base, &raw));
+    marks.push(people(base, raw));
     let mut draw = |name: &str, style: Style, policy: &Parameters| {
         for (at, ends) in boundaries(policy).into_iter().enumerate() {
             marks.push(Mark::line(if at == 0 { name } else { "" }, style, outline(&ends)));

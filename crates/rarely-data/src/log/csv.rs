@@ -62,12 +62,11 @@ impl CsvReader {
         let separator = format.separator.or(found);
         let taken = written.map_or(0, |(_, length)| length);
         input.take(taken);
-        let separator = match separator {
-            Some(separator) => separator,
-            None => {
-                input.beginning()?;
-                separator::find(input.buffered_beginning(), input.is_at_end(), usual)
-            }
+        let separator = if let Some(separator) = separator {
+            separator
+        } else {
+            input.beginning()?;
+            separator::find(input.buffered_beginning(), input.is_at_end(), usual)
         };
         let mut rows = CsvRows::of(path, input, separator.byte());
         rows.next_line += u64::from(taken > 0);

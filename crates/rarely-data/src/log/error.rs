@@ -319,15 +319,12 @@ impl Explain for FileError {
             }
             Self::TwoColumns { .. } => "rename or remove one of the columns",
             Self::TwoReadings { .. } => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),
-            Self::NotEncoded { .. } => {
+            Self::NotEncoded { .. } | Self::HeaderNotUtf8 { .. } => {
                 return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
             }
             Self::Workbook { .. } => "save it as .xlsx again without a password, or export the sheet as CSV",
             Self::NoSheet { .. } => return Some(Remedy::with("correct the name: {action}", Action::NameSheet)),
             Self::NoHeader { .. } => "write the names of the columns into the first line",
-            Self::HeaderNotUtf8 { .. } => {
-                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
-            }
             Self::UnclosedQuote { .. } => {
                 "close the field, or, if the quotation mark belongs to the text, write it twice and quote the field"
             }

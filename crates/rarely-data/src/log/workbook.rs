@@ -109,10 +109,10 @@ impl MemoryTable for SheetTable {
     fn location(&self, row: u64, column: usize) -> Location {
         Location::SheetCell {
             file: self.file.clone(),
-            sheet: self.sheet.clone(),
+            sheet: self.sheet.as_str().into(),
             row: self.line(row).unwrap_or_default(),
             column: self.first_column + column + 1,
-            name: self.names[column].clone(),
+            name: self.names[column].as_str().into(),
         }
     }
 
@@ -150,12 +150,10 @@ fn date(time: &ExcelDateTime) -> CellValue {
         return CellValue::Number(time.as_f64());
     }
     let (year, month, day, hour, minute, second, milli) = time.to_ymd_hms_milli();
-    let mut text = format!("{year:04}-{month:02}-{day:02}");
-    if (hour, minute, second, milli) != (0, 0, 0, 0) {
-        text += &format!("T{hour:02}:{minute:02}:{second:02}");
-        if milli > 0 {
-            text += &format!(".{milli:03}");
-        }
-    }
-    CellValue::Text(text)
+    let day = format!("{year:04}-{month:02}-{day:02}");
+    CellValue::Text(match (hour, minute, second, milli) {
+        (0, 0, 0, 0) => day,
+        (_, _, _, 0) => format!("{day}T{hour:02}:{minute:02}:{second:02}"),
+        _ => format!("{day}T{hour:02}:{minute:02}:{second:02}.{milli:03}"),
+    })
 }

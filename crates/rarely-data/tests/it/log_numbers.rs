@@ -100,7 +100,7 @@ fn an_encoding_that_is_asked_for_is_used() {
     let said = message(sketch(&path, &asked), &folder);
     assert!(said.starts_with("log.csv, line 1, column 4: found the name \"\u{fffd}\", which is not UTF-8\nhelp: save the file as UTF-8, or write its encoding"), "{said}");
     // Half a character at the end.
-    let (folder, path) = file("log.csv", b"\xff\xfew\0,\0b\0\n\01\0,\02\0\n\0\x00\xd8");
+    let (folder, path) = file("log.csv", b"\xff\xfew\0,\0b\0\n\x001\0,\x002\0\n\0\x00\xd8");
     assert!(message(sketch(&path, &DataFormat::default()), &folder).contains("no text in the encoding of the file"));
 }
 

@@ -160,8 +160,8 @@ pub(super) fn check_limits(written: &TomlDocument, features: &[Feature]) -> Resu
         limits.forbidden[feature(name, path)?] = true;
     }
     // What is derived from a forbidden feature is forbidden too. Parents come first.
-    for at in 0..features.len() {
-        limits.forbidden[at] |= features[at].source.parents().any(|parent| limits.forbidden[parent]);
+    for (at, feature) in features.iter().enumerate() {
+        limits.forbidden[at] |= feature.source.parents().any(|parent| limits.forbidden[parent]);
     }
     for (name, slope) in &change.monotone {
         let at = feature(name, place("monotone", name))?;

@@ -45,10 +45,10 @@ impl PyState {
         let log = LogSource::of(frame, "the frame", &wanted(&document, columns.time.as_ref()))?;
         // Read apart, so that a bad row leaves the state as it was.
         let mut part = Tally::keeping_rows(&document.checked);
-        let (rejected, _) = read(slf.py(), &document, (log, &columns), reject_limit, &mut part)?;
+        let cases = read(slf.py(), &document, (log, &columns), reject_limit, &mut part)?;
         let state = &mut *slf.borrow_mut();
         state.tally.absorb(part).map_err(|error| error::REVIEW.explain(slf.py(), &error))?;
-        state.rejected.extend(rejected);
+        state.rejected.extend(cases.rejected().iter().map(ToString::to_string));
         Ok(slf.clone())
     }
 

@@ -45,26 +45,23 @@ impl LeadFinding {
         };
         let fact = |name, value| LeadFact { name, value };
         let mut facts = vec![fact("Rule now", in_short(rule))];
-        match proposal {
-            Some(proposal) => {
-                let impact = &proposal.impact;
-                let share = impact.changed as f64 / impact.people.max(1) as f64;
-                let people = format!("{} of {} ({})", count(impact.changed), count(impact.people), percent(share));
-                facts.extend([
-                    fact("Proposed rule", in_short(&proposal.rule)),
-                    fact("Gain per case", interval_with_unit(proposal.certificate.gain, unit)),
-                    fact("People who get another option", people),
-                ]);
-            }
-            None => {
-                let best = candidates.best.and_then(|best| candidates.rules.get(best));
-                facts.extend(
-                    best.map(|best| fact("Gain per case of the best other rule", interval_with_unit(best.gain, unit))),
-                );
-                let people = best
-                    .map_or_else(String::new, |best| format!("; the best other rule: {}", percent(best.changed_share)));
-                facts.push(fact("People who get another option", format!("none now{people}")));
-            }
+        if let Some(proposal) = proposal {
+            let impact = &proposal.impact;
+            let share = impact.changed as f64 / impact.people.max(1) as f64;
+            let people = format!("{} of {} ({})", count(impact.changed), count(impact.people), percent(share));
+            facts.extend([
+                fact("Proposed rule", in_short(&proposal.rule)),
+                fact("Gain per case", interval_with_unit(proposal.certificate.gain, unit)),
+                fact("People who get another option", people),
+            ]);
+        } else {
+            let best = candidates.best.and_then(|best| candidates.rules.get(best));
+            facts.extend(
+                best.map(|best| fact("Gain per case of the best other rule", interval_with_unit(best.gain, unit))),
+            );
+            let people =
+                best.map_or_else(String::new, |best| format!("; the best other rule: {}", percent(best.changed_share)));
+            facts.push(fact("People who get another option", format!("none now{people}")));
         }
         Self { headline, facts, sentence: why(verdict, proposal) }
     }

@@ -1,5 +1,7 @@
 //! What rows lack, and how those that were dropped for it differ from the others.
 
+use std::fmt::Write as _;
+
 use indexmap::IndexMap;
 use rarely_core::Interval;
 use rarely_policy::{Missing, PolicyDocument};
@@ -109,10 +111,11 @@ fn dropped_sentence(document: &PolicyDocument, review: &Review, missing: &Missin
             let (gone, rows) = (gone as f64 / dropped as f64, rows as f64 / kept.max(1) as f64);
             format!("{} got {option} ({} of the others)", percent(gone), percent(rows))
         });
-        text += &format!(" Of them {}.", shares.collect::<Vec<_>>().join(", "));
+        let _ = write!(text, " Of them {}.", shares.collect::<Vec<_>>().join(", "));
     }
     if let Some(outcomes) = missing.outcomes {
-        text += &format!(
+        let _ = write!(
+            text,
             " Their mean {} is {}, that of the others {}; the difference is {}, a plain 95 % interval.",
             document.outcome().column,
             measured(outcomes.dropped),

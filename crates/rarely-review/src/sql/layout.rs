@@ -53,6 +53,9 @@ pub(super) enum SumTerm {
     SquareInBand(BandOf),
 }
 
+/// The rows of every band, and the sums of their outcomes and of the squares.
+type SumsOfBands = (Vec<u64>, Vec<(i128, i128)>);
+
 /// A band of a numeric feature, counted from the feature's first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BandOf {
@@ -167,7 +170,7 @@ impl SumsLayout {
     }
 
     /// The rows of every band, from the terms' sums, and the sums of their outcomes and of the squares; `None` if they do not fit.
-    pub(super) fn bands(&self, sums: &[i128]) -> Option<(Vec<u64>, Vec<(i128, i128)>)> {
+    pub(super) fn bands(&self, sums: &[i128]) -> Option<SumsOfBands> {
         let of_band = |found: &OfBand| match found {
             OfBand::Summed(term) => sums[*term],
             OfBand::Rest { all, others } => {

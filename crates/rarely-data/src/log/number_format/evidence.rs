@@ -44,12 +44,11 @@ impl ColumnEvidence {
             self.currency = spelling.currency.map(str::to_owned);
         }
         match spelling.marks {
-            Marks::None => {}
             Marks::Decimal(mark) => self.decimal = self.decimal.or(Some(mark)),
             Marks::Either(_) if self.either.is_none() => {
                 self.either = TwoReadings::of(text).map(|readings| (readings, line));
             }
-            Marks::Either(_) => {}
+            Marks::None | Marks::Either(_) => {}
         }
     }
 
