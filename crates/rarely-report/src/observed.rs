@@ -123,7 +123,7 @@ pub(crate) fn heights(document: &PolicyDocument, whole: &[f64], ends: &[f64]) ->
 /// The picture by feature; `None` if nothing was kept of the outcomes.
 pub(super) fn picture(base: &EvidenceBase<'_>) -> Option<Picture> {
     let document = base.document;
-    let features = document.features();
+    let features = document.feature_columns();
     let bands: Vec<FeatureBands> =
         (0..features.len().min(MOST_FEATURES)).map(|feature| FeatureBands::of(document, feature)).collect();
     if bands.iter().all(|bands| bands.heights(base).0.is_empty()) {

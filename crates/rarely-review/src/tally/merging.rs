@@ -47,6 +47,7 @@ impl Tally {
             mine.merge(theirs, &self.options);
         }
         self.rejected += other.rejected;
+        self.missing.merge(&other.missing);
         self.sample.merge(&other.sample);
         // If the two are about different rules, neither covers the whole log.
         self.jumps = match (self.jumps.take(), &other.jumps) {
