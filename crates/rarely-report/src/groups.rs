@@ -43,6 +43,11 @@ fn sentence(group: &GroupFinding) -> String {
     format!("{}: {}", group.group, group.findings.verdict.sentence)
 }
 
+/// A number that may stand above its interval, neither of them broken, so that the rules have room.
+fn above_its_interval(text: &str) -> String {
+    together(text).replacen("\u{a0}(", " (", 1)
+}
+
 /// The page with the table of all groups. `files` are the pages of the groups, in their order, if there are any.
 pub fn groups_page(found: &GroupsFinding, files: &[String], sources: &ReviewSources) -> String {
     let mut page = Page::new(format!("Review of the policy {} by {}", found.policy, found.column));
@@ -58,8 +63,8 @@ pub fn groups_page(found: &GroupsFinding, files: &[String], sources: &ReviewSour
             PageCell::Number(cases),
             PageCell::Badge(tone(group.findings.verdict.verdict), verdict),
             PageCell::Text(rule),
-            PageCell::Number(together(&gain)),
-            PageCell::Number(together(&pooled)),
+            PageCell::Number(above_its_interval(&gain)),
+            PageCell::Number(above_its_interval(&pooled)),
             PageCell::Number(changed),
         ]
     });

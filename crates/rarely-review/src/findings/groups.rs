@@ -145,12 +145,11 @@ fn sentence(groups: &[GroupFinding]) -> String {
     };
     let few = groups.iter().filter(|group| group.too_few).count();
     let few = if few == 0 { String::new() } else { format!(", {few} of them because there are too few cases") };
-    format!(
-        "{changes} {} {} rule; in {} the data do not decide{few}.",
-        many(keep.len(), "group"),
-        if keep.len() == 1 { "keeps its" } else { "keep their" },
-        count(open.len() as u64)
-    )
+    let keeps =
+        format!(" {} {} rule.", many(keep.len(), "group"), if keep.len() == 1 { "keeps its" } else { "keep their" });
+    let undecided = format!(" In {} the data do not decide{few}.", many(open.len(), "group"));
+    let said = |groups: &[&str], sentence: String| if groups.is_empty() { String::new() } else { sentence };
+    format!("{changes}{}{}", said(&keep, keeps), said(&open, undecided))
 }
 
 fn sharing_sentence(tested: usize, error_probability: f64) -> String {
