@@ -372,7 +372,7 @@ fn a_damaged_result_is_refused() {
         })
     };
     let null = damaged("sums", 12, "NULL");
-    assert!(null.contains("has 28 numbers where 29 are expected: some are NULL, or it was cut off"), "{null}");
+    assert!(null.contains("has 41 numbers where 42 are expected: some are NULL, or it was cut off"), "{null}");
     assert!(damaged("sums", 12, "1e5").contains("has \"1e5\" where a whole number is expected"));
     assert!(damaged("sums", 11, "-5").contains("has sums that are not possible"));
     assert!(damaged("sums", 0, "1").contains("sums that do not fit together"));
