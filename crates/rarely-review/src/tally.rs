@@ -3,11 +3,12 @@
 mod from_sums;
 mod merging;
 mod observed;
+mod of_document;
 mod saved;
 mod sharing;
 
-use rarely_core::{Arm, ArmSums, Digest, LookPlan, Parameters, Statistics};
-use rarely_policy::{Design, EvidenceStandard, FeatureKind, FeatureSource, MissingCounts, PolicyDocument};
+use rarely_core::{Arm, ArmSums, Digest, LookPlan, Statistics};
+use rarely_policy::{Design, EvidenceStandard, MissingCounts, PolicyDocument};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -15,7 +16,7 @@ use crate::band_outcomes::BandOutcomes;
 use crate::bands::Bands;
 use crate::column_levels::ColumnLevels;
 use crate::fixed_point::RewardGrid;
-use crate::jump::{Cut, Jumps};
+use crate::jump::Jumps;
 use crate::log_rate::{LogRate, LogTimes};
 use crate::moments::Moments;
 use crate::next_to_cut::CutRows;
@@ -28,6 +29,9 @@ use crate::tally_error::TallyError;
 use crate::tally_row::TallyRow;
 use crate::time_marks::TimeMarks;
 
+use self::of_document::{at_the_cuts, guardrail_sums, missing_flags};
+
+pub(crate) use of_document::{numeric_coordinates, regression, reward_grids};
 pub use saved::TALLY_FORMAT;
 
 /// Everything that a review needs from a log.
@@ -440,69 +444,4 @@ impl Tally {
     pub fn statistics(&self, document: &PolicyDocument) -> Result<Statistics, TallyError> {
         regression(document, &self.totals())
     }
-}
-
-/// The regression of every option from its sums.
-///
-/// # Errors
-/// [`TallyError::Sums`] if the sums are too large for the penalty.
-pub(crate) fn regression(document: &PolicyDocument, sums: &[Moments]) -> Result<Statistics, TallyError> {
-    let mut statistics = Statistics::new(document.evidence().penalty, &Parameters::zeros(document.shape()));
-    for (arm, option) in sums.iter().enumerate() {
-        let (count, information, moment) = option.base();
-        statistics.add_sums(Arm::new(arm), count, &information, &moment)?;
-    }
-    Ok(statistics)
-}
-
-/// Empty sums of each guard-rail.
-fn guardrail_sums(document: &PolicyDocument, weighted: bool) -> Vec<Stretch> {
-    let sums = document.guardrails().iter().map(|guardrail| {
-        let (low, high) = guardrail.good_range();
-        let moments = Moments::new(document.shape().dimension(), &[], RewardGrid::of_range(low, high));
-        let moments = if weighted { moments.weighted() } else { moments };
-        Stretch::without_squares(&vec![moments; document.shape().arms()])
-    });
-    sums.collect()
-}
-
-/// The coordinates of numeric columns whose square is not a feature already.
-pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<Item = usize> + '_ {
-    let is_squared = |at: usize| document.features().iter().any(|feature| feature.source == FeatureSource::Square(at));
-    let columns = document.feature_columns().iter().enumerate();
-    columns
-        .filter(move |(at, feature)| matches!(feature.kind, FeatureKind::Numeric { .. }) && !is_squared(*at))
-        .map(|(at, _)| document.offset(at))
-}
-
-/// The coordinates that say that a number is missing.
-fn missing_flags(document: &PolicyDocument) -> Vec<usize> {
-    let features = document.features().iter().enumerate();
-    let flags = features.filter(|(_, feature)| matches!(feature.source, FeatureSource::IsMissing(_)));
-    flags.map(|(at, _)| document.offset(at)).collect()
-}
-
-/// The running variable of a document's rule, and empty sums at its cuts.
-fn at_the_cuts(document: &PolicyDocument) -> (Option<RunningVariable>, Option<Jumps>) {
-    let running = RunningVariable::of(document, document.rule());
-    let jumps = running.as_ref().and_then(|running| jumps(running, document));
-    (running, jumps)
-}
-
-/// Empty sums at the cuts that lie within the span of a running variable.
-fn jumps(running: &RunningVariable, document: &PolicyDocument) -> Option<Jumps> {
-    let (low, high) = running.span();
-    let within = running.steps().filter(|&(_, _, cut)| low < cut && cut < high);
-    let cuts: Vec<Cut> = within.map(|(lower, upper, at)| Cut { at, lower, upper }).collect();
-    let jumps = Jumps::new((low, high), document.shape().arms(), &cuts).ok()?;
-    Some(jumps.of_outcomes(&reward_grids(document)))
-}
-
-/// The grid of each option's rewards: that of the outcome's range, less the option's cost.
-pub(crate) fn reward_grids(document: &PolicyDocument) -> Vec<RewardGrid> {
-    let Some((low, high)) = document.outcome().range else {
-        return vec![RewardGrid::open(); document.shape().arms()];
-    };
-    let sign = document.outcome_sign();
-    document.limits().costs().iter().map(|cost| RewardGrid::of_range(sign * low - cost, sign * high - cost)).collect()
 }

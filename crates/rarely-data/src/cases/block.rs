@@ -2,9 +2,10 @@
 
 use rarely_policy::MissingCounts;
 
+use super::LoggedCase;
+use super::encoding::Encoding;
 use super::order::{self, LogTime, Order, OutOfOrder};
 use super::rejections::Rejections;
-use super::{Encoding, LoggedCase};
 use crate::{DataError, Location, LogError, LogReader, Rejection};
 
 /// The cases of a piece, and what is wrong with its other rows. The memory is used again.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rarely_policy::PolicyDocument;
 
-use super::{Encoding, LogSequence, wanted_features};
+use super::LogSequence;
+use super::encoding::{Encoding, wanted_features};
 use crate::{DataError, LogError, MemoryTable, Rejection};
 
 /// The people a rule is meant for: all of them, or a sample.

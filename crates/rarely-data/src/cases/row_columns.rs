@@ -2,7 +2,8 @@
 
 use rarely_policy::{Encoder, ValueError};
 
-use super::{Columns, LoggedCase, numeric, rejection};
+use super::encoding::{numeric, rejection};
+use super::{Columns, LoggedCase};
 use crate::Rejection;
 use crate::log::{Values, WantedColumn, WantedKind};
 

@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::block::{Before, Block};
-use super::{Cases, Encoding, LoggedCase};
+use super::encoding::Encoding;
+use super::{Cases, LoggedCase};
 use crate::DataError;
 use crate::log::{LogPieces, Piece};
 
