@@ -9,7 +9,7 @@ use crate::candidate_gain::JudgedCandidate;
 use crate::candidates::CandidateKind;
 use crate::error::ReviewError;
 use crate::evidence_base::EvidenceBase;
-use crate::group_tallies::GroupTallies;
+use crate::group_tallies::{GroupTallies, UnusedRows};
 use crate::holm::holm;
 use crate::judgement::{Judgement, examine};
 use crate::pooling::{LEAST_POOLED, Pooled, pool};
@@ -25,7 +25,7 @@ use crate::verdict::Verdict;
 pub struct GroupEvidence {
     document: PolicyDocument,
     groups: Vec<OneGroup>,
-    rejected: u64,
+    unused: UnusedRows,
 }
 
 #[derive(Debug, Clone)]
@@ -56,8 +56,8 @@ pub struct GroupReview {
     pub groups: Vec<ReviewedGroup>,
     /// Groups that share the error probability: those with a rule to change to.
     pub tested: usize,
-    /// Rows that could not be used, of any group.
-    pub rejected: u64,
+    /// Rows that are in no group's statistics.
+    pub unused: UnusedRows,
     /// What gains of one kind of change have in common, for every kind that is judged in three groups or more.
     pub pooled: Vec<(CandidateKind, Pooled)>,
 }
@@ -81,7 +81,7 @@ impl GroupEvidence {
     /// # Errors
     /// [`ReviewError`] if the statistics of a group do not fit, or a look at these rows is not planned.
     pub fn new(tallies: GroupTallies) -> Result<Self, ReviewError> {
-        let (document, tallies, rejected) = tallies.into_parts();
+        let (document, tallies, unused) = tallies.into_parts();
         let rows: u64 = tallies.values().map(Tally::rows).sum();
         if let EvidenceStandard::Sizes(plan) = document.standard() {
             plan.look(rows).map_err(TallyError::from)?;
@@ -98,7 +98,7 @@ impl GroupEvidence {
         if groups.is_empty() {
             return Err(ReviewError::Empty);
         }
-        Ok(Self { document, groups, rejected })
+        Ok(Self { document, groups, unused })
     }
 
     /// A second reading of the log, which makes the errors of gains robust.
@@ -170,7 +170,7 @@ impl GroupEvidence {
         }
         let pooled = pooled(&mut groups);
         let (document, tested) = (self.document.clone(), self.tested());
-        Ok(GroupReview { document, groups, tested, rejected: self.rejected, pooled })
+        Ok(GroupReview { document, groups, tested, unused: self.unused, pooled })
     }
 
     /// What one group's findings are drawn from, at the level at which it was judged.

@@ -11,20 +11,30 @@ use crate::tally_row::TallyRow;
 /// The most groups of one review: each has statistics of its own, which stay in memory.
 pub const MOST_GROUPS: usize = 200;
 
+/// Rows of a log that are in no group's statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnusedRows {
+    /// Rows that could not be used.
+    pub rejected: u64,
+    /// Rows that were dropped because they lack a value.
+    pub dropped: u64,
+}
+
 /// The statistics of every group.
 #[derive(Debug, Clone)]
 pub struct GroupTallies {
     document: PolicyDocument,
     all: BTreeMap<String, Tally>,
     too_many: bool,
-    rejected: u64,
+    unused: UnusedRows,
 }
 
 impl GroupTallies {
     /// Empty statistics, one for each processor, so that several share a reading, as [`Tally::shared`]. The document has
     /// [groups](PolicyDocument::groups).
     pub fn shared(document: &PolicyDocument) -> Vec<Self> {
-        let empty = Self { document: document.clone(), all: BTreeMap::new(), too_many: false, rejected: 0 };
+        let empty =
+            Self { document: document.clone(), all: BTreeMap::new(), too_many: false, unused: UnusedRows::default() };
         vec![empty; Tally::shared(document).len()]
     }
 
@@ -51,7 +61,7 @@ impl GroupTallies {
     ///
     /// # Errors
     /// [`TallyError::Twice`] if one was, [`TallyError::TooManyGroups`] if there are too many groups.
-    pub fn joined(shares: Vec<Self>, rejected: u64) -> Result<Self, TallyError> {
+    pub fn joined(shares: Vec<Self>, unused: UnusedRows) -> Result<Self, TallyError> {
         let mut shares = shares.into_iter();
         let mut joined = shares.next().ok_or(TallyError::Damaged("there is no share"))?;
         for share in shares {
@@ -63,7 +73,7 @@ impl GroupTallies {
                 }
             }
         }
-        joined.rejected = rejected;
+        joined.unused = unused;
         if joined.too_many {
             let column = joined.document.groups().map_or_else(String::new, |groups| groups.column.clone());
             return Err(TallyError::TooManyGroups { column });
@@ -72,8 +82,8 @@ impl GroupTallies {
         Ok(joined)
     }
 
-    /// The document, the groups with their statistics in the order of their names, and the rows that could not be used.
-    pub(crate) fn into_parts(self) -> (PolicyDocument, BTreeMap<String, Tally>, u64) {
-        (self.document, self.all, self.rejected)
+    /// The document, the groups with their statistics in the order of their names, and the rows that are in none of them.
+    pub(crate) fn into_parts(self) -> (PolicyDocument, BTreeMap<String, Tally>, UnusedRows) {
+        (self.document, self.all, self.unused)
     }
 }

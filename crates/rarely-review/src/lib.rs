@@ -131,7 +131,7 @@ pub use fairness::LevelImpact;
 pub use findings::{Findings, GroupsFinding, GroupsJson, ReviewJson};
 pub use fixed_point::RewardGrid;
 pub use group_review::{GroupEvidence, GroupReading, GroupReview, ReviewedGroup};
-pub use group_tallies::{GroupTallies, MOST_GROUPS};
+pub use group_tallies::{GroupTallies, MOST_GROUPS, UnusedRows};
 pub use holm::{HolmStep, holm};
 pub use impact::{BandImpact, Impact};
 pub use judgement::{Judgement, PairBoundary, Standing, VerdictReason, examine};

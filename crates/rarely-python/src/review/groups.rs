@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 use rarely_data::{Columns, LoggedCase};
 use rarely_policy::{PolicyDocument, apply_groups};
 use rarely_report::{ReviewSources, groups_page, groups_text, page};
-use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson};
+use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, UnusedRows};
 
 use super::{LogSource, row, walk, wanted};
 use crate::document::PyDocument;
@@ -43,7 +43,8 @@ pub(crate) fn review_groups(
         let add = |tallies: &mut GroupTallies, case: &LoggedCase| tallies.add_row(&case.group, &row(case));
         cases.share(&mut shares, add, |_| interrupted())
     })?;
-    let tallies = GroupTallies::joined(shares, cases.rejected_count());
+    let unused = UnusedRows { rejected: cases.rejected_count(), dropped: cases.missing().dropped_rows() };
+    let tallies = GroupTallies::joined(shares, unused);
     let tallies = tallies.map_err(|error| error::REVIEW.explain(py, &error))?;
     let mut evidence = GroupEvidence::new(tallies).map_err(|error| super::reviewing(py, &error))?;
     if let Some(log) = again {

@@ -10,6 +10,7 @@ use super::numbers::{count, interval, number, percent, setting};
 use super::units::gain_unit;
 use super::{Findings, ReviewJson};
 use crate::group_review::{GroupReview, ReviewedGroup};
+use crate::group_tallies::UnusedRows;
 use crate::judgement::VerdictReason;
 use crate::verdict::Verdict;
 
@@ -38,6 +39,8 @@ pub struct GroupsFinding {
     pub rows: u64,
     /// Rows that could not be used.
     pub rejected: u64,
+    /// Rows that were dropped because they lack a value.
+    pub dropped: u64,
 }
 
 /// What was found in one group.
@@ -70,13 +73,19 @@ impl GroupsFinding {
         groups.sort_by_key(|group| group.findings.verdict.verdict != Verdict::Change);
         let rows = groups.iter().map(|group| group.findings.cases.rows).sum();
         let error_probability = document.evidence().error_probability;
+        let UnusedRows { rejected, dropped } = found.unused;
         Self {
             policy: document.policy().to_owned(),
             summary: format!(
-                "{} by {column}, {} rows, {} rejected",
+                "{} by {column}, {} rows, {} rejected{}",
                 many(groups.len(), "group"),
                 count(rows),
-                count(found.rejected)
+                count(rejected),
+                if dropped == 0 {
+                    String::new()
+                } else {
+                    format!(", {} left out because they lack a value", count(dropped))
+                }
             ),
             column,
             verdict: found.verdict(),
@@ -86,7 +95,8 @@ impl GroupsFinding {
             groups,
             error_probability,
             rows,
-            rejected: found.rejected,
+            rejected,
+            dropped,
         }
     }
 
@@ -198,6 +208,7 @@ pub struct GroupsJson {
     by: String,
     rows: u64,
     rows_rejected: u64,
+    rows_dropped: u64,
     error_probability: f64,
     verdict: Verdict,
     sentence: String,
@@ -228,6 +239,7 @@ impl GroupsJson {
             by: found.column.clone(),
             rows: found.rows,
             rows_rejected: found.rejected,
+            rows_dropped: found.dropped,
             error_probability: found.error_probability,
             verdict: found.verdict,
             sentence: found.sentence.clone(),

@@ -3,7 +3,8 @@
 use rarely_core::{Arm, Rng};
 use rarely_policy::PolicyDocument;
 use rarely_review::{
-    GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, Tally, TallyError, TallyRow, Verdict, holm, pool,
+    GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, Tally, TallyError, TallyRow, UnusedRows, Verdict, holm,
+    pool,
 };
 
 /// One number in [0, 1]; the rule in force gives "new" from one half on.
@@ -48,7 +49,8 @@ fn evidence(document: &PolicyDocument, rows: &[Row]) -> GroupEvidence {
         TallyRow::new(number, context, *arm, *reward)
     };
     (0..).zip(rows).for_each(|(number, row)| shares[0].add_row(&row.group, &tallied(number, row)));
-    let found = GroupEvidence::new(GroupTallies::joined(shares, 0).expect("groups")).expect("it fits");
+    let found =
+        GroupEvidence::new(GroupTallies::joined(shares, UnusedRows::default()).expect("groups")).expect("it fits");
     let mut second = found.second_reading().expect("it fits");
     (0..).zip(rows).for_each(|(number, row)| second.add_row(&row.group, &tallied(number, row)));
     found.with_second_reading(second)
@@ -189,7 +191,7 @@ fn too_many_groups_are_refused() {
     for number in 0..400_u64 {
         shares[0].add_row(&format!("person {number}"), &TallyRow::new(number, &[1.0, 0.5], Arm::new(0), 0.5));
     }
-    let error = GroupTallies::joined(shares, 0).expect_err("refused");
+    let error = GroupTallies::joined(shares, UnusedRows::default()).expect_err("refused");
     assert_eq!(error, TallyError::TooManyGroups { column: "department".to_owned() });
     assert_eq!(error.to_string(), "the column \"department\" has more than 200 groups");
 }
@@ -206,7 +208,9 @@ fn shared_readings_find_the_same() {
             let tallied = TallyRow { place, ..TallyRow::new(number, &row.context, row.arm, row.reward) };
             shares[usize::try_from(number).unwrap() / 64 % readers].add_row(&row.group, &tallied);
         }
-        let found = GroupEvidence::new(GroupTallies::joined(shares, 2).expect("groups")).expect("it fits");
+        let found =
+            GroupEvidence::new(GroupTallies::joined(shares, UnusedRows { rejected: 2, dropped: 0 }).expect("groups"))
+                .expect("it fits");
         GroupsFinding::new(&found.review().expect("it runs"))
     };
     assert_eq!(read(1), read(3));

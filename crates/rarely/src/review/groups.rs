@@ -7,7 +7,7 @@ use rarely_data::Columns;
 use rarely_output::OutputDirectory;
 use rarely_policy::{PolicyDocument, apply_groups};
 use rarely_report::{groups_text, write_groups};
-use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, Verdict};
+use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, UnusedRows, Verdict};
 
 use super::{Arguments, row, sources};
 use crate::failure::{Failure, OrFail as _};
@@ -52,7 +52,8 @@ pub(super) fn run(arguments: &Arguments, document: &PolicyDocument) -> Result<Ex
     let walked = arguments.log.share(document, &columns, &mut shares, |tallies, case| {
         tallies.add_row(&case.group, &row(case));
     })?;
-    let mut evidence = GroupEvidence::new(GroupTallies::joined(shares, walked.rejected)?)?;
+    let unused = UnusedRows { rejected: walked.rejected, dropped: walked.missing.dropped_rows() };
+    let mut evidence = GroupEvidence::new(GroupTallies::joined(shares, unused)?)?;
     if arguments.log.can_be_read_again() {
         let mut second = evidence.second_reading()?;
         arguments.log.walk_again(document, &columns, |case| second.add_row(&case.group, &row(case)))?;

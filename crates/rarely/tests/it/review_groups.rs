@@ -50,6 +50,25 @@ fn place(policy: &str, rows: usize, harm: f64) -> Place {
 
 const REVIEW: &str = "review --policy policy.toml --data log.csv";
 
+/// Rows that lack a value are not left out of a review of groups without a word.
+#[test]
+fn groups_say_how_many_rows_lack_a_value() {
+    let dropping = POLICY.replace("range = [80, 220]", "range = [80, 220]\nmissing = \"drop\"");
+    let place = place(&dropping, 3000, 0.0);
+    let mut lines: Vec<String> = log(3000, 0.0).lines().map(str::to_owned).collect();
+    for line in lines.iter_mut().skip(1).step_by(10) {
+        let comma = line.find(',').expect("a comma");
+        line.replace_range(..comma, "");
+    }
+    place.write("log.csv", lines.join("\n") + "\n");
+    let output = place.rarely(&format!("{REVIEW} --by department")).output().expect("it starts");
+    let said = data(&output);
+    assert!(said.contains("2,700 rows, 0 rejected, 300 left out because they lack a value"), "{said}{}", talk(&output));
+    let output = place.rarely(&format!("{REVIEW} --by department --format json")).output().expect("it starts");
+    let found: Value = serde_json::from_str(&data(&output)).expect("JSON");
+    assert_eq!((&found["rows"], &found["rows_dropped"]), (&2700.into(), &300.into()));
+}
+
 #[test]
 fn groups_are_judged_at_once_and_their_cuts_applied() {
     let place = place(POLICY, 9000, 0.0);
