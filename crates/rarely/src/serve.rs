@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     admin_token_file: Option<PathBuf>,
     /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
-    /// <store>.signing-key]
+    /// STORE.signing-key]
     #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
     signing_key: Option<PathBuf>,
     /// Where every checkpoint goes: file:PATH appends it; https://… gets it by POST, and its cosignature is kept; may be given

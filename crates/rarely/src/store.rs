@@ -50,7 +50,7 @@ enum Command {
         /// The store, which no server uses
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
-        /// File of the private key [default: beside the store, named <store>.signing-key]
+        /// File of the private key [default: beside the store, named STORE.signing-key]
         #[arg(long, value_name = "FILE")]
         signing_key: Option<PathBuf>,
         /// The old key is lost: only the new one signs, and auditors who know only the old key cannot trust the new one
