@@ -74,4 +74,9 @@ def test_a_guardrail_is_in_the_way():
     found = rarely.review(POLICY + GUARDED, log())
     assert found.verdict == "keep"
     assert "a guard-rail is in the way" in found.reasons[0]
-    assert found.to_dict()["candidates"][0]["guardrails"][0]["broken"] is True
+    # Only the rules whose guard-rails hold have nothing to gain.
+    assert found.reasons[1].startswith(
+        "The most that any of the rules whose guard-rails hold gains is 0 benefit per case."
+    )
+    broken = {rule["kind"]: rule["guardrails"][0]["broken"] for rule in found.to_dict()["candidates"]}
+    assert broken == {"constant": False, "moved-cuts": True}

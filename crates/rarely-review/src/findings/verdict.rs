@@ -38,11 +38,11 @@ pub struct ReasonFinding {
 impl VerdictFinding {
     /// Of a judgement alone, without the gaps and checks of a whole review.
     pub fn new(document: &PolicyDocument, judgement: &Judgement) -> Self {
-        let reasons = judgement.reasons.iter();
+        let (reasons, guarded) = (judgement.reasons.iter(), stopped_by_guardrail(judgement));
         Self {
             verdict: judgement.verdict,
             sentence: sentence(document, judgement),
-            reasons: reasons.map(|reason| ReasonFinding::new(document, reason)).collect(),
+            reasons: reasons.map(|reason| ReasonFinding::new(document, reason, guarded)).collect(),
             keeping_costs_at_most: judgement.keeping_costs_at_most,
             keeping_sentence: judgement.keeping_costs_at_most.map(|most| {
                 let (most, unit) = (number(most, 3), gain_unit(document));
@@ -88,16 +88,18 @@ fn is_bettered(judgement: &Judgement) -> bool {
 }
 
 impl ReasonFinding {
-    fn new(document: &PolicyDocument, reason: &VerdictReason) -> Self {
-        Self { sentence: reason_sentence(document, reason), reason: reason.clone() }
+    /// `guarded` says whether another reason is a guard-rail: then the sentences about all rules are about the others.
+    fn new(document: &PolicyDocument, reason: &VerdictReason, guarded: bool) -> Self {
+        Self { sentence: reason_sentence(document, reason, guarded), reason: reason.clone() }
     }
 }
 
-fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason) -> String {
+fn reason_sentence(document: &PolicyDocument, reason: &VerdictReason, guarded: bool) -> String {
     let unit = gain_unit(document);
     match reason {
         VerdictReason::NothingToGain { most, worth } => format!(
-            "The most that any of them gains is {} {unit} per case. A gain of {} would be worth a change.",
+            "The most that any of {} gains is {} {unit} per case. A gain of {} would be worth a change.",
+            if guarded { "the rules whose guard-rails hold" } else { "them" },
             number(most.max(0.0), 3),
             setting(*worth)
         ),
