@@ -33,11 +33,16 @@ impl BandOutcomes {
         Self { options: grids.iter().map(empty).collect() }
     }
 
-    /// Adds a row.
+    /// Adds a row, and counts it among the option's rows of each band.
     #[inline]
-    pub(crate) fn add(&mut self, bands: &Bands, context: &[f64], option: usize, reward: f64) {
-        let steps = self.options[option].steps(reward);
-        self.options[option].add(bands, context, steps, steps * steps);
+    pub(crate) fn add(&mut self, bands: &Bands, context: &[f64], option: usize, reward: f64, rows: &mut [u64]) {
+        let sums = &mut self.options[option];
+        let steps = sums.steps(reward);
+        let square = steps * steps;
+        bands.each(context, |band| {
+            rows[band] += 1;
+            sums.add(band, steps, square);
+        });
     }
 
     /// Corrects the reward of a row that was added.
@@ -46,7 +51,7 @@ impl BandOutcomes {
         // The larger of the two may be one for which the steps grow.
         let (_, new) = (sums.steps(old), sums.steps(new));
         let old = sums.steps(old);
-        sums.add(bands, context, new - old, new * new - old * old);
+        bands.each(context, |band| sums.add(band, new - old, new * new - old * old));
     }
 
     /// Adds the sums of one option that another engine has computed: `ΣY` and `ΣY²` of each band.
@@ -132,11 +137,9 @@ impl OptionOutcomes {
     }
 
     #[inline]
-    fn add(&mut self, bands: &Bands, context: &[f64], steps: i128, squares: i128) {
-        bands.each(context, |band| {
-            self.sums[band] += steps;
-            self.squares[band] += squares;
-        });
+    fn add(&mut self, band: usize, steps: i128, squares: i128) {
+        self.sums[band] += steps;
+        self.squares[band] += squares;
     }
 
     #[cold]
@@ -181,12 +184,14 @@ mod tests {
         let bands = Bands::of(&document);
         for grid in [RewardGrid::of_range(0.0, 10.0), RewardGrid::open()] {
             let mut outcomes = BandOutcomes::new(&[grid; 2], bands.all().len());
+            let mut rows = vec![0; bands.all().len()];
             // The third number is first another one.
             for reward in [1.0, 2.0, 9.0, 6.0] {
-                outcomes.add(&bands, &[1.0, 0.5], 1, reward);
+                outcomes.add(&bands, &[1.0, 0.5], 1, reward, &mut rows);
             }
             outcomes.correct(&bands, &[1.0, 0.5], 1, 9.0, 3.0);
             let band = bands.of_person(&[1.0, 0.5]).next().expect("a band");
+            assert_eq!(rows[band], 4);
             let found = outcomes.mean(1, band..band + 1, 4).expect("rows");
             // scipy.stats.t.interval(0.95, 3, 3.0, scipy.stats.sem([1, 2, 3, 6])) = (−0.43743, 6.43743).
             let Interval { estimate, lower, upper } = found;

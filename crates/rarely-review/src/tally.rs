@@ -159,9 +159,10 @@ impl Tally {
         self.add_to_sums(row);
         self.times.add_if_known(row.seconds);
         if let Some(bands) = &self.bands {
-            bands.count(context, &mut self.tried[arm.index()]);
-            if let Some(outcomes) = &mut self.outcomes {
-                outcomes.add(bands, context, arm.index(), reward);
+            let tried = &mut self.tried[arm.index()];
+            match &mut self.outcomes {
+                Some(outcomes) => outcomes.add(bands, context, arm.index(), reward, tried),
+                None => bands.count(context, tried),
             }
         }
         let z = self.along(context);
