@@ -22,6 +22,8 @@ def verify(key: str, answer: dict) -> None:
     frame += b"".join(event[name].to_bytes(8, "big") for name in ("number", "time_ms", "policy"))
     for text in (event["actor"].encode(), event["kind"].encode(), event["body"].encode()):
         frame += len(text).to_bytes(8, "big") + text
+    if event.get("elapsed_ms") is not None:
+        frame += (8).to_bytes(8, "big") + event["elapsed_ms"].to_bytes(8, "big")
     node, index, last = sha256(b"\0", sha256(frame)), event["number"] - 1, size - 1  # RFC 9162, 2.1.3.2
     for other in map(bytes.fromhex, answer["proof"]):
         if index & 1 or index == last:

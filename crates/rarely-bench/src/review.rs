@@ -2,7 +2,7 @@
 //!
 //! `rarely-bench review [FOLDER] [FORMAT WORK]`: the log is written into the folder, unless it is there already, or else into a
 //! temporary one. With a format (csv, parquet) and a piece of work (parse, cases, learn, review, shared), that alone is done, once, for
-//! `benchmarks/review`; learn prints what it learned.
+//! `benchmarks/review`; learn prints what it learned. `state` prints the statistics of a review, so that two builds can be compared.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -103,6 +103,10 @@ fn once(file: &Path, what: &str) {
         let statistics = learn(file);
         let moments: Vec<Vec<f64>> = statistics.arms().iter().map(|arm| arm.moment().collect()).collect();
         println!("{{\"rows\": {}, \"moments\": {moments:?}}}", statistics.rounds());
+        return;
+    }
+    if what == "state" {
+        println!("{}", tally(file).to_text().expect("a state"));
         return;
     }
     let (_, _, work) = WORK.iter().find(|(short, _, _)| *short == what).expect("parse, cases, learn or review");

@@ -19,6 +19,7 @@ const SECONDS: u64 = 4;
 const CONNECTIONS: [usize; 3] = [1, 64, 256];
 const FEATURES: [usize; 2] = [5, 50];
 const BATCH: usize = 100;
+const LARGE_BATCH: usize = 1000;
 
 pub(crate) fn run() {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
@@ -29,6 +30,7 @@ pub(crate) fn run() {
         under_load(program, folder.path(), yardstick);
     }
     restart(program, folder.path());
+    restart_policies(program, folder.path());
 }
 
 fn under_load(program: &str, folder: &Path, yardstick: Option<SocketAddr>) {
@@ -58,6 +60,12 @@ fn under_load(program: &str, folder: &Path, yardstick: Option<SocketAddr>) {
             print_row("decisions, 100 at a time", features, connections, &load, BATCH);
         }
     }
+    let (single, batches) = std::thread::scope(|scope| {
+        let batches = scope.spawn(|| decisions(&service, 5, 4, LARGE_BATCH));
+        (decisions(&service, 5, 1, 1), batches.join().expect("a load"))
+    });
+    print_row("decisions beside the next row", 5, 1, &single, 1);
+    print_row("decisions, 1,000 at a time", 5, 4, &batches, LARGE_BATCH);
     for features in FEATURES {
         for connections in CONNECTIONS {
             let load = outcomes(&service, features, connections, 1);
@@ -82,10 +90,10 @@ fn under_load(program: &str, folder: &Path, yardstick: Option<SocketAddr>) {
             }
         }
     }
+    let (memory, most) = service.megabytes();
     println!(
-        "\nOne connection: {:.2} of the disk's limit (target ≥ 0.9). Memory: {} MB.",
-        alone / disk,
-        service.megabytes()
+        "\nOne connection: {:.2} of the disk's limit (target ≥ 0.9). Memory: {memory} MB, at most {most} MB (target ≤ 512).",
+        alone / disk
     );
     let verified = service.stop_and_verify(program);
     println!("`rarely audit verify` after all this: {verified}.");
@@ -128,7 +136,7 @@ fn restart(program: &str, folder: &Path) {
     let service = Service::start(program, &store, &["--durability", "relaxed"]);
     service.register(5);
     service.decide(5, events);
-    let memory = service.megabytes();
+    let (memory, _) = service.megabytes();
     service.stop();
     let began = Instant::now();
     let service = Service::start(program, &store, &[]);
@@ -144,6 +152,31 @@ fn restart(program: &str, folder: &Path) {
         with_snapshot.as_secs_f64(),
         without.as_secs_f64()
     );
+}
+
+/// Many policies with a few outcomes each.
+fn restart_policies(program: &str, folder: &Path) {
+    let policies: usize =
+        std::env::var("RARELY_BENCH_POLICIES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let store = folder.join("policies.db");
+    let service = Service::start(program, &store, &["--durability", "relaxed"]);
+    for number in 0..policies {
+        service.register_as(&format!("policy {number}"), 5);
+    }
+    service.stop();
+    let snapshot = folder.join("policies.db.snapshot");
+    let written = snapshot.exists();
+    let mut seconds = Vec::new();
+    for keep in [true, false] {
+        if !keep && written {
+            std::fs::remove_file(&snapshot).expect("a snapshot");
+        }
+        let began = Instant::now();
+        Service::start(program, &store, &[]).stop();
+        seconds.push(began.elapsed().as_secs_f64());
+    }
+    let kind = if written { "with a snapshot" } else { "as it is (a snapshot would not help, and none was written)" };
+    println!("\nRestart with {policies} policies: {:.2} s {kind}, {:.2} s without one.", seconds[0], seconds[1]);
 }
 
 fn print_row(what: &str, features: usize, connections: usize, load: &Load, batch: usize) {

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use rarely_core::Rng;
 use rarely_live::audit::AuditSummary;
-use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, SNAPSHOT_EVERY};
+use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, SNAPSHOT_EVERY};
 use rarely_live::event::Signature;
 use rarely_live::{Engine, audit};
-use rarely_store::{SqliteLog, now_ms};
+use rarely_store::SqliteLog;
 use serde_json::json;
 
 /// What the owner writes: options, outcome, features, assumptions, plan and the rule in force.
@@ -38,6 +38,8 @@ explore = "equipoise:0.2"
 
 [control]
 approval = "one"
+# This program knows who its users are; otherwise they would sign with keys of their own.
+signatures = "token"
 
 [rule]
 threshold = { feature = "age", cuts = [80], options = ["wait", "invite"] }
@@ -54,7 +56,7 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
     let options = EngineOptions {
         // Every response is on disk before it is returned.
         durability: Durability::Full,
-        clock: Arc::new(now_ms),
+        clock: Clock::system(),
         // This program draws no pictures for proposals.
         draw: Arc::new(|_, _| Vec::new()),
         snapshot_every: SNAPSHOT_EVERY,
@@ -101,8 +103,7 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
         println!("proposal {}: {}", proposal.number, proposal.rule.words(&policy.document).join("; "));
 
         // 4. A person signs, and the new rule decides from now on.
-        let (meaning, reason) = ("I approve this change".into(), "the evidence is clear".into());
-        let signature = Signature { meaning, reason, by_key: None };
+        let signature = Signature::by_token("I approve this change", "the evidence is clear");
         engine.approve(&policy, "ann", proposal.number, signature)?;
         println!("version in force: {}", policy.decider().version);
     }

@@ -12,7 +12,7 @@ use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, 
 use crate::decider::Decider;
 use crate::engine_state::EngineState;
 use crate::event::{Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, Proposed};
-use crate::live_policy::{LivePolicy, inconsistent};
+use crate::live_policy::{ENGINE_ACTOR, LivePolicy, inconsistent};
 use crate::lookup_key;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, for_each_entry};
@@ -33,12 +33,23 @@ pub struct AuditSummary {
     pub reviews: u64,
     /// Proposals that were recomputed with the same rule.
     pub proposals: u64,
+    /// Signatures of people.
+    pub signatures: SignatureCounts,
     /// Versions, each of which follows from an event.
     pub versions: u64,
     /// The last event of the snapshot, if it was compared bit for bit.
     pub snapshot: Option<u64>,
     /// How the key that signs checkpoints was replaced.
     pub key_replacements: Vec<KeyReplaced>,
+}
+
+/// How many signatures people made, and with what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SignatureCounts {
+    /// With keys; these were checked again.
+    pub by_key: u64,
+    /// With tokens.
+    pub by_token: u64,
 }
 
 /// The first fault that an audit found.
@@ -185,6 +196,7 @@ impl<'a> Auditor<'a> {
             outcomes: 0,
             reviews: 0,
             proposals: 0,
+            signatures: SignatureCounts::default(),
             versions: 0,
             snapshot: None,
             key_replacements: Vec::new(),
@@ -220,6 +232,10 @@ impl<'a> Auditor<'a> {
         }
         self.summary.outcomes += u64::from(matches!(event, Event::Observed(_) | Event::Corrected(_)));
         self.state.apply_entry(self.log, entry, &event)?;
+        if let Some((_, _, signature)) = event.signed_act().filter(|_| entry.actor != ENGINE_ACTOR) {
+            let SignatureCounts { by_key, by_token } = &mut self.summary.signatures;
+            *(if signature.by_key.is_some() { by_key } else { by_token }) += 1;
+        }
         if matches!(event, Event::Registered(_)) {
             self.registered(entry)?;
         }

@@ -8,23 +8,24 @@
 mod applier;
 mod block_on;
 mod checkpointing;
+mod clock;
 mod control;
 mod deciding;
 mod error;
+mod noting;
 mod observing;
 mod policy_handle;
 mod reviewing;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use rarely_review::{EvidenceBase, Review};
 use rarely_store::{
-    EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile, Store, Turn,
+    EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile, Store, StoreError, Turn,
 };
 use tokio::sync::watch;
 
@@ -36,9 +37,11 @@ use crate::token::Tokens;
 use applier::{Applier, SnapshotSeal, SnapshotWriter};
 use block_on::block_on;
 use checkpointing::NotaryClerk;
+use clock::SteadyClock;
 use reviewing::Reviewer;
 
 pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions, PublishCheckpoint};
+pub use clock::Clock;
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
 pub use error::{ChangeError, EngineFault, StartError};
 pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};
@@ -51,8 +54,6 @@ pub const SNAPSHOT_FORMAT: &str = "rarely world 4";
 /// The default number of events between two snapshots.
 pub const SNAPSHOT_EVERY: u64 = 100_000;
 
-/// Returns milliseconds since 1970 UTC.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// Draws the pictures of a proposal.
 pub type DrawProposal = Arc<dyn Fn(&EvidenceBase<'_>, &Review) -> Vec<Drawing> + Send + Sync>;
 
@@ -77,6 +78,7 @@ pub struct Engine {
     notary: Option<Arc<Notary>>,
     published: Arc<Published>,
     options: EngineOptions,
+    clock: SteadyClock,
     applied: watch::Receiver<u64>,
     /// Held while a policy is registered, a token or a key is created or revoked, or a signature is checked and recorded.
     registry: Mutex<()>,
@@ -107,10 +109,10 @@ impl Engine {
     ///
     /// # Errors
     /// [`StartError`] if the store is in use or damaged, or its log cannot be replayed.
-    pub fn start(path: &Path, mut options: EngineOptions, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
+    pub fn start(path: &Path, options: EngineOptions, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
         let mut store = Store::open(path, options.durability)?;
         let (log, file) = (store.log().clone(), store.snapshot());
-        options.clock = monotonic(options.clock, log.last_time_ms()?);
+        let steady = SteadyClock::after(log.last_time_ms()?, options.clock.clone());
         let signing = options.checkpoints.clone();
         let mut notary = signing.as_ref().map(|signing| checkpointing::open(&mut store, signing)).transpose()?;
         let seal = match &notary {
@@ -127,12 +129,12 @@ impl Engine {
         let seal = notary.clone().map_or(seal, SnapshotSeal::Signed);
         let published = Arc::new(Published::new(&state));
         let (batches, inbox) = mpsc::channel();
-        let clock = options.clock.clone();
-        let writer = store.start(move || clock(), move |batch| drop(batches.send(batch)))?;
+        let clock = steady.clone();
+        let writer = store.start(move || clock.stamp(), move |batch| drop(batches.send(batch)))?;
         let (publish, applied) = watch::channel(state.applied());
         let (calls, called) = mpsc::channel();
         let snapshots = SnapshotWriter { file, every: options.snapshot_every, last, seal, writing: None };
-        let shared = (published.clone(), log as Arc<dyn EventLog>, options.clock.clone());
+        let shared = (published.clone(), log as Arc<dyn EventLog>, steady.clone());
         let applier = Applier::new(state, shared, publish, calls.clone(), snapshots);
         let (running, stopped) = mpsc::channel();
         let engine = Arc::new(Self {
@@ -140,6 +142,7 @@ impl Engine {
             notary,
             published,
             options,
+            clock: steady,
             applied,
             registry: Mutex::new(()),
             calls: Mutex::new(Some(calls)),
@@ -192,12 +195,20 @@ impl Engine {
 
     /// The time, never before the last event's time.
     pub fn now_ms(&self) -> u64 {
-        (self.options.clock)()
+        self.clock.now_ms()
     }
 
     /// Which failures an acknowledged event survives.
     pub fn durability(&self) -> Durability {
         self.options.durability
+    }
+
+    /// Whether events can be written. After a failed write this tries a write of its own.
+    ///
+    /// # Errors
+    /// Why the disk cannot be written to.
+    pub fn check_writable(&self) -> Result<(), Arc<StoreError>> {
+        self.writer.check_writable()
     }
 
     /// The last event that is on disk.
@@ -293,16 +304,6 @@ impl PendingEvent {
     fn body(&self) -> String {
         self.event.body()
     }
-}
-
-/// A clock that never goes back, and is never before `last_ms`. Expiry times are compared with event times, which never go back
-/// either.
-fn monotonic(clock: Clock, last_ms: u64) -> Clock {
-    let last = AtomicU64::new(last_ms);
-    Arc::new(move || {
-        let now = clock();
-        last.fetch_max(now, Ordering::Relaxed).max(now)
-    })
 }
 
 /// The log entry of an event. Its body is serialised later, outside the lock that assigns numbers.

@@ -150,26 +150,35 @@ impl EngineState {
                 }
                 self.key_replacements.push(replaced.clone());
             }
-            Event::PersonKeyRegistered(PersonKey { person, key }) => {
-                if !self.people.is_free(key) {
-                    return Err(inconsistent(format!("the key {} is registered twice", key.id())));
+            Event::PersonKeyRegistered(registered) => {
+                if !self.people.is_free(&registered.key) {
+                    return Err(inconsistent(format!("the key {} is registered twice", registered.key.id())));
                 }
-                self.people.register(person, key.clone(), header.time_ms);
+                self.people.register(registered, header.time_ms);
             }
-            Event::PersonKeyRevoked(PersonKey { key, .. }) => {
+            Event::PersonKeyRevoked(revoked @ PersonKey { key, .. }) => {
+                self.people.check_revocation(revoked)?;
                 if !self.people.revoke(key, header.time_ms) {
                     return Err(inconsistent(format!("the key {} does not exist or is already revoked", key.id())));
                 }
             }
-            Event::SignInFailed(_) | Event::Recovered(_) => {}
+            Event::ClockCorrected(corrected) => {
+                if !corrected.is_signed() || corrected.to_ms != header.time_ms {
+                    return Err(inconsistent("the clock is corrected, but the signature is not right"));
+                }
+            }
+            note if note.is_note() && policy == 0 => {}
             _ => {
                 let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
                 if about.is_some_and(|about| about.policy != policy) {
                     return Err(inconsistent("an outcome of another policy's decision"));
                 }
                 let mut live = live.lock();
-                live.check_keys(&self.people, header.actor, event)?;
+                let passkey = live.check_keys(&self.people, header.actor, event)?;
                 live.apply(header, event, about)?;
+                if let Some(passkey) = passkey {
+                    self.people.used(&passkey);
+                }
             }
         }
         self.applied = header.number;

@@ -1,20 +1,27 @@
 //! The events of the log, and their JSON form.
 
+mod clock;
 mod error;
 mod key_replaced;
+mod service;
 
 use rarely_core::{Certificate, Digest, Reason};
-use rarely_policy::WrittenRule;
+use rarely_policy::{SignedWith, WrittenRule};
 use rarely_review::{CertifiedBy, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::person::person_of;
 use crate::person_key::KeySignature;
 use crate::record::RecordField;
 use crate::token::TokenGrant;
 
+pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
 pub use key_replaced::{KeyReplaced, PersonKey};
+pub use service::{
+    BackupRestored, LogEnd, RecordsRead, Recovered, ServiceRun, SignInFailed, SignInsFailed, SignedIn, TokenRevoked,
+};
 
 /// Everything that can happen to policies and tokens. The log stores an event's [kind](Event::kind) and
 /// [body](Event::body); time, actor and policy are fields of the log entry.
@@ -50,8 +57,14 @@ pub enum Event {
     TokenCreated(TokenGrant),
     /// An access token was revoked.
     TokenRevoked(TokenRevoked),
-    /// A sign-in with an invalid token was refused.
+    /// A sign-in with an invalid token was refused. Earlier versions recorded each.
     SignInFailed(SignInFailed),
+    /// Sign-ins with invalid tokens were refused, all since the last such event.
+    SignInsFailed(SignInsFailed),
+    /// The system's clock jumped, or is right again.
+    ClockJumped(ClockJumped),
+    /// The time of the log was set back.
+    ClockCorrected(ClockCorrected),
     /// The loss of the log's last events was accepted.
     Recovered(Recovered),
     /// The key that signs checkpoints was replaced.
@@ -60,6 +73,18 @@ pub enum Event {
     PersonKeyRegistered(PersonKey),
     /// A person's key was revoked.
     PersonKeyRevoked(PersonKey),
+    /// The service started.
+    ServiceStarted(ServiceRun),
+    /// The service stopped.
+    ServiceStopped(ServiceRun),
+    /// A person signed in to the dashboard.
+    SignedIn(SignedIn),
+    /// All cases of a policy were exported.
+    Exported(RecordsRead),
+    /// A decision was read, with the record that it is about.
+    DecisionRead(RecordsRead),
+    /// An older backup replaced the log.
+    BackupRestored(BackupRestored),
 }
 
 /// A policy was registered.
@@ -72,6 +97,9 @@ pub struct Registered {
     /// Whether outcomes are learned in the order of their decisions; otherwise as they arrive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decision_order: bool,
+    /// What people sign with; absent in logs from before policies could say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signatures: Option<SignedWith>,
 }
 
 /// A decision was made.
@@ -135,7 +163,7 @@ pub struct Corrected {
     pub from: f64,
     /// The new outcome, in the document's units.
     pub outcome: f64,
-    /// The reason, if one was given.
+    /// The reason; absent in old logs, where none was required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -310,9 +338,19 @@ pub struct Signature {
     pub meaning: String,
     /// The reason.
     pub reason: String,
-    /// Made with the person's own key.
+    /// The signer's id; derived from the actor's name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// Made with the person's own key; without it, by token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_key: Option<KeySignature>,
+}
+
+impl Signature {
+    /// The id of the person who signed as `name`.
+    pub fn person_id(&self, name: &str) -> String {
+        self.person.clone().unwrap_or_else(|| person_of(name))
+    }
 }
 
 /// A proposal was signed or rejected.
@@ -340,31 +378,6 @@ pub struct RolledBack {
     /// The signature.
     #[serde(flatten)]
     pub signature: Signature,
-}
-
-/// An access token was revoked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenRevoked {
-    /// Its public part.
-    pub id: String,
-}
-
-/// A sign-in with an invalid token was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignInFailed {
-    /// The client's address.
-    pub address: String,
-    /// Why it was refused.
-    pub problem: String,
-}
-
-/// The loss of the log's last events was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recovered {
-    /// The last event that remained.
-    pub log_ended: u64,
-    /// The last event that had been acknowledged.
-    pub acknowledged: u64,
 }
 
 /// One table for writing and reading.
@@ -424,8 +437,17 @@ kinds! {
     "token created" => TokenCreated,
     "token revoked" => TokenRevoked,
     "sign-in failed" => SignInFailed,
+    "sign-ins failed" => SignInsFailed,
+    "clock jumped" => ClockJumped,
+    "clock corrected" => ClockCorrected,
     "recovered" => Recovered,
     "signing key replaced" => KeyReplaced,
     "person key registered" => PersonKeyRegistered,
     "person key revoked" => PersonKeyRevoked,
+    "service started" => ServiceStarted,
+    "service stopped" => ServiceStopped,
+    "signed in" => SignedIn,
+    "exported" => Exported,
+    "decision read" => DecisionRead,
+    "backup restored" => BackupRestored,
 }

@@ -11,7 +11,8 @@
 //! | `learned`, `late_outcomes`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
 //! | `live_policy`, `plan`, `objection` | one policy: applies events; which acts are allowed, and why not |
 //! | `decider` | the rule in force, ready to decide |
-//! | `token`, `person_key` | access tokens and roles; keys of people |
+//! | `person`, `token` | who people are; access tokens and roles |
+//! | `signed_statement`, `person_key`, `passkey` | what people sign; their keys; passkeys |
 //! | `engine_state`, [`replay`], `lookup_key` | all policies; replaying a log; looking up events |
 //! | [`audit`] | checks a log from the first event to the last |
 //! | [`engine`] | runs live policies over a store: requests in, responses out, each on disk before it is sent |
@@ -31,12 +32,15 @@ mod learned;
 mod live_policy;
 mod lookup_key;
 mod objection;
+mod passkey;
+mod person;
 mod person_key;
 mod plan;
 mod record;
 pub mod replay;
 mod review_history;
 mod review_point;
+mod signed_statement;
 mod token;
 mod unanswered;
 mod versions;
@@ -49,9 +53,14 @@ pub use late_outcomes::{HeldOutcome, LateOutcomes};
 pub use learned::Learned;
 pub use live_policy::{Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord};
 pub use objection::Objection;
-pub use person_key::{KeySignature, PersonKeyRecord, PersonKeys, SignedStatement};
+pub use passkey::{
+    Passkey, PasskeyEnrolment, PasskeyError, PasskeyPublicKey, PasskeySignature, PublicUrlError, RelyingParty,
+};
+pub use person::{PersonError, clean as clean_person_text, look_alike, person_of};
+pub use person_key::{KeySignature, NoteSignature, PasskeyUse, PersonKeyRecord, PersonKeys, PersonPublicKey};
 pub use record::{RecordError, RecordField, RecordReader};
 pub use review_history::{ReviewHistory, TimedReviewPoint};
+pub use signed_statement::{SignedAct, SignedStatement, SigningState};
 pub use token::{Role, RoleError, TokenError, TokenGrant, TokenRecord, Tokens};
 pub use unanswered::Unanswered;
 pub use versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};

@@ -15,6 +15,7 @@ use crate::learned::Learned;
 use crate::objection::Objection;
 use crate::record::RecordReader;
 use crate::review_history::{ReviewHistory, TimedReviewPoint};
+use crate::signed_statement::SigningState;
 use crate::unanswered::Unanswered;
 use crate::versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
 
@@ -54,6 +55,9 @@ pub struct PolicyState {
     pub counts: Counts,
     /// Past reviews.
     pub reviews: ReviewHistory,
+    /// How people sign; `None` in logs from before policies could say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<SigningState>,
     /// The policy's last event.
     pub last_event: u64,
 }
@@ -163,6 +167,7 @@ impl LivePolicy {
                 unanswered: document.control().outcome_window_ms.map(|window| Unanswered::new(window, options)),
             },
             reviews: ReviewHistory::since(header.time_ms),
+            signing: registered.signatures.map(|signed_with| SigningState { signed_with, last_act: header.hash }),
             last_event: header.number,
         };
         let learned_at = header.number;
@@ -248,6 +253,8 @@ impl LivePolicy {
         about: Option<&DecisionRef>,
     ) -> Result<(), Objection> {
         match event {
+            // Reading changes nothing, not even the policy's last event.
+            Event::Exported(_) | Event::DecisionRead(_) => return Ok(()),
             Event::Decided(decided) => self.decided(header, decided)?,
             Event::Observed(observed) => self.observed(header, observed, about)?,
             Event::Corrected(corrected) => self.corrected(header, corrected, about)?,
@@ -283,6 +290,9 @@ impl LivePolicy {
             other => {
                 return Err(inconsistent(format!("an event of kind {:?} does not belong to a policy", other.kind())));
             }
+        }
+        if let Some(signing) = &mut self.state.signing {
+            signing.follow(header, event);
         }
         self.learn_late(header);
         self.state.last_event = header.number;
@@ -454,7 +464,7 @@ impl LivePolicy {
         check_complete(signature)?;
         let outcomes = self.open(number)?.outcomes;
         self.state.reviews.rejected_at = Some(outcomes);
-        self.close(number, ProposalStatus::Rejected { by: signer(header, signature) });
+        self.close(number, ProposalStatus::Rejected { by: Box::new(signer(header, signature)) });
         Ok(())
     }
 

@@ -57,8 +57,8 @@ pub enum Objection {
         /// The version in force.
         in_force: u64,
     },
-    /// The person has a key and did not sign with it.
-    #[error("{name} has a key, so the signature must be made with it")]
+    /// A key is required, and the signature was not made with one.
+    #[error("this requires a signature with a key of {name}, not only a token")]
     KeyRequired {
         /// The person.
         name: String,
@@ -77,6 +77,14 @@ pub enum Objection {
         /// The person.
         name: String,
     },
+    /// A passkey has signed with a counter that is not above the last one.
+    #[error("the counter of the passkey {key} of {name} has not gone up, so there may be a copy of it")]
+    CopiedKey {
+        /// The person.
+        name: String,
+        /// The id of the key.
+        key: String,
+    },
     /// Something that occurs only in a damaged or foreign log.
     #[error("{0}")]
     Inconsistent(String),
@@ -92,10 +100,12 @@ impl Explain for Objection {
             }
             Self::Stopped => Some(Remedy::with("{action} first", Action::ResumePolicy)),
             Self::SignatureIncomplete(part) => Some(Remedy::new(format!("add a {part}, in a few words"))),
-            Self::KeyRequired { .. } | Self::WrongSignature { .. } => {
-                Some(Remedy::new("sign exactly this with your own key, at a shell"))
-            }
-            Self::UnknownKey { .. } => Some(Remedy::new("ask the administrator of the service to register the key")),
+            Self::KeyRequired { .. } => Some(Remedy::new(
+                "sign with a passkey in the dashboard, or with a key file at a shell; without a key, register one first",
+            )),
+            Self::WrongSignature { .. } => Some(Remedy::new("load it again, and sign exactly what is there")),
+            Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
+            Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }

@@ -1,11 +1,13 @@
 //! Which acts the document's plan allows, and which signatures they require.
 
-use rarely_policy::{Approval, WrittenRule};
+use rarely_policy::{Approval, SignedWith, WrittenRule};
+use rarely_store::Hash;
 
 use crate::event::{Event, Signature};
 use crate::live_policy::{DAY_MS, ENGINE_ACTOR, EventHeader, LivePolicy, check_complete, inconsistent};
 use crate::objection::Objection;
-use crate::person_key::{PersonKeys, SignedStatement};
+use crate::person_key::{PasskeyUse, PersonKeys};
+use crate::signed_statement::{SignedAct, SignedStatement};
 use crate::versions::{ProposalRecord, Version, VersionOrigin};
 
 impl LivePolicy {
@@ -75,7 +77,8 @@ impl LivePolicy {
         if header.actor == ENGINE_ACTOR && self.signatures_needed() > 0 {
             return Err(inconsistent("a change without a signature, but the document requires one"));
         }
-        if proposal.signers.iter().any(|signer| signer.name == header.actor) {
+        let person = signature.person_id(header.actor);
+        if proposal.signers.iter().any(|signer| signer.person_id() == person) {
             return Err(Objection::SameSigner { name: header.actor.to_owned() });
         }
         if proposal.rollback.is_none() {
@@ -84,27 +87,61 @@ impl LivePolicy {
         Ok(())
     }
 
-    /// Checks that a person who has a key has put a rule in force with it.
+    /// What people sign with, as recorded at the registration.
+    pub fn signed_with(&self) -> SignedWith {
+        self.state().signing.as_ref().map_or(SignedWith::Token, |signing| signing.signed_with)
+    }
+
+    /// Whether an act of the person with this id requires a key. Whoever has a key signs with it. A stop never requires one: it must work at once,
+    /// wherever the person is.
+    pub fn requires_key(&self, people: &PersonKeys, person: &str, act: SignedAct) -> bool {
+        let has_key = || people.of(person).next().is_some();
+        match (&self.state().signing, act) {
+            (_, SignedAct::Stop) => false,
+            (Some(signing), _) => signing.signed_with == SignedWith::Key || has_key(),
+            // Logs from before policies could say it.
+            (None, SignedAct::Approve | SignedAct::RollBack) => has_key(),
+            (None, _) => false,
+        }
+    }
+
+    /// The hash of the policy's last act, which signatures without a proposal are about. In logs from before policies could say what
+    /// people sign with, it is that of the registration.
+    pub fn last_act(&self) -> Hash {
+        self.state().signing.as_ref().map_or(self.state().registration.hash, |signing| signing.last_act)
+    }
+
+    /// What a signature is about: the event that made the proposal; for other acts the policy's last act, so that the signature is
+    /// good only for what the person saw, and only once.
+    ///
+    /// # Errors
+    /// [`Objection::NoProposal`].
+    pub fn signing_subject(&self, act: SignedAct, number: u64) -> Result<Hash, Objection> {
+        match act {
+            SignedAct::Approve | SignedAct::Reject => Ok(self.state().proposals[self.place(number)?].hash),
+            _ => Ok(self.last_act()),
+        }
+    }
+
+    /// Checks the key of a person who acts. Returns the passkey that was used, if it was one.
     ///
     /// # Errors
     /// [`Objection`] says what is wrong.
-    pub fn check_keys(&self, people: &PersonKeys, actor: &str, event: &Event) -> Result<(), Objection> {
-        let (act, number, signature) = match event {
-            Event::Approved(signed) => ("approve", signed.proposal, &signed.signature),
-            Event::RolledBack(rolled) => ("roll back", rolled.to, &rolled.signature),
-            Event::Proposed(proposed) => match (&proposed.signature, proposed.rollback) {
-                (Some(signature), Some(to)) => ("roll back", to, signature),
-                _ => return Ok(()),
-            },
-            _ => return Ok(()),
+    pub fn check_keys(&self, people: &PersonKeys, actor: &str, event: &Event) -> Result<Option<PasskeyUse>, Objection> {
+        let Some((act, number, signature)) = event.signed_act() else { return Ok(None) };
+        if actor == ENGINE_ACTOR && act == SignedAct::Approve {
+            // The plan allows this only where no signature is needed.
+            return Ok(None);
+        }
+        let person = signature.person_id(actor);
+        let Some(made) = &signature.by_key else {
+            let required = self.requires_key(people, &person, act);
+            return if required { Err(Objection::KeyRequired { name: actor.to_owned() }) } else { Ok(None) };
         };
-        let subject = match event {
-            Event::Approved(_) => self.state().proposals[self.place(number)?].hash,
-            _ => self.state().registration.hash,
-        };
-        let policy = self.document().policy();
+        let (subject, policy) = (self.signing_subject(act, number)?, self.document().policy());
         let Signature { meaning, reason, .. } = signature;
-        people.check(&SignedStatement { act, policy, number, subject, signer: actor, meaning, reason }, signature)
+        let statement = SignedStatement { act, policy, number, subject, signer: actor, meaning, reason };
+        people.check(&person, &statement, made)
     }
 
     /// Checks whether a proposal may be rejected.

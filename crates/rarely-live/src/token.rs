@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::person::person_of;
+
 /// What a token permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -19,11 +21,13 @@ pub enum Role {
     Decide,
     /// Report outcomes.
     Observe,
-    /// Read everything.
+    /// Read policies and their events.
     Read,
-    /// Review, sign, stop and roll back; read everything.
+    /// Read and verify everything, also tokens and the events of no policy; change nothing.
+    Auditor,
+    /// Review, sign, stop and roll back; read policies and their events.
     Review,
-    /// All of the above; register policies and create tokens.
+    /// Register policies, create tokens and register keys; and all of the above but `review`.
     Admin,
 }
 
@@ -32,8 +36,11 @@ pub enum Role {
 pub struct TokenGrant {
     /// Its public part.
     pub id: String,
-    /// The owner's name. Signatures carry it, and two signatures with the same name count once.
+    /// The owner's name, as signatures show it.
     pub name: String,
+    /// The owner's id; derived from the name if absent. Two signatures of one person count once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Its roles.
     pub roles: Vec<Role>,
     /// The policies it is valid for; `None` means all.
@@ -91,12 +98,25 @@ pub struct TokenRecord {
     pub revoked_ms: Option<u64>,
 }
 
+impl TokenRecord {
+    fn check(&self, now_ms: u64) -> Result<&TokenGrant, TokenError> {
+        if self.revoked_ms.is_some() {
+            return Err(TokenError::Revoked);
+        }
+        match self.grant.expires_ms {
+            Some(expires_ms) if expires_ms <= now_ms => Err(TokenError::Expired),
+            _ => Ok(&self.grant),
+        }
+    }
+}
+
 const PREFIX: &str = "rarely_";
 const ID_BYTES: usize = 8;
 const SECRET_BYTES: usize = 32;
 
 impl TokenGrant {
-    /// Creates a token from 40 random bytes. Returns the token itself, which is shown once, and the part that is stored.
+    /// Creates a token from 40 random bytes, of the person whom the name stands for. Returns the token itself, which is shown once, and
+    /// the part that is stored.
     pub fn new(
         random: [u8; ID_BYTES + SECRET_BYTES],
         name: impl Into<String>,
@@ -107,8 +127,14 @@ impl TokenGrant {
         let (id, secret) = random.split_at(ID_BYTES);
         let (id, secret) = (Hex(id).to_string(), Hex(secret));
         let token = format!("{PREFIX}{id}_{secret}");
-        let grant = Self { id, name: name.into(), roles, policies, digest: digest(&token), expires_ms };
+        let (name, person) = (name.into(), None);
+        let grant = Self { id, name, person, roles, policies, digest: digest(&token), expires_ms };
         (token, grant)
+    }
+
+    /// The owner's id.
+    pub fn person_id(&self) -> String {
+        self.person.clone().unwrap_or_else(|| person_of(&self.name))
     }
 
     /// Whether it permits `role` on `policy`, or on all policies if `policy` is `None`.
@@ -124,7 +150,7 @@ impl TokenGrant {
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 5] = [Self::Decide, Self::Observe, Self::Read, Self::Review, Self::Admin];
+    pub const ALL: [Self; 6] = [Self::Decide, Self::Observe, Self::Read, Self::Auditor, Self::Review, Self::Admin];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -132,14 +158,20 @@ impl Role {
             Self::Decide => "decide",
             Self::Observe => "observe",
             Self::Read => "read",
+            Self::Auditor => "auditor",
             Self::Review => "review",
             Self::Admin => "admin",
         }
     }
 
-    /// Whether this role includes another.
+    /// Whether this role includes another. An administrator cannot sign: who gives out tokens must not also decide.
     pub fn includes(self, other: Self) -> bool {
-        self == other || self == Self::Admin || (self == Self::Review && other == Self::Read)
+        let more = match self {
+            Self::Admin => other != Self::Review,
+            Self::Review | Self::Auditor => other == Self::Read,
+            Self::Decide | Self::Observe | Self::Read => false,
+        };
+        self == other || more
     }
 }
 
@@ -187,13 +219,19 @@ impl Tokens {
         if !bool::from(record.grant.digest.0.ct_eq(&digest(token).0)) {
             return Err(TokenError::Unknown);
         }
-        if record.revoked_ms.is_some() {
-            return Err(TokenError::Revoked);
-        }
-        if record.grant.expires_ms.is_some_and(|expires| expires <= now_ms) {
-            return Err(TokenError::Expired);
-        }
-        Ok(&record.grant)
+        record.check(now_ms)
+    }
+
+    /// What the token with this public part permits, if it is still valid.
+    pub fn valid(&self, id: &str, now_ms: u64) -> Option<&TokenGrant> {
+        self.get(id).and_then(|record| record.check(now_ms).ok())
+    }
+
+    /// Whether this is the only valid token that may create others.
+    pub(crate) fn is_last_admin(&self, id: &str, now_ms: u64) -> bool {
+        let valid = self.iter().filter_map(|record| record.check(now_ms).ok());
+        let mut admins = valid.filter(|grant| grant.allows(Role::Admin, None));
+        admins.next().is_some_and(|grant| grant.id == id) && admins.next().is_none()
     }
 
     /// The token with this public part.

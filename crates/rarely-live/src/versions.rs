@@ -58,6 +58,13 @@ pub struct Signer {
     pub signature: Signature,
 }
 
+impl Signer {
+    /// The person's id.
+    pub fn person_id(&self) -> String {
+        self.signature.person_id(&self.name)
+    }
+}
+
 /// A proposal and its status. Its rationale is in its event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposalRecord {
@@ -99,7 +106,7 @@ pub enum ProposalStatus {
     /// It was rejected.
     Rejected {
         /// By whom, and why.
-        by: Signer,
+        by: Box<Signer>,
     },
     /// It expired unsigned.
     Expired,

@@ -22,6 +22,9 @@ const MOST_DAYS: f64 = 36_525.0;
 pub struct Control {
     /// The signatures that a change needs.
     pub approval: Approval,
+    /// What people sign with, if the document says it; [`Control::signatures`] has the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_with: Option<SignedWith>,
     /// Outcomes between two reviews.
     pub review_every: u64,
     /// The time after which a review is due even with fewer outcomes, if there is a new one.
@@ -64,6 +67,16 @@ pub enum Approval {
     Two,
 }
 
+/// What people sign with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SignedWith {
+    /// A key of their own: a key file of `rarely sign`, or a passkey.
+    Key,
+    /// Their access token.
+    Token,
+}
+
 /// What is declared about the delay of outcomes.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -83,6 +96,8 @@ enum TomlDelay {
 pub(crate) struct TomlControl {
     /// The signatures that a change needs.
     approval: Approval,
+    /// What people sign with: "key", a key of their own, or "token", their access token. Without it, "key" if a change needs a signature.
+    signatures: Option<SignedWith>,
     /// Outcomes between two reviews; at least 1.
     #[schemars(range(min = 1))]
     review_every: u64,
@@ -113,6 +128,7 @@ impl Default for TomlControl {
     fn default() -> Self {
         Self {
             approval: Approval::One,
+            signatures: None,
             review_every: 100,
             review_after: None,
             minimum_days_between_changes: 0.0,
@@ -158,6 +174,7 @@ impl TomlControl {
         }
         Ok(Control {
             approval: self.approval,
+            signed_with: self.signatures,
             review_every: self.review_every,
             review_after_ms: optional("review_after", &self.review_after)?,
             minimum_days_between_changes: days,
@@ -174,6 +191,14 @@ impl TomlControl {
 }
 
 impl Control {
+    /// What people sign with. Where a change needs a signature, it is a key unless the document says otherwise.
+    pub fn signatures(&self) -> SignedWith {
+        self.signed_with.unwrap_or(match self.approval {
+            Approval::Automatic => SignedWith::Token,
+            Approval::One | Approval::Two => SignedWith::Key,
+        })
+    }
+
     /// The bound with this name.
     pub fn bound(&self, name: &str) -> Option<&RuleBound> {
         self.bounds.iter().find(|bound| bound.name == name)
@@ -200,6 +225,22 @@ impl Approval {
             Self::One => "one",
             Self::Two => "two",
         }
+    }
+}
+
+impl SignedWith {
+    /// `key`, `token`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Token => "token",
+        }
+    }
+}
+
+impl fmt::Display for SignedWith {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 

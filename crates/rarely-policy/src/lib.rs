@@ -56,7 +56,7 @@ mod unit_hash;
 
 pub use apply::{apply, apply_groups};
 pub use code::canonical_code;
-pub use control::{Approval, Control, RuleBound};
+pub use control::{Approval, Control, RuleBound, SignedWith};
 pub use document::{
     Better, ChangeLimits, ChangeSettings, DataFormat, DecimalMark, Design, Digits, EvidenceSettings, EvidenceStandard,
     FieldSeparator, GroupRules, Guardrail, LogColumns, Missing, Monotone, OutcomeColumn, PolicyDocument, RowMissing,

@@ -47,6 +47,14 @@ class Service:
         """The administrator's."""
         return (self.folder / "token").read_text(encoding="utf-8").strip()
 
+    def let_sign(self) -> None:
+        """Replaces the token by one that may also sign: an administrator cannot."""
+        token = self.folder / "token"
+        command = [str(binary()), "token", "create", "--url", self.url, "--token-file", str(token)]
+        command += ["--name", "tester", "--role", "admin", "review"]
+        made = subprocess.run(command, check=True, capture_output=True, text=True)
+        token.write_text(made.stdout, encoding="utf-8")
+
     def start(self) -> None:
         command = [
             str(binary()),

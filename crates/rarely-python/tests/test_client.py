@@ -28,6 +28,7 @@ from service import CLINICAL, POLICY, ROOT, Proxy, Service, proxy, service
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with service(tmp_path_factory.mktemp("service")) as started:
+        started.let_sign()
         yield started
 
 
@@ -162,7 +163,7 @@ def test_a_change_is_proposed_signed_rolled_back_and_stopped(client: Client) -> 
     name = "signed"
     document = (
         CLINICAL.replace(POLICY, name).replace("cuts = [140]", "cuts = [170]")
-        + '\n[control]\napproval = "one"\nreview_every = 100000\n'
+        + '\n[control]\napproval = "one"\nsignatures = "token"\nreview_every = 100000\n'
     )
     client.register(document)
     with (ROOT / "examples" / "clinical" / "log.csv").open(encoding="utf-8", newline="") as file:
@@ -243,7 +244,7 @@ def test_a_lost_answer_is_the_same_decision(client: Client, running: Service, be
 
 
 def test_a_signature_whose_answer_is_lost_is_not_sent_again(client: Client, running: Service, between: Proxy) -> None:
-    client.register(CLINICAL.replace(POLICY, "stopped"))
+    client.register(CLINICAL.replace(POLICY, "stopped") + '\n[control]\nsignatures = "token"\n')
     with Client(between.url, running.token) as flaky:
         between.plan[:] = ["lose"]
         error = refused(flaky.stop, "stopped", "I stop it", "an incident")

@@ -10,16 +10,30 @@ use crate::fixed_point::{ONE, RewardGrid, add_all, have_room, shift_all};
 
 /// The probability that an interval of an observed mean misses the mean of the option in the band.
 const MISSES: f64 = 0.05;
+/// Rows whose sums fit into machine words: their squares are at most 2⁵².
+const RECENT: u32 = 1 << 11;
 
 /// Sums of rewards by option and band, in whole numbers, so that they do not depend on the order of the rows. The numbers of rows are
 /// counted beside them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BandOutcomes {
     options: Vec<OptionOutcomes>,
+    /// Scratch space for the bands of a row.
+    #[serde(skip)]
+    found: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
+struct OptionOutcomes {
+    stored: Stored,
+    /// `ΣY` and `ΣY²` of each band, of rows that are not yet in the other sums: machine words are added at half the cost.
+    recent: Vec<[u64; 2]>,
+    recent_rows: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct OptionOutcomes {
+struct Stored {
     rewards: RewardGrid,
     /// `ΣY` of each band.
     sums: Vec<i128>,
@@ -29,34 +43,53 @@ struct OptionOutcomes {
 
 impl BandOutcomes {
     pub(crate) fn new(grids: &[RewardGrid], bands: usize) -> Self {
-        let empty = |&rewards: &RewardGrid| OptionOutcomes { rewards, sums: vec![0; bands], squares: vec![0; bands] };
-        Self { options: grids.iter().map(empty).collect() }
+        let empty = |&rewards: &RewardGrid| Stored { rewards, sums: vec![0; bands], squares: vec![0; bands] };
+        Self { options: grids.iter().map(empty).map(OptionOutcomes::from).collect(), found: Vec::new() }
     }
 
     /// Adds a row, and counts it among the option's rows of each band.
     #[inline]
     pub(crate) fn add(&mut self, bands: &Bands, context: &[f64], option: usize, reward: f64, rows: &mut [u64]) {
-        let sums = &mut self.options[option];
-        let steps = sums.steps(reward);
-        let square = steps * steps;
-        bands.each(context, |band| {
-            rows[band] += 1;
-            sums.add(band, steps, square);
-        });
+        bands.find(context, &mut self.found);
+        let outcomes = &mut self.options[option];
+        let steps = outcomes.steps(reward);
+        let recent = outcomes.recent.as_mut_slice();
+        let rows = &mut rows[..recent.len()];
+        match u64::try_from(steps) {
+            Ok(steps) if steps <= ONE.cast_unsigned() => {
+                let more = [steps, steps * steps];
+                for &band in &self.found {
+                    rows[band] += 1;
+                    recent[band].iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+                }
+                outcomes.recent_rows += 1;
+                if outcomes.recent_rows == RECENT {
+                    outcomes.settle();
+                }
+            }
+            _ => {
+                for &band in &self.found {
+                    rows[band] += 1;
+                    outcomes.stored.add(band, steps, steps * steps);
+                }
+            }
+        }
     }
 
     /// Corrects the reward of a row that was added.
     pub(crate) fn correct(&mut self, bands: &Bands, context: &[f64], option: usize, old: f64, new: f64) {
-        let sums = &mut self.options[option];
+        let outcomes = &mut self.options[option];
         // The larger of the two may be one for which the steps grow.
-        let (_, new) = (sums.steps(old), sums.steps(new));
-        let old = sums.steps(old);
-        bands.each(context, |band| sums.add(band, new - old, new * new - old * old));
+        let (_, new) = (outcomes.steps(old), outcomes.steps(new));
+        let old = outcomes.steps(old);
+        for band in bands.of_person(context) {
+            outcomes.stored.add(band, new - old, new * new - old * old);
+        }
     }
 
     /// Adds the sums of one option that another engine has computed: `ΣY` and `ΣY²` of each band.
     pub(crate) fn add_sums(&mut self, option: usize, outcomes: &[(i128, i128)]) {
-        let OptionOutcomes { sums, squares, .. } = &mut self.options[option];
+        let Stored { sums, squares, .. } = &mut self.options[option].stored;
         for ((sum, square), (more, more_squares)) in sums.iter_mut().zip(squares).zip(outcomes) {
             *sum = sum.saturating_add(*more);
             *square = square.saturating_add(*more_squares);
@@ -65,12 +98,15 @@ impl BandOutcomes {
 
     /// Adds other rows of the same document. False if the sums are of other rewards.
     pub(crate) fn merge(&mut self, other: &Self) -> bool {
-        let alike = |(mine, theirs): (&OptionOutcomes, &OptionOutcomes)| mine.rewards.is_like(&theirs.rewards);
+        let alike =
+            |(mine, theirs): (&OptionOutcomes, &OptionOutcomes)| mine.stored.rewards.is_like(&theirs.stored.rewards);
         if !self.options.iter().zip(&other.options).all(alike) {
             return false;
         }
         for (mine, theirs) in self.options.iter_mut().zip(&other.options) {
-            let mut theirs = theirs.clone();
+            let mut theirs = Stored::from(theirs.clone());
+            mine.settle();
+            let mine = &mut mine.stored;
             if mine.rewards.is_open() {
                 mine.grow(mine.rewards.bits_below(&theirs.rewards));
                 theirs.grow(theirs.rewards.bits_below(&mine.rewards));
@@ -85,7 +121,7 @@ impl BandOutcomes {
     /// file.
     pub(crate) fn is_sound(&self, options: usize, bands: usize) -> bool {
         self.options.len() == options
-            && self.options.iter().all(|option| {
+            && self.options.iter().cloned().map(Stored::from).all(|option| {
                 option.rewards.is_sound()
                     && [option.sums.len(), option.squares.len()] == [bands; 2]
                     && have_room(&option.sums)
@@ -97,10 +133,10 @@ impl BandOutcomes {
     /// The mean reward of an option in bands of so many rows, between the ends of its 95 % interval: Wilson's for yes and no
     /// [brown-2001, §3.1.1], otherwise Student's. One row alone has no ends; `None` if there are none.
     pub(crate) fn mean(&self, option: usize, bands: Range<usize>, rows: u64) -> Option<Interval> {
-        let OptionOutcomes { rewards, sums, squares } = &self.options[option];
         if rows == 0 {
             return None;
         }
+        let Stored { rewards, sums, squares } = Stored::from(self.options[option].clone());
         let (sum, square): (i128, i128) = (sums[bands.clone()].iter().sum(), squares[bands].iter().sum());
         let n = rows as f64;
         let mean = rewards.start() + rewards.step() * (sum as f64 / n);
@@ -125,17 +161,57 @@ impl BandOutcomes {
     }
 }
 
+impl PartialEq for BandOutcomes {
+    fn eq(&self, other: &Self) -> bool {
+        self.options == other.options
+    }
+}
+
 impl OptionOutcomes {
     /// The whole number of a reward; the steps grow for it where they must.
     #[inline]
     fn steps(&mut self, reward: f64) -> i128 {
-        let bits = self.rewards.bits_lacking(reward);
+        let bits = self.stored.rewards.bits_lacking(reward);
         if bits > 0 {
-            self.grow(bits);
+            self.settle();
+            self.stored.grow(bits);
         }
-        i128::from(self.rewards.whole(reward))
+        i128::from(self.stored.rewards.whole(reward))
     }
 
+    /// Adds the recent sums to the others.
+    #[inline(never)]
+    fn settle(&mut self) {
+        let Stored { sums, squares, .. } = &mut self.stored;
+        for ((recent, sum), square) in self.recent.iter_mut().zip(sums).zip(squares) {
+            let [more, more_squares] = std::mem::take(recent).map(i128::from);
+            *sum += more;
+            *square += more_squares;
+        }
+        self.recent_rows = 0;
+    }
+}
+
+impl From<Stored> for OptionOutcomes {
+    fn from(stored: Stored) -> Self {
+        Self { recent: vec![[0; 2]; stored.sums.len()], recent_rows: 0, stored }
+    }
+}
+
+impl From<OptionOutcomes> for Stored {
+    fn from(mut outcomes: OptionOutcomes) -> Self {
+        outcomes.settle();
+        outcomes.stored
+    }
+}
+
+impl PartialEq for OptionOutcomes {
+    fn eq(&self, other: &Self) -> bool {
+        Stored::from(self.clone()) == Stored::from(other.clone())
+    }
+}
+
+impl Stored {
     #[inline]
     fn add(&mut self, band: usize, steps: i128, squares: i128) {
         self.sums[band] += steps;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use multiversion::multiversion;
 use rarely_policy::{FeatureKind, PolicyDocument, number::short};
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +10,6 @@ use crate::fixed_point::floor;
 
 /// A numeric feature has about this many bands.
 const BANDS: f64 = 7.0;
-
-/// Features whose bands are found together.
-const TOGETHER: usize = 4;
 
 /// The bands of all features, with consecutive numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,8 +50,10 @@ struct NumericCells {
     coordinates: Range<usize>,
     offsets: Vec<f64>,
     scales: Vec<f64>,
-    /// The first and the last band of each feature.
-    ends: Vec<(usize, usize)>,
+    /// The middle of the last band: what is above it belongs there, too.
+    limits: Vec<f64>,
+    /// The first band of each feature.
+    firsts: Vec<usize>,
 }
 
 /// How to find the band of a feature with levels.
@@ -91,7 +91,8 @@ impl Bands {
                         cells.coordinates.end += 1;
                         cells.offsets.push(offset);
                         cells.scales.push(scale);
-                        cells.ends.push((first, bands.len() - 1));
+                        cells.limits.push((bands.len() - 1 - first) as f64 + 0.5);
+                        cells.firsts.push(first);
                     }
                 }
                 FeatureKind::Levels(levels) => {
@@ -112,9 +113,9 @@ impl Bands {
     /// The offset and the scale by which the band of a numeric feature is found: the whole part of `offset + scale·x`.
     pub(crate) fn cells(&self, feature: usize) -> Option<(f64, f64)> {
         let cells =
-            self.numeric.iter().flat_map(|cells| cells.ends.iter().zip(cells.offsets.iter().zip(&cells.scales)));
+            self.numeric.iter().flat_map(|cells| cells.firsts.iter().zip(cells.offsets.iter().zip(&cells.scales)));
         cells
-            .filter(|((first, _), _)| self.all[*first].feature == feature)
+            .filter(|(first, _)| self.all[**first].feature == feature)
             .map(|(_, (&offset, &scale))| (offset, scale))
             .next()
     }
@@ -122,51 +123,34 @@ impl Bands {
     /// The bands that a person is in, one for each feature.
     pub fn of_person(&self, context: &[f64]) -> impl Iterator<Item = usize> {
         let mut bands = Vec::new();
-        self.each(context, |band| bands.push(band));
+        self.find(context, &mut bands);
         bands.into_iter()
     }
 
-    /// Counts a person in every band that they are in.
+    /// Writes the bands that a person is in, one for each feature, into a list.
     #[inline]
-    pub(crate) fn count(&self, context: &[f64], people: &mut [u64]) {
-        self.each(context, |band| people[band] += 1);
-    }
-
-    /// Calls `take` with every band that a person is in.
-    #[inline]
-    pub(crate) fn each(&self, context: &[f64], mut take: impl FnMut(usize)) {
+    pub(crate) fn find(&self, context: &[f64], found: &mut Vec<usize>) {
+        found.clear();
         for cells in &self.numeric {
-            cells.each(&context[cells.coordinates.clone()], &mut take);
+            find(cells, &context[cells.coordinates.clone()], found);
         }
         for cells in &self.levels {
             let levels = &context[cells.coordinates.clone()];
-            take(cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1));
+            found.push(cells.first + levels.iter().position(|&value| value == 1.0).map_or(0, |at| at + 1));
         }
     }
 }
 
-impl NumericCells {
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn each(&self, values: &[f64], take: &mut impl FnMut(usize)) {
-        let mut band = |found: i64, (first, last): (usize, usize)| take((first.wrapping_add(found as usize)).min(last));
-        let (offsets, last_offsets) = self.offsets.as_chunks::<TOGETHER>();
-        let (scales, last_scales) = self.scales.as_chunks::<TOGETHER>();
-        let (values, last_values) = values.as_chunks::<TOGETHER>();
-        let (ends, last_ends) = self.ends.as_chunks::<TOGETHER>();
-        for (((offsets, scales), values), ends) in offsets.iter().zip(scales).zip(values).zip(ends) {
-            let mut found = [0; TOGETHER];
-            for at in 0..TOGETHER {
-                found[at] = floor(offsets[at] + scales[at] * values[at]);
-            }
-            for at in 0..TOGETHER {
-                band(found[at], ends[at]);
-            }
-        }
-        for (((offset, scale), value), ends) in last_offsets.iter().zip(last_scales).zip(last_values).zip(last_ends) {
-            band(floor(offset + scale * value), *ends);
-        }
-    }
+/// Adds the band of each value to a list.
+#[multiversion(targets("x86_64+avx2"))]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn find(cells: &NumericCells, values: &[f64], found: &mut Vec<usize>) {
+    let NumericCells { offsets, scales, limits, firsts, .. } = cells;
+    let numbers = values.iter().zip(offsets).zip(scales).zip(limits).zip(firsts);
+    found.extend(numbers.map(|((((value, offset), scale), limit), first)| {
+        let at = offset + scale * value;
+        first.wrapping_add(floor(if at < *limit { at } else { *limit }) as usize)
+    }));
 }
 
 impl Band {

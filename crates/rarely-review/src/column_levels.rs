@@ -35,7 +35,7 @@ impl ColumnLevels {
     pub(crate) fn add(&mut self, name: &str, row: &TallyRow<'_>, like: &[Moments]) {
         let Some(level) = self.level(name, like) else { return };
         level.sums.add(row, row.reward);
-        level.sample.offer_row(row, like[0].has_weights());
+        level.sample.offer_row(row.priority(), row, like[0].has_weights());
     }
 
     fn level(&mut self, name: &str, like: &[Moments]) -> Option<&mut LevelSums> {

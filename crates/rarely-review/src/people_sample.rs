@@ -58,13 +58,13 @@ impl PeopleSample {
         self.insert((-libm::log(uniform) / weight).abs().to_bits(), context, Some(weight));
     }
 
-    /// Offers one row of a log, by its weight where rows have one.
+    /// Offers one row of a log with its priority, by its weight where rows have one.
     #[inline]
-    pub(crate) fn offer_row(&mut self, row: &TallyRow<'_>, weighted: bool) {
+    pub(crate) fn offer_row(&mut self, priority: u64, row: &TallyRow<'_>, weighted: bool) {
         if weighted {
-            self.offer_weighted(row.priority(), row.context, row.weight);
+            self.offer_weighted(priority, row.context, row.weight);
         } else {
-            self.offer(row.priority(), row.context);
+            self.offer(priority, row.context);
         }
     }
 
@@ -116,19 +116,19 @@ impl PeopleSample {
     }
 
     fn insert(&mut self, priority: u64, context: &[f64], weight: Option<f64>) {
-        match self.kept.place(priority) {
-            Some(slot) if slot * self.dimension < self.contexts.len() => {
-                let at = slot * self.dimension;
-                self.contexts[at..at + self.dimension].copy_from_slice(context);
-                if let (Some(kept), Some(weight)) = (self.weights.get_mut(slot), weight) {
-                    *kept = weight;
-                }
+        let Self { dimension, kept, contexts, weights } = self;
+        let slot = kept.place(priority, |from, to| {
+            contexts.copy_within(from * *dimension..(from + 1) * *dimension, to * *dimension);
+            if !weights.is_empty() {
+                weights[to] = weights[from];
             }
-            Some(_) => {
-                self.contexts.extend_from_slice(context);
-                self.weights.extend(weight);
-            }
-            None => {}
+        });
+        if let Some(slot) = slot {
+            // What is behind the slot was dropped.
+            contexts.truncate(slot * *dimension);
+            contexts.extend_from_slice(context);
+            weights.truncate(slot);
+            weights.extend(weight);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! A few rows, whose products are added up together: much cheaper than row by row, and the same sum.
 
+use multiversion::multiversion;
+
 use crate::fixed_point::{ONE, RewardGrid, centred_square, whole};
 
-/// Rows of a block: one column of them fits into the registers of the oldest processors, and is multiplied by all others from there.
-const ROWS: usize = 16;
-/// Blocks whose sums fit into machine words: 512 rows of products below 2⁵⁴.
-const BLOCKS: u32 = 32;
+/// Rows of a block. A longer one costs more memory, a shorter one more time to add up what several rows were multiplied to at once.
+const ROWS: usize = 128;
+/// Blocks whose sums fit into machine words: 1,024 rows of products below 2⁵⁴.
+const BLOCKS: u32 = 8;
 /// Numbers of a row are below this.
 const LIMIT: u64 = 1 << 27;
 /// Says that numbers have 32 bits, so that several are multiplied at once.
@@ -17,15 +19,10 @@ pub(crate) struct RowBlock {
     /// One row after the other: the context, then the reward.
     waiting: Vec<f64>,
     rows: usize,
-    /// The same in whole numbers, by columns, for the time of a multiplication.
-    columns: Vec<Column>,
     /// The lower triangle of the products' sums, by rows.
     sums: Vec<u64>,
     blocks: u32,
 }
-
-/// One number of all rows of a block.
-type Column = [u64; ROWS];
 
 /// How a row becomes whole numbers.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +37,6 @@ impl RowBlock {
     #[inline]
     #[must_use]
     pub(crate) fn add(&mut self, context: &[f64], reward: f64) -> bool {
-        if self.rows == 0 {
-            self.waiting.reserve_exact(ROWS * (context.len() + 1));
-        }
         self.waiting.extend_from_slice(context);
         self.waiting.push(reward);
         self.rows += 1;
@@ -55,14 +49,12 @@ impl RowBlock {
         if self.rows == 0 {
             return None;
         }
-        if !fill(&mut self.columns, &self.waiting, self.rows, shape) {
-            self.rows = 0;
+        let rows = std::mem::take(&mut self.rows);
+        self.sums.resize(wide.len(), 0);
+        if !add_products(&self.waiting, rows, shape, &mut self.sums) {
             return Some(std::mem::take(&mut self.waiting));
         }
-        self.sums.resize(wide.len(), 0);
-        add_products(&self.columns, &mut self.sums);
         self.waiting.clear();
-        self.rows = 0;
         self.blocks += 1;
         if self.blocks == BLOCKS {
             self.take_out(wide);
@@ -84,64 +76,116 @@ impl RowBlock {
     }
 }
 
-/// Fills columns with the rows in whole numbers, and with 0 where rows are missing. False if a number is too large.
-fn fill(columns: &mut Vec<Column>, waiting: &[f64], rows: usize, shape: RowShape<'_>) -> bool {
-    let width = waiting.len() / rows;
-    columns.resize(width + shape.squares.len() + 1, [0; ROWS]);
-    let (contexts, others) = columns.split_at_mut(width - 1);
-    for (at, column) in contexts.iter_mut().enumerate() {
-        *column = numbers(waiting, width, at).map(|value| whole(value).cast_unsigned());
-    }
-    let (squares, last) = others.split_at_mut(shape.squares.len());
-    for (column, &coordinate) in squares.iter_mut().zip(shape.squares) {
-        *column = contexts[coordinate].map(centred_square);
-    }
-    if let [one, reward] = last {
-        *one = [ONE.cast_unsigned(); ROWS];
-        *reward = numbers(waiting, width, width - 1).map(|value| shape.rewards.whole(value).cast_unsigned());
-    }
-    if rows < ROWS {
-        for column in columns.iter_mut() {
-            column[rows..].fill(0);
-        }
-    }
-    let all = columns.iter().fold([0; ROWS], |mut all, column| {
-        all.iter_mut().zip(column).for_each(|(all, value)| *all |= value);
-        all
-    });
-    all.iter().all(|all| *all < LIMIT)
-}
-
-/// One number of all rows.
-#[inline]
-fn numbers(waiting: &[f64], width: usize, at: usize) -> [f64; ROWS] {
-    let mut numbers = [0.0; ROWS];
-    for (number, row) in numbers.iter_mut().zip(waiting.chunks_exact(width)) {
-        *number = row[at];
-    }
-    numbers
-}
-
-/// Adds to the lower triangle, by rows, the products of every two columns.
-// By itself, so that the compiler multiplies several rows at once; among other code it was seen to take several columns, at three times the cost.
-#[inline(never)]
-fn add_products(columns: &[Column], sums: &mut [u64]) {
+/// Adds to the lower triangle, by rows, the products of every two columns. False, and nothing is added, if a number is too large.
+// Whole numbers have the same sums whatever the processor: it may multiply as many at once as it can.
+#[multiversion(targets("x86_64+avx2"))]
+fn add_products(waiting: &[f64], rows: usize, shape: RowShape<'_>, sums: &mut [u64]) -> bool {
+    let Some(columns) = columns(waiting, rows, shape) else { return false };
+    let pairs = || columns.chunks_exact(2 * rows);
     let mut sums = sums;
-    for (at, column) in columns.iter().enumerate() {
-        let (line, rest) = sums.split_at_mut(at + 1);
-        for (sum, other) in line.iter_mut().zip(columns) {
-            *sum += dot(column, other);
+    for (at, pair) in pairs().enumerate() {
+        // Two lines of the triangle; the second is missing if there is an odd number of them.
+        let (first, rest) = sums.split_at_mut(2 * at + 1);
+        let (second, rest) = rest.split_at_mut(rest.len().min(2 * at + 2));
+        for (other_at, other) in pairs().take(at + 1).enumerate() {
+            let products = products(pair, other, rows);
+            for (line, products) in [&mut *first, &mut *second].into_iter().zip(products) {
+                line.iter_mut().skip(2 * other_at).zip(products).for_each(|(sum, product)| *sum += product);
+            }
         }
         sums = rest;
     }
+    true
 }
 
-/// The sum of the products, which is below 2⁶⁴: a check for each would keep the compiler from multiplying several rows at once.
-#[inline]
-fn dot(one: &Column, other: &Column) -> u64 {
-    let mut sum = 0_u64;
-    for row in 0..ROWS {
-        sum = sum.wrapping_add((one[row] & LOW).wrapping_mul(other[row] & LOW));
+/// The rows in whole numbers, one column after the other, an even number of them. `None` if a number is too large.
+#[expect(clippy::inline_always, reason = "it must be compiled for the processor of its caller")]
+#[inline(always)]
+fn columns(waiting: &[f64], rows: usize, shape: RowShape<'_>) -> Option<Vec<u64>> {
+    let width = waiting.len() / rows;
+    let wholes: Vec<u64> = waiting.iter().map(|&value| whole(value).cast_unsigned()).collect();
+    let count = (width + shape.squares.len() + 1).next_multiple_of(2);
+    let mut columns = Vec::with_capacity(count * rows);
+    for at in 0..width - 1 {
+        columns.extend(wholes.chunks_exact(width).map(|row| row[at]));
     }
-    sum
+    for &coordinate in shape.squares {
+        let start = columns.len();
+        columns.extend_from_within(coordinate * rows..(coordinate + 1) * rows);
+        columns[start..].iter_mut().for_each(|value| *value = centred_square(*value));
+    }
+    columns.resize(columns.len() + rows, ONE.cast_unsigned());
+    let rewards = waiting.chunks_exact(width).map(|row| row[width - 1]);
+    columns.extend(rewards.map(|reward| shape.rewards.whole(reward).cast_unsigned()));
+    columns.resize(count * rows, 0);
+    (columns.iter().fold(0, |all, value| all | value) < LIMIT).then_some(columns)
+}
+
+/// The sums of the products of either column of a pair with either of another, all of so many rows. They are below 2⁶⁴: a check for each would
+/// keep the compiler from multiplying several rows at once.
+#[expect(clippy::inline_always, reason = "it must be compiled for the processor of its caller")]
+#[inline(always)]
+fn products(pair: &[u64], other: &[u64], rows: usize) -> [[u64; 2]; 2] {
+    let ((a, b), (c, d)) = (pair.split_at(rows), other.split_at(rows));
+    let (b, c, d) = (&b[..a.len()], &c[..a.len()], &d[..a.len()]);
+    let [mut ac, mut ad, mut bc, mut bd] = [0_u64; 4];
+    for row in 0..a.len() {
+        let (a, b, c, d) = (a[row] & LOW, b[row] & LOW, c[row] & LOW, d[row] & LOW);
+        ac = ac.wrapping_add(a.wrapping_mul(c));
+        ad = ad.wrapping_add(a.wrapping_mul(d));
+        bc = bc.wrapping_add(b.wrapping_mul(c));
+        bd = bd.wrapping_add(b.wrapping_mul(d));
+    }
+    [[ac, ad], [bc, bd]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::square;
+
+    /// Blocks of every length and of an even and an odd number of columns, against the products row by row.
+    #[test]
+    fn a_block_has_the_products_of_its_rows() {
+        let rewards = RewardGrid::of_range(-1.0, 3.0);
+        for (width, squares) in [(1, vec![]), (3, vec![1]), (4, vec![1, 3]), (5, vec![])] {
+            let shape = RowShape { squares: &squares, rewards };
+            for rows in [1, 2, 7, ROWS - 1, ROWS, 3 * ROWS + 5, 9 * ROWS] {
+                let count = width + squares.len() + 2;
+                let (mut block, mut wide) = (RowBlock::default(), vec![0_i128; count * (count + 1) / 2]);
+                let mut expected = wide.clone();
+                for row in 0..rows {
+                    // Numbers without a pattern, among them both ends.
+                    let number = |at: usize| (((row + 1) * (at + 3) * 7919) % 101) as f64 / 100.0;
+                    let context: Vec<f64> = (0..width).map(number).collect();
+                    let reward = 4.0 * number(width) - 1.0;
+                    let mut numbers: Vec<i64> = context.iter().map(|&value| whole(value)).collect();
+                    numbers.extend(squares.iter().map(|&at| square(whole(context[at]))));
+                    numbers.extend([ONE, rewards.whole(reward)]);
+                    let products = (0..count).flat_map(|one| (0..=one).map(move |other| (one, other)));
+                    for (sum, (one, other)) in expected.iter_mut().zip(products) {
+                        *sum += i128::from(numbers[one]) * i128::from(numbers[other]);
+                    }
+                    if block.add(&context, reward) {
+                        assert_eq!(block.multiply(shape, &mut wide), None);
+                    }
+                }
+                assert_eq!(block.multiply(shape, &mut wide), None);
+                block.settle(&mut wide);
+                assert_eq!(wide, expected, "{rows} rows, {width} numbers, squares of {squares:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_with_a_number_that_is_too_large_are_returned() {
+        let shape = RowShape { squares: &[], rewards: RewardGrid::of_range(0.0, 1.0) };
+        let (mut block, mut wide) = (RowBlock::default(), vec![0; 6]);
+        for context in [0.5, 2.0] {
+            assert!(!block.add(&[context], 1.0));
+        }
+        assert_eq!(block.multiply(shape, &mut wide), Some(vec![0.5, 1.0, 2.0, 1.0]));
+        block.settle(&mut wide);
+        assert_eq!(wide, [0; 6]);
+    }
 }

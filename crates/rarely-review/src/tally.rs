@@ -162,7 +162,7 @@ impl Tally {
             let tried = &mut self.tried[arm.index()];
             match &mut self.outcomes {
                 Some(outcomes) => outcomes.add(bands, context, arm.index(), reward, tried),
-                None => bands.count(context, tried),
+                None => bands.of_person(context).for_each(|band| tried[band] += 1),
             }
         }
         let z = self.along(context);
@@ -179,7 +179,7 @@ impl Tally {
             levels.add(name, row, &self.options);
         }
         let priority = row.priority();
-        self.sample.offer_row(row, self.options[0].has_weights());
+        self.sample.offer_row(priority, row, self.options[0].has_weights());
         if let (Some(rows), Some(z)) = (&mut self.rows, z) {
             rows.offer(priority, z, arm.index(), reward);
         }

@@ -3,15 +3,20 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::http::StatusCode;
+use ipnet::IpNet;
 use rarely_live::engine::PolicyHandle;
-use rarely_live::{Engine, Role, TokenGrant};
-use tokio::sync::{Semaphore, watch};
+use rarely_live::{Engine, RelyingParty, Role, TokenGrant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
-use crate::limits::{IN_FLIGHT, SIMULATIONS, STREAMS};
+use crate::connections::Door;
+use crate::failed_sign_ins::FailedSignIns;
+use crate::limits::{BATCHES, BODIES_KIB, IN_FLIGHT, SIMULATIONS, STREAMS};
 use crate::login_throttle::LoginThrottle;
 use crate::metrics::Metrics;
+use crate::openid::OpenIdProvider;
 use crate::problem::ProblemDetails;
 
 /// How the service runs.
@@ -19,8 +24,12 @@ use crate::problem::ProblemDetails;
 pub struct ServiceSettings {
     /// Whether clients connect by TLS. Cookies are then sent over TLS only.
     pub secure: bool,
+    /// The service as browsers know it; without it there are no passkeys.
+    pub relying_party: Option<RelyingParty>,
     /// The version of the program.
     pub version: &'static str,
+    /// Proxies that say truly where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 /// The state that every request shares.
@@ -30,15 +39,23 @@ pub struct App {
     /// How the service runs.
     pub settings: ServiceSettings,
     login_throttle: LoginThrottle,
+    pub(crate) failed_sign_ins: FailedSignIns,
+    /// Who may connect, if the service has sockets.
+    pub(crate) door: Option<Arc<Door>>,
     pub(crate) metrics: Metrics,
     /// The OpenAPI document, serialized.
     pub(crate) openapi: Vec<u8>,
     in_flight: AtomicUsize,
+    /// Room for bodies, in kibibytes.
+    bodies: Arc<Semaphore>,
+    /// Permits for batches.
+    batches: Semaphore,
     /// Permits for event streams.
     pub(crate) streams: Arc<Semaphore>,
     /// Permits for simulations, so that readers cannot occupy every thread.
     pub(crate) simulations: Semaphore,
     closing: watch::Sender<bool>,
+    openid: Option<Arc<OpenIdProvider>>,
 }
 
 /// A permit for one request; dropping it returns the permit.
@@ -58,13 +75,33 @@ impl App {
             engine,
             settings,
             login_throttle: LoginThrottle::default(),
+            failed_sign_ins: FailedSignIns::default(),
+            door: None,
             metrics: Metrics::new(),
             openapi,
             in_flight: AtomicUsize::new(0),
+            bodies: Arc::new(Semaphore::new(BODIES_KIB as usize)),
+            batches: Semaphore::new(BATCHES),
             streams: Arc::new(Semaphore::new(STREAMS)),
             simulations: Semaphore::new(SIMULATIONS),
             closing: watch::Sender::new(false),
+            openid: None,
         }
+    }
+
+    /// The same behind a door, whose connections it counts.
+    pub(crate) fn behind(self, door: Arc<Door>) -> Self {
+        Self { door: Some(door), ..self }
+    }
+
+    /// Lets people sign in to the dashboard with an identity provider.
+    #[must_use]
+    pub fn with_openid(self, provider: Option<OpenIdProvider>) -> Self {
+        Self { openid: provider.map(Arc::new), ..self }
+    }
+
+    pub(crate) fn openid(&self) -> Option<&Arc<OpenIdProvider>> {
+        self.openid.as_ref()
     }
 
     /// A permit for a request, unless too many are in flight.
@@ -72,6 +109,26 @@ impl App {
         let before = self.in_flight.fetch_add(1, Ordering::Relaxed);
         let permit = InFlight(&self.in_flight);
         (before < IN_FLIGHT).then_some(permit)
+    }
+
+    /// Waits until there is room for a body of so many bytes.
+    pub(crate) async fn room_for(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(BODIES_KIB);
+        // The semaphore is never closed.
+        self.bodies.clone().acquire_many_owned(kib).await.ok()
+    }
+
+    /// Waits for the turn of a batch, so that a few at a time work and none holds up single requests.
+    pub(crate) async fn batch_turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.batches.acquire().await.ok()
+    }
+
+    /// Records the failed sign-ins since the last call as one event. Blocks until it is on disk.
+    pub fn record_failed_sign_ins(&self) {
+        if let Some(failed) = self.failed_sign_ins.take() {
+            // If it cannot be stored, it is in the metrics nevertheless.
+            drop(self.engine.sign_ins_failed(failed));
+        }
     }
 
     /// Ends every event stream, because the service is shutting down.
@@ -84,30 +141,35 @@ impl App {
         self.closing.subscribe()
     }
 
-    /// Checks a token and returns what it grants. Failed attempts are logged, and too many from one address are throttled.
+    /// Checks a token and returns what it grants. Failed attempts are counted, and too many from one address are throttled; whoever
+    /// has a valid token never waits for those who have none.
     ///
     /// # Errors
     /// 401 if the token is not valid, 429 after too many failed attempts.
     pub fn authenticate(&self, token: &str, address: IpAddr) -> Result<TokenGrant, ProblemDetails> {
         let now_ms = self.engine.now_ms();
-        if let Some(seconds) = self.login_throttle.wait_seconds(address, now_ms) {
-            return Err(ProblemDetails::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many invalid tokens were sent from this address",
-            )
-            .with_remedy(format!("wait {seconds} seconds, then use a valid token"))
-            .with_retry_after(seconds));
-        }
-        match self.engine.tokens().check(token, now_ms) {
-            Ok(grant) => Ok(grant.clone()),
-            Err(error) => {
-                self.login_throttle.record_failure(address, now_ms);
-                let (engine, problem) = (self.engine.clone(), error.to_string());
-                // The response does not wait for the disk: guessing tokens must not tie up requests.
-                tokio::task::spawn_blocking(move || engine.sign_in_failed(address.to_string(), problem));
-                Err(error.into())
-            }
-        }
+        let error = match self.engine.tokens().check(token, now_ms) {
+            Ok(grant) => return Ok(grant.clone()),
+            Err(error) => error,
+        };
+        self.failed_sign_ins.count(address, now_ms);
+        let Some(seconds) = self.login_throttle.record_failure(address) else { return Err(error.into()) };
+        let detail = "too many invalid tokens were sent from this address";
+        Err(ProblemDetails::new(StatusCode::TOO_MANY_REQUESTS, detail)
+            .with_remedy(format!("use a valid token; an invalid one can be tried again in {seconds} seconds"))
+            .with_retry_after(seconds))
+    }
+
+    /// Counts a failed sign-in with an identity provider.
+    pub(crate) fn count_failed_sign_in(&self, address: IpAddr) {
+        self.failed_sign_ins.count(address, self.engine.now_ms());
+    }
+
+    /// How long a token is valid without being looked at again, at most `most`; `None` if it is not valid any more.
+    pub(crate) fn valid_for(&self, id: &str, most: Duration) -> Option<Duration> {
+        let now_ms = self.engine.now_ms();
+        let expires_ms = self.engine.tokens().valid(id, now_ms)?.expires_ms;
+        Some(expires_ms.map_or(most, |expires_ms| most.min(Duration::from_millis(expires_ms - now_ms))))
     }
 
     /// Checks that a token has a role on a policy, or, if `policy` is `None`, on all policies.

@@ -1,17 +1,20 @@
 //! Batches: one JSON object per line, and one line of response for each, in order.
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::app::App;
 use crate::body;
 use crate::limits::BATCH_LINES;
 use crate::problem::ProblemDetails;
 
 /// Items handed to the engine at a time, so that other requests get their turn in between.
-const BLOCK: usize = 1000;
+const BLOCK: usize = 100;
+/// How many lines of a response say that the service failed.
+pub(crate) const FAILED_LINES: HeaderName = HeaderName::from_static("rarely-failed-lines");
 
 /// Parses each line. Blank lines are skipped; a wrong line becomes a problem of its own.
 pub(crate) fn read<T: DeserializeOwned, I>(
@@ -33,8 +36,10 @@ pub(crate) fn read<T: DeserializeOwned, I>(
     Ok(items)
 }
 
-/// Processes the valid items in blocks. Returns a response line for every item, in the order of the lines.
+/// Processes the valid items in blocks. Returns a response line for every item, in the order of the lines. Lines that the service
+/// failed to serve are counted in a header and in the metrics; if it served none, the whole response says so.
 pub(crate) fn respond<I, V: Serialize>(
+    app: &App,
     items: Vec<Result<I, ProblemDetails>>,
     mut process: impl FnMut(Vec<I>) -> Vec<Result<V, ProblemDetails>>,
 ) -> Response {
@@ -58,6 +63,13 @@ pub(crate) fn respond<I, V: Serialize>(
         }
         results.extend(process(block));
     }
+    let mut failed = results.iter().filter_map(|result| result.as_ref().err()).filter(|problem| problem.is_failure());
+    let first = failed.next().cloned();
+    let count = failed.count() + usize::from(first.is_some());
+    if let Some(problem) = first.filter(|_| count == problems.len()) {
+        app.metrics.count_failed_lines(count);
+        return problem.into_response();
+    }
     let mut results = results.into_iter();
     let mut text = Vec::with_capacity(problems.len() * 128);
     for problem in problems {
@@ -73,5 +85,9 @@ pub(crate) fn respond<I, V: Serialize>(
     }
     let mut response = text.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    if count > 0 {
+        app.metrics.count_failed_lines(count);
+        response.headers_mut().insert(FAILED_LINES, HeaderValue::from(count));
+    }
     response
 }

@@ -60,11 +60,14 @@ impl BodyFormat {
     }
 }
 
+/// How long the body is, if the head of the request says it.
+pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse().ok())
+}
+
 /// Reads a whole body of at most `most` bytes.
 pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ProblemDetails> {
-    let announced =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse().ok());
-    if announced.is_some_and(|length: u64| length > most as u64) {
+    if announced(headers).is_some_and(|length| length > most as u64) {
         return Err(too_long(most));
     }
     tokio::time::timeout(Duration::from_secs(BODY_SECONDS), gather(body, most)).await.unwrap_or_else(|_| {

@@ -2,12 +2,13 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `session`, `visitor`, `sign_in` | sessions, who is signed in, signing in and out |
+//! | `session`, `visitor`, `sign_in`, `openid` | sessions, who is signed in, signing in and out, by token or identity provider |
 //! | `layout`, `assets`, `format` | the layout of every page; style sheet and script; times and numbers |
 //! | `page_error` | errors as pages |
 //! | `policies`, `policy`, `proposal` | the list of policies, one policy, one proposal |
 //! | `audit`, `event_text`, `backwards`, `decision` | events, newest first; one decision explained |
-//! | `signing` | forms that change a policy |
+//! | `signature_form`, `signing` | forms that ask for a signature; what they change |
+//! | `your_keys` | the passkeys and key files of the visitor |
 //! | `live` | notifies an open page of new events |
 
 mod assets;
@@ -18,16 +19,19 @@ mod event_text;
 mod format;
 mod layout;
 mod live;
+mod openid;
 mod page_error;
 mod policies;
 mod policy;
 mod proposal;
 mod session;
 mod sign_in;
+mod signature_form;
 mod signing;
 #[cfg(test)]
 mod tests;
 mod visitor;
+mod your_keys;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -38,26 +42,40 @@ use rarely_live::engine::{Durability, PolicyHandle};
 use rarely_live::{Role, replay};
 
 use crate::app::App;
+use crate::openid::RETURN_PATH;
 use crate::request;
+use openid::PendingSignIns;
 use page_error::PageError;
 use policy::evidence::EvidenceCache;
 use session::Sessions;
 use visitor::Visitor;
+use your_keys::Enrolments;
 
 /// The state that every page shares.
 pub(crate) struct Dashboard {
     app: Arc<App>,
     sessions: Sessions,
     evidence: EvidenceCache,
+    enrolments: Enrolments,
+    sign_ins: PendingSignIns,
 }
 
 /// The routes of the dashboard. The middleware sets the security headers.
 pub(crate) fn routes(app: Arc<App>) -> Router {
-    let dashboard = Arc::new(Dashboard { app, sessions: Sessions::default(), evidence: EvidenceCache::default() });
+    let dashboard = Arc::new(Dashboard {
+        app,
+        sessions: Sessions::default(),
+        evidence: EvidenceCache::default(),
+        enrolments: Enrolments::default(),
+        sign_ins: PendingSignIns::default(),
+    });
     Router::new()
         .route("/", get(policies::show).post(policies::register))
         .route("/sign-in", get(sign_in::show).post(sign_in::sign_in))
+        .route("/sign-in/openid", get(openid::start))
+        .route(RETURN_PATH, get(openid::finish))
         .route("/sign-out", post(sign_in::sign_out))
+        .route("/audit", get(audit::show_service))
         .route("/policies/{name}", get(policy::show))
         .route("/policies/{name}/review", post(signing::review))
         .route("/policies/{name}/confirm", post(signing::confirm))
@@ -70,8 +88,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/policies/{name}/proposals/{proposal}", get(proposal::show))
         .route("/policies/{name}/proposals/{proposal}/approve", post(signing::approve))
         .route("/policies/{name}/proposals/{proposal}/reject", post(signing::reject))
+        .route("/keys", get(your_keys::show).post(your_keys::register))
+        .route("/keys/revoke", post(your_keys::revoke))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/live.js", get(assets::script))
+        .route("/assets/passkey.js", get(assets::passkey_script))
         .with_state(dashboard)
 }
 

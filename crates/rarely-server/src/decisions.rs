@@ -143,9 +143,10 @@ pub(crate) async fn decide(mut request: AuthorizedRequest) -> ApiResult {
         return Ok(json(StatusCode::OK, &view(&handle, response, fields.as_deref())));
     }
     let runtime = Handle::current();
+    let _turn = request.app.batch_turn().await;
     blocking(move || {
         let items = batch::read(&bytes, |body| check(&handle, body))?;
-        Ok(batch::respond(items, |block| {
+        Ok(batch::respond(&app, items, |block| {
             let fields: Vec<Option<Vec<RecordField>>> =
                 block.iter().map(|checked| checked.explain.then(|| checked.request.record.clone())).collect();
             let requests = block.into_iter().map(|checked| checked.request).collect();
@@ -172,7 +173,7 @@ async fn decide_one(
 
 pub(crate) async fn reconstruct(request: AuthorizedRequest) -> ApiResult {
     let number = request.number("decision", "decision")?;
-    let (app, handle) = (request.app.clone(), request.policy()?.clone());
+    let (app, handle, who) = (request.app.clone(), request.policy()?.clone(), request.grant()?.clone());
     blocking(move || {
         let entry = app.engine.log().entry(number)?.filter(|entry| entry.policy == handle.id);
         let event = entry.as_ref().map(replay::event).transpose()?;
@@ -180,6 +181,7 @@ pub(crate) async fn reconstruct(request: AuthorizedRequest) -> ApiResult {
             return Err(OutcomeError::Unknown(number).into());
         };
         let outcomes = app.engine.outcomes_of(number)?;
+        app.engine.decision_read(&handle, &who, number)?;
         Ok(json(StatusCode::OK, &reconstruction(&handle, &entry, decided, &outcomes)?))
     })
     .await?

@@ -6,12 +6,13 @@ use axum::http::StatusCode;
 use rarely_error::{Action, Explain, Remedy};
 use rarely_live::engine::{ChangeError, DecisionError, OutcomeError};
 use rarely_live::replay::ReplayError;
-use rarely_live::{Objection, RecordError, TokenError};
+use rarely_live::{Objection, PersonError, RecordError, TokenError};
 use rarely_policy::{DocumentError, ValueError};
 use rarely_review::ReviewError;
 use rarely_store::StoreError;
 
 use crate::limits::NameError;
+use crate::openid::OpenIdError;
 use crate::problem::ProblemDetails;
 
 /// Any error that a request can cause.
@@ -35,6 +36,8 @@ pub(crate) enum ServiceError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    #[error(transparent)]
+    OpenId(#[from] OpenIdError),
 }
 
 impl From<Objection> for ServiceError {
@@ -58,18 +61,20 @@ impl From<ReviewError> for ServiceError {
 /// The HTTP status of an error.
 pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
     match error {
-        ServiceError::Token(_) => StatusCode::UNAUTHORIZED,
+        ServiceError::OpenId(OpenIdError::NoRole { .. }) => StatusCode::FORBIDDEN,
+        ServiceError::Token(_) | ServiceError::OpenId(_) => StatusCode::UNAUTHORIZED,
         ServiceError::Change(
             ChangeError::Objection(Objection::NoProposal(_)) | ChangeError::NoToken(_) | ChangeError::NoPersonKey(_),
         )
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
         ServiceError::Change(
             ChangeError::Objection(Objection::NoVersion(_) | Objection::SignatureIncomplete(_))
+            | ChangeError::Person(PersonError::Empty { .. } | PersonError::Invisible { .. })
             | ChangeError::Document(_)
             | ChangeError::NoNoise
             | ChangeError::OnlyReviewed(_),
         )
-        | ServiceError::Outcome(OutcomeError::Value(_))
+        | ServiceError::Outcome(OutcomeError::Value(_) | OutcomeError::NoReason(_))
         | ServiceError::Record(_)
         | ServiceError::Value(_)
         | ServiceError::Name(_)
@@ -77,7 +82,11 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         ServiceError::Change(
             ChangeError::Objection(_)
             | ChangeError::NameTaken(_)
+            | ChangeError::LastAdmin(_)
+            | ChangeError::NoSigningKey
+            | ChangeError::Person(_)
             | ChangeError::PersonKeyTaken(_)
+            | ChangeError::HasKey(_)
             | ChangeError::Review(_),
         )
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
@@ -101,11 +110,13 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(
             ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise | ChangeError::OnlyReviewed(_),
         ) => "document",
-        ServiceError::Change(ChangeError::NoToken(_) | ChangeError::NoPersonKey(_)) => "id",
+        ServiceError::Change(ChangeError::NoToken(_) | ChangeError::LastAdmin(_) | ChangeError::NoPersonKey(_)) => "id",
+        ServiceError::Change(ChangeError::Person(error)) => error.field(),
         ServiceError::Change(ChangeError::PersonKeyTaken(_))
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => "key",
         ServiceError::Outcome(OutcomeError::Unknown(_)) => "decision",
+        ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
         ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::Value(_),
         ) => "outcome",
@@ -129,6 +140,7 @@ impl Explain for ServiceError {
             Self::Name(error) => error.remedy(),
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
+            Self::OpenId(error) => error.remedy(),
         }
     }
 }
@@ -145,7 +157,7 @@ fn words_of(action: Action) -> Option<(&'static str, &'static str)> {
         Action::ResumePolicy => ("resume the policy with `POST …/resume`", "resume the policy on its page"),
         Action::RequestDecision => ("`POST …/decisions`", "the decision request"),
         Action::CorrectOutcome => {
-            ("send this outcome with `\"correction\": true`", "report this outcome as a correction")
+            ("send this outcome with `\"correction\": true` and a `\"reason\"`", "report this outcome as a correction")
         }
         Action::ReportOutcome => ("send the outcome without `\"correction\"`", "report it as a first outcome"),
         Action::CreateToken => {

@@ -64,10 +64,10 @@ fn events(request: &AuthorizedRequest, policy: Option<u64>) -> ApiResult {
     }
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(|id| id.trim().parse().ok());
     let after = seen.or(after).unwrap_or(0);
-    let app = request.app.clone();
+    let (app, token) = (request.app.clone(), request.grant()?.id.clone());
     tokio::spawn(async move {
         let _permit = permit;
-        follow(&app, policy, after, &sender).await;
+        follow(&app, &token, policy, after, &sender).await;
     });
     Ok(stream(receiver, "text/event-stream"))
 }
@@ -116,11 +116,13 @@ fn send_lines(log: &dyn EventLog, range: EventRange, sender: &Sender<Chunk>) {
     }
 }
 
-/// Sends the events so far, then new ones, until the reader disconnects or the service shuts down.
-async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Sender<Chunk>) {
+/// Sends the events so far, then new ones, until the reader disconnects, the token is revoked or expires, or the service shuts down.
+async fn follow(app: &Arc<App>, token: &str, policy: Option<u64>, mut after: u64, sender: &Sender<Chunk>) {
     let (mut applied, mut closing) = (app.engine.subscribe(), app.closing());
     loop {
+        // Revoking a token is an event, which wakes the stream.
         applied.mark_unchanged();
+        let Some(pause) = app.valid_for(token, KEEP_ALIVE) else { return };
         let log = app.engine.log().clone();
         let Ok(Ok(block)) = tokio::task::spawn_blocking(move || log.entries(after, policy, BLOCK)).await else {
             return;
@@ -142,7 +144,7 @@ async fn follow(app: &Arc<App>, policy: Option<u64>, mut after: u64, sender: &Se
         }
         let wake = tokio::select! {
             changed = applied.changed() => if changed.is_ok() { Wake::NewEvents } else { Wake::End },
-            () = tokio::time::sleep(KEEP_ALIVE) => Wake::KeepAlive,
+            () = tokio::time::sleep(pause) => Wake::KeepAlive,
             () = async { drop(closing.wait_for(|closing| *closing).await) } => Wake::End,
             () = sender.closed() => Wake::End,
         };
@@ -164,10 +166,11 @@ enum Wake {
 /// Writes an event as a line of JSON. Its body is copied unchanged, because the hash covers those bytes.
 fn write_line(text: &mut Vec<u8>, entry: &LogEntry) {
     let quoted = |words: &str| serde_json::to_string(words).unwrap_or_default();
-    let LogEntry { number, time_ms, actor, policy, kind, body, hash } = entry;
+    let LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash } = entry;
+    let elapsed = elapsed_ms.map_or_else(String::new, |elapsed_ms| format!("\"elapsed_ms\":{elapsed_ms},"));
     let _ = writeln!(
         text,
-        "{{\"number\":{number},\"time_ms\":{time_ms},\"actor\":{},\"policy\":{policy},\"kind\":{},\"hash\":\"{hash}\",\"body\":{body}}}",
+        "{{\"number\":{number},\"time_ms\":{time_ms},{elapsed}\"actor\":{},\"policy\":{policy},\"kind\":{},\"hash\":\"{hash}\",\"body\":{body}}}",
         quoted(actor),
         quoted(kind)
     );

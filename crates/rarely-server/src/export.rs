@@ -16,7 +16,7 @@ use rarely_store::EventLog;
 use tokio::sync::mpsc::{Sender, channel};
 
 use crate::events::{stream, stream_permit};
-use crate::request::AuthorizedRequest;
+use crate::request::{AuthorizedRequest, blocking};
 use crate::route::ApiResult;
 
 /// Bytes sent at a time.
@@ -29,6 +29,8 @@ pub(crate) async fn export(request: AuthorizedRequest) -> ApiResult {
     let until = request.app.engine.committed();
     let (sender, receiver) = channel(BUFFERED);
     let permit = stream_permit(&request.app)?;
+    let (app, policy, who) = (request.app.clone(), handle.clone(), request.grant()?.clone());
+    blocking(move || app.engine.exported(&policy, &who)).await??;
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
         let mut out = ChunkWriter { sender, chunk: Vec::with_capacity(CHUNK) };

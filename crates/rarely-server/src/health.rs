@@ -21,15 +21,21 @@ pub(crate) struct Health {
     events: u64,
 }
 
+impl Health {
+    pub(crate) fn new(version: &'static str, events: u64) -> Self {
+        Self { status: "ok", version, events }
+    }
+}
+
 fn health(request: &AuthorizedRequest) -> Health {
-    Health { status: "ok", version: request.app.settings.version, events: request.app.engine.committed() }
+    Health::new(request.app.settings.version, request.app.engine.committed())
 }
 
 pub(crate) async fn healthy(request: AuthorizedRequest) -> ApiResult {
     Ok(json(StatusCode::OK, &health(&request)))
 }
 
-/// Ready means: no fault, not shutting down, and the log can be read.
+/// Ready means: no fault, not shutting down, and the log can be read and written.
 pub(crate) async fn ready(request: AuthorizedRequest) -> ApiResult {
     let engine = request.app.engine.clone();
     if let Some(fault) = engine.fault() {
@@ -40,6 +46,10 @@ pub(crate) async fn ready(request: AuthorizedRequest) -> ApiResult {
             ProblemDetails::new(StatusCode::SERVICE_UNAVAILABLE, "the service is shutting down").with_retry_after(10)
         );
     }
-    blocking(move || engine.log().head()).await??;
+    blocking(move || {
+        engine.check_writable().map_err(ChangeError::Store)?;
+        Ok::<_, ProblemDetails>(engine.log().head()?)
+    })
+    .await??;
     Ok(json(StatusCode::OK, &health(&request)))
 }

@@ -4,7 +4,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `app`, `login_throttle` | shared state, authentication and authorization; the limit of failed sign-ins |
+//! | `app`, `client_address`, `login_throttle`, `failed_sign_ins` | shared state, authentication and authorization; who asks; the limit of failed sign-ins, and their summary |
 //! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
 //! | `route`, `request`, `body`, `limits` | a route and who may call it; one request; its body; all limits |
 //! | `routes` | every route of the API |
@@ -15,12 +15,14 @@
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
 //! | `middleware` | around every request: limits, headers, metrics, panics |
 //! | `dashboard` | the pages |
-//! | `serve` | sockets, TLS and signals |
+//! | `serve`, `connections`, `starting` | sockets, TLS and signals; who may connect, and for how long; answers while the log is read |
 #![deny(missing_docs)]
 
 mod app;
 mod batch;
 mod body;
+mod client_address;
+mod connections;
 mod dashboard;
 mod decisions;
 mod docs;
@@ -29,12 +31,14 @@ mod events;
 mod evidence;
 mod explanation;
 mod export;
+mod failed_sign_ins;
 mod health;
 mod limits;
 mod login_throttle;
 mod metrics;
 mod middleware;
 mod openapi;
+mod openid;
 mod outcomes;
 mod person_keys;
 mod policies;
@@ -45,6 +49,7 @@ mod routes;
 mod rule_steps;
 mod serve;
 mod signing;
+mod starting;
 mod tokens;
 mod transparency;
 mod views;
@@ -54,8 +59,9 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use app::{App, ServiceSettings};
-pub use limits::{NameError, check_name, check_owner};
+pub use limits::{NameError, check_name, check_owner, check_person};
 pub use openapi::document as openapi;
+pub use openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
 pub use problem::ProblemDetails;
 pub use serve::{Ready, ServeError, ServeOptions, serve};
 

@@ -1,7 +1,7 @@
 //! Limits of the service, and the checks of names, keys and texts.
 
 use rarely_error::{Explain, Remedy};
-use rarely_live::ENGINE_ACTOR;
+use rarely_live::{ENGINE_ACTOR, look_alike};
 
 use crate::problem::ProblemDetails;
 
@@ -27,6 +27,18 @@ pub(crate) const SIMULATIONS: usize = 2;
 pub(crate) const BODY_SECONDS: u64 = 30;
 /// Seconds within which the head of a request must arrive.
 pub(crate) const HEAD_SECONDS: u64 = 10;
+/// Seconds after which a connection is closed on which nothing moves.
+pub(crate) const IDLE_SECONDS: u64 = 120;
+/// Open connections, if the system allows that many files.
+pub(crate) const CONNECTIONS: usize = 16_384;
+/// Files that are not left to connections: the store and its readers.
+pub(crate) const RESERVED_FILES: usize = 256;
+/// Kibibytes that the bodies of all requests may occupy; small ones do not count.
+pub(crate) const BODIES_KIB: u32 = 64 << 10;
+/// A body of at most so many bytes is small.
+pub(crate) const SMALL_BODY_BYTES: usize = 64 << 10;
+/// Batches processed at the same time; others wait their turn.
+pub(crate) const BATCHES: usize = 4;
 
 /// Actors of events that no token caused.
 const RESERVED: [&str; 2] = [ENGINE_ACTOR, "console"];
@@ -87,10 +99,21 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
 /// # Errors
 /// [`NameError`] says why it cannot be used.
 pub fn check_owner(name: &str) -> Result<(), NameError> {
-    if RESERVED.contains(&name) {
+    if RESERVED.iter().any(|reserved| look_alike(reserved, name)) {
         return Err(NameError::Reserved(name.to_owned()));
     }
     check_name(name)
+}
+
+/// Checks the id of a person, if one is given.
+///
+/// # Errors
+/// [`NameError`] says why it cannot be used.
+pub fn check_person(id: Option<&str>) -> Result<(), NameError> {
+    match id.map(|id| id.chars().count()) {
+        Some(characters) if characters > NAME_CHARACTERS => Err(NameError::TooLong { characters }),
+        _ => Ok(()),
+    }
 }
 
 /// Checks an idempotency key.

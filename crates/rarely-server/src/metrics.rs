@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, Learned};
 use rarely_policy::PolicyDocument;
 
+use crate::app::App;
 use crate::docs::with_type;
 use crate::request::{AuthorizedRequest, blocking};
 use crate::route::ApiResult;
@@ -24,7 +26,7 @@ const BUCKETS: [f64; 14] =
 /// `GET /metrics`.
 pub(crate) async fn metrics(request: AuthorizedRequest) -> ApiResult {
     let app = request.app.clone();
-    let text = blocking(move || app.metrics.render(&app.engine, app.settings.version)).await?;
+    let text = blocking(move || app.metrics.render(&app)).await?;
     Ok(with_type(text, "text/plain; version=0.0.4; charset=utf-8"))
 }
 
@@ -34,6 +36,8 @@ pub(crate) struct Metrics {
     handle: PrometheusHandle,
     /// By policy: the number of reviews, and how many options were stuck at the last one.
     stuck: Mutex<HashMap<u64, (u64, u64)>>,
+    /// Lines of batches that the service failed to serve.
+    failed_lines: AtomicU64,
 }
 
 impl Metrics {
@@ -42,7 +46,7 @@ impl Metrics {
         let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_default();
         let recorder = builder.build_recorder();
         let handle = recorder.handle();
-        Self { recorder, handle, stuck: Mutex::default() }
+        Self { recorder, handle, stuck: Mutex::default(), failed_lines: AtomicU64::new(0) }
     }
 
     pub(crate) fn record_request(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
@@ -56,13 +60,19 @@ impl Metrics {
         });
     }
 
+    /// Counts lines of a batch that the service failed to serve.
+    pub(crate) fn count_failed_lines(&self, lines: usize) {
+        self.failed_lines.fetch_add(lines as u64, Ordering::Relaxed);
+    }
+
     /// Sorts latencies into buckets, so that memory does not grow between two scrapes.
     pub(crate) fn run_upkeep(&self) {
         self.handle.run_upkeep();
     }
 
     /// All metrics, in the Prometheus text format.
-    pub(crate) fn render(&self, engine: &Engine, version: &str) -> String {
+    pub(crate) fn render(&self, app: &App) -> String {
+        let (engine, version) = (&app.engine, app.settings.version);
         let mut text = self.handle.render();
         let _ = write!(
             text,
@@ -72,9 +82,36 @@ impl Metrics {
              rarely_store_events_total {}\n",
             engine.committed()
         );
+        self.service(&mut text, app);
         checkpoints(&mut text, engine);
         policies(&mut text, &self.rows(engine));
         text
+    }
+
+    /// What happens at the door of the service.
+    fn service(&self, text: &mut String, app: &App) {
+        let _ = write!(
+            text,
+            "# HELP rarely_sign_ins_failed_total Requests with an invalid token.\n# TYPE rarely_sign_ins_failed_total counter\n\
+             rarely_sign_ins_failed_total {}\n\
+             # HELP rarely_batch_lines_failed_total Lines of batches that the service failed to serve.\n\
+             # TYPE rarely_batch_lines_failed_total counter\nrarely_batch_lines_failed_total {}\n",
+            app.failed_sign_ins.total(),
+            self.failed_lines.load(Ordering::Relaxed)
+        );
+        let _ = write!(
+            text,
+            "# HELP rarely_clock_offset_seconds How far the system's clock is ahead, if it jumped and is not believed.\n\
+             # TYPE rarely_clock_offset_seconds gauge\nrarely_clock_offset_seconds {}\n",
+            app.engine.clock_offset_ms() as f64 / 1000.0
+        );
+        let Some((open, refused)) = app.door.as_ref().map(|door| door.counts()) else { return };
+        let _ = write!(
+            text,
+            "# HELP rarely_connections Open connections.\n# TYPE rarely_connections gauge\nrarely_connections {open}\n\
+             # HELP rarely_connections_refused_total Connections refused because too many were open.\n\
+             # TYPE rarely_connections_refused_total counter\nrarely_connections_refused_total {refused}\n"
+        );
     }
 
     fn rows(&self, engine: &Engine) -> Vec<PolicyMetrics> {

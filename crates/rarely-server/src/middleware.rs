@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 
 use crate::app::App;
+use crate::client_address::ClientAddress;
 use crate::problem::ProblemDetails;
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -23,16 +24,18 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-pub(crate) async fn wrap(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn wrap(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = request.method().clone();
     let path = request.extensions().get::<MatchedPath>().cloned();
+    let client = ClientAddress::of(request.extensions(), request.headers(), &app.settings.trusted_proxies);
+    request.extensions_mut().insert(client);
     let mut response = match app.enter() {
         Some(_permit) => {
             let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
             caught.unwrap_or_else(|_| ProblemDetails::internal().into_response())
         }
-        None => busy(),
+        None => ProblemDetails::busy().into_response(),
     };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
@@ -53,11 +56,4 @@ pub(crate) async fn no_method(request: Request) -> ProblemDetails {
     let (method, shown) = (request.method().clone(), request.uri().path().chars().take(200).collect::<String>());
     ProblemDetails::new(StatusCode::METHOD_NOT_ALLOWED, format!("{shown} does not support {method}"))
         .with_remedy("the header `Allow` lists the supported methods; see `/docs`")
-}
-
-fn busy() -> Response {
-    ProblemDetails::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests are in flight")
-        .with_remedy("send the request again in a second, or use batches")
-        .with_retry_after(1)
-        .into_response()
 }

@@ -29,7 +29,7 @@ pub(crate) struct OutcomeReport {
     /// Whether it replaces an outcome that was reported before.
     #[serde(default)]
     correction: bool,
-    /// Why the outcome is corrected.
+    /// Why the outcome is corrected; required for a correction.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -82,7 +82,8 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
             ));
         }
     }
-    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction: correction.then_some(reason) })
+    let correction = correction.then(|| reason.unwrap_or_default());
+    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction })
 }
 
 fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
@@ -118,9 +119,10 @@ async fn report<T: DeserializeOwned + 'static>(
         return Ok(json(StatusCode::OK, &ReportedView::from(recorded)));
     }
     let runtime = Handle::current();
+    let _turn = request.app.batch_turn().await;
     blocking(move || {
         let items = batch::read(&bytes, |report| check(&handle, report))?;
-        Ok(batch::respond(items, |block| {
+        Ok(batch::respond(&app, items, |block| {
             let results = runtime.block_on(app.engine.observe(&handle, &actor, block));
             results.into_iter().map(|result| Ok(ReportedView::from(result?))).collect()
         }))

@@ -2,12 +2,12 @@
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use rarely_live::PersonKeyRecord;
+use rarely_live::{Passkey, PersonKeyRecord, PersonPublicKey};
 use rarely_store::NoteKey;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::limits::check_owner;
+use crate::limits::{check_owner, check_person};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
@@ -19,6 +19,9 @@ use crate::route::ApiResult;
 pub(crate) struct PersonKeyRequest {
     /// The person's name, as the owner of a token has it.
     name: String,
+    /// The person's id; derived from the name if left out.
+    #[serde(default)]
+    person: Option<String>,
     /// The public key, as name+id+key.
     key: String,
 }
@@ -30,8 +33,15 @@ pub(crate) struct PersonKeyView {
     id: String,
     /// The person's name.
     name: String,
-    /// The public key, as name+id+key.
-    key: String,
+    /// The person's id.
+    person: String,
+    /// The public key of a key file, as name+id+key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// A passkey, with its public key as a JSON Web Key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    passkey: Option<Passkey>,
     registered_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked_ms: Option<u64>,
@@ -48,7 +58,9 @@ impl From<&PersonKeyRecord> for PersonKeyView {
         Self {
             id: record.key.id(),
             name: record.person.clone(),
-            key: record.key.to_string(),
+            person: record.person_id(),
+            key: record.key.note().map(ToString::to_string),
+            passkey: record.key.passkey().cloned(),
             registered_ms: record.registered_ms,
             revoked_ms: record.revoked_ms,
         }
@@ -56,14 +68,16 @@ impl From<&PersonKeyRecord> for PersonKeyView {
 }
 
 pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
-    let PersonKeyRequest { name, key } = request.json().await?;
+    let PersonKeyRequest { name, person, key } = request.json().await?;
     check_owner(&name).map_err(|error| ProblemDetails::from(error).with_field("name"))?;
+    check_person(person.as_deref()).map_err(|error| ProblemDetails::from(error).with_field("person"))?;
     let key: NoteKey = key.parse().map_err(|error: rarely_store::NoteKeyError| {
         ProblemDetails::wrong("key", error.to_string(), "write it as name+id+key, as `rarely sign keygen` prints it")
     })?;
     let (app, actor) = (request.app.clone(), request.actor().to_owned());
     blocking(move || {
-        app.engine.register_person_key(&actor, &name, key.clone())?;
+        let key = PersonPublicKey::Note(key);
+        app.engine.register_person_key(&actor, &name, person.as_deref(), key.clone())?;
         let people = app.engine.people();
         let kept = people.iter().find(|kept| kept.key == key).ok_or_else(ProblemDetails::internal)?;
         Ok(json(StatusCode::CREATED, &PersonKeyView::from(kept)))

@@ -52,6 +52,13 @@ impl ProblemDetails {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; its log has the details")
     }
 
+    /// Too much is being done already: status 503.
+    pub(crate) fn busy() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the service has too much to do at the moment")
+            .with_remedy("send the request again in a second; one batch takes less than many single requests")
+            .with_retry_after(1)
+    }
+
     /// Names the field or parameter that is wrong.
     #[must_use]
     pub fn with_field(mut self, field: impl Into<String>) -> Self {
@@ -76,6 +83,11 @@ impl ProblemDetails {
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// Whether the service failed, and not the request.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.status >= 500
     }
 
     /// What went wrong.

@@ -1,20 +1,23 @@
 //! One request to the API, after its token was checked.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, FromRequestParts as _, Query, RawPathParams, Request};
+use axum::extract::{FromRequestParts as _, Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use rarely_live::TokenGrant;
 use rarely_live::engine::{ChangeError, PolicyHandle};
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::app::{App, forbidden};
 use crate::body::{self, BodyFormat};
-use crate::limits::BODY_BYTES;
+use crate::client_address::ClientAddress;
+use crate::limits::{BODY_BYTES, BODY_SECONDS, SMALL_BODY_BYTES};
 use crate::problem::ProblemDetails;
 use crate::route::Access;
 
@@ -27,6 +30,8 @@ pub(crate) struct AuthorizedRequest {
     parameters: Vec<(String, String)>,
     pub(crate) parts: Parts,
     body: Body,
+    /// The room that the body takes.
+    room: Option<OwnedSemaphorePermit>,
 }
 
 impl AuthorizedRequest {
@@ -34,7 +39,7 @@ impl AuthorizedRequest {
     pub(crate) async fn check(app: Arc<App>, access: Access, request: Request) -> Result<Self, ProblemDetails> {
         let (mut parts, body) = request.into_parts();
         let parameters = parameters(&mut parts).await?;
-        let mut request = Self { app, handle: None, grant: None, parameters, parts, body };
+        let mut request = Self { app, handle: None, grant: None, parameters, parts, body, room: None };
         if access == Access::Public {
             return Ok(request);
         }
@@ -105,7 +110,15 @@ impl AuthorizedRequest {
 
     /// Reads the whole body. A second call gets nothing.
     pub(crate) async fn bytes(&mut self, most: usize) -> Result<Bytes, ProblemDetails> {
-        body::read(&self.parts.headers, std::mem::take(&mut self.body), most).await
+        let headers = &self.parts.headers;
+        let bytes = body::announced(headers).map_or(most, |length| usize::try_from(length).unwrap_or(most)).min(most);
+        if bytes > SMALL_BODY_BYTES {
+            // Before it is read: requests that wait take no memory.
+            let room = self.app.room_for(bytes);
+            let room = tokio::time::timeout(Duration::from_secs(BODY_SECONDS), room).await;
+            self.room = Some(room.ok().flatten().ok_or_else(ProblemDetails::busy)?);
+        }
+        body::read(headers, std::mem::take(&mut self.body), most).await
     }
 
     /// Reads the body as JSON.
@@ -132,10 +145,9 @@ where
     blocking(move || runtime.block_on(operation)).await
 }
 
-/// The address that a request comes from. Without one, all clients count as the same.
+/// The address that a request comes from, as the middleware found it.
 pub(crate) fn address(parts: &Parts) -> IpAddr {
-    let known = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    known.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
+    parts.extensions.get().map_or(IpAddr::from([0, 0, 0, 0]), |ClientAddress(address)| *address)
 }
 
 async fn parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, ProblemDetails> {

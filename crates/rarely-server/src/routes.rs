@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use futures_util::future::BoxFuture;
-use rarely_live::Role::{Admin, Decide, Observe, Read, Review};
+use rarely_live::Role::{Admin, Auditor, Decide, Observe, Read, Review};
 use serde_json::json;
 
 use crate::request::AuthorizedRequest;
@@ -241,7 +241,7 @@ fn log_routes() -> Vec<Route> {
             "Streams the events of a policy.",
             events::of_policy,
         )),
-        stream(Route::new(Method::GET, "/v1/events", AllPolicies(Admin), "Streams all events.", events::of_all)),
+        stream(Route::new(Method::GET, "/v1/events", AllPolicies(Auditor), "Streams all events.", events::of_all)),
         Route::new(
             Method::GET,
             "/v1/policies/{name}/export",
@@ -303,7 +303,7 @@ fn proof_routes() -> Vec<Route> {
         proof(Route::new(
             Method::GET,
             "/v1/events/{number}/proof",
-            AllPolicies(Admin),
+            AllPolicies(Auditor),
             "Proves that an event is in the log that the last checkpoint covers.",
             transparency::of_all,
         )),
@@ -322,30 +322,32 @@ fn token_routes() -> Vec<Route> {
         .takes::<tokens::TokenRequest>(
             json!({ "name": "clinic", "roles": ["decide", "observe"], "policies": ["hypertension"], "expires": 365 }),
         )
-        .returns::<tokens::TokenMade>(201, "the token"),
+        .returns::<tokens::TokenMade>(201, "the token")
+        .fails(409, "the name or the id looks like that of another person"),
         Route::new(
             Method::GET,
             "/v1/tokens",
-            AllPolicies(Admin),
+            AllPolicies(Auditor),
             "Lists all tokens, including revoked ones, without their secrets.",
             tokens::list,
         )
         .returns::<tokens::TokenList>(200, "the tokens"),
         Route::new(Method::DELETE, "/v1/tokens/{id}", AllPolicies(Admin), "Revokes a token.", tokens::revoke)
             .returns_nothing(204, "the token is revoked")
-            .fails(404, "the token was not found, or was revoked before"),
+            .fails(404, "the token was not found, or was revoked before")
+            .fails(409, "it is the last token with the role `admin`"),
         Route::new(
             Method::POST,
             "/v1/keys",
             AllPolicies(Admin),
-            "Registers a person's public key. From then on this person approves and rolls back only with it.",
+            "Registers a person's public key. From then on this person signs only with it.",
             person_keys::register,
         )
         .takes::<person_keys::PersonKeyRequest>(
             json!({ "name": "ann", "key": "ann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW" }),
         )
         .returns::<person_keys::PersonKeyView>(201, "the key is registered")
-        .fails(409, "the key is registered already"),
+        .fails(409, "the key is registered already, or the name or the id looks like that of another person"),
         Route::new(
             Method::GET,
             "/v1/keys",

@@ -3,24 +3,32 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use axum::Router;
 use axum_server::Handle;
-use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
+use ipnet::IpNet;
 use rarely_error::{Action, Explain, Remedy};
-use rarely_live::Engine;
-use rarely_live::engine::{EngineOptions, StartError};
+use rarely_live::engine::{ChangeError, EngineOptions, StartError};
+use rarely_live::{Engine, PublicUrlError, RelyingParty};
+use tokio::task::JoinHandle;
 
 use crate::app::{App, ServiceSettings};
+use crate::connections::{Door, Doorkeeper};
 use crate::limits::HEAD_SECONDS;
+use crate::openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
 use crate::router;
+use crate::starting::{self, Reading};
 
 /// Seconds that open requests get to finish when the service shuts down.
 const SHUTDOWN_SECONDS: u64 = 10;
 /// How often recorded latencies are sorted into buckets.
 const UPKEEP: Duration = Duration::from_secs(5);
+/// Failed sign-ins are recorded after so many rounds of upkeep: every minute.
+const UPKEEPS_PER_SUMMARY: u64 = 12;
 
 /// What to serve, and where.
 pub struct ServeOptions {
@@ -32,10 +40,16 @@ pub struct ServeOptions {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether to serve an address that other machines can reach without TLS.
     pub insecure: bool,
+    /// Proxies that say truly where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The address at which browsers reach the service, for passkeys; without it, localhost if it listens on a loopback address.
+    pub public_url: Option<String>,
     /// How the engine runs.
     pub engine: EngineOptions,
     /// The version of the program.
     pub version: &'static str,
+    /// The identity provider with which people may sign in to the dashboard.
+    pub openid: Option<OpenIdOptions>,
 }
 
 /// A service that accepts requests.
@@ -72,12 +86,21 @@ pub enum ServeError {
         /// What is wrong.
         source: std::io::Error,
     },
+    /// Browsers offer no passkeys at the public address.
+    #[error(transparent)]
+    PublicUrl(#[from] PublicUrlError),
     /// The engine does not start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The `ready` callback returned an error.
     #[error("{0}")]
     Refused(String),
+    /// The identity provider cannot be used.
+    #[error(transparent)]
+    OpenId(#[from] OpenIdError),
+    /// The start cannot be recorded.
+    #[error("the start of the service cannot be recorded: {0}")]
+    Record(ChangeError),
     /// The server failed.
     #[error("the server failed: {0}")]
     Server(std::io::Error),
@@ -94,7 +117,10 @@ impl Explain for ServeError {
                 Some(Remedy::with("stop the program that uses this address, or {action}", Action::ChooseListenAddress))
             }
             Self::Certificate { .. } => Some(Remedy::new("use a certificate chain and its private key as PEM files")),
+            Self::PublicUrl(error) => error.remedy(),
             Self::Start(error) => error.remedy(),
+            Self::Record(error) => error.remedy(),
+            Self::OpenId(error) => error.remedy(),
             Self::Refused(_) | Self::Server(_) => None,
         }
     }
@@ -106,10 +132,10 @@ impl Explain for ServeError {
 /// [`ServeError`] says why it did not start or ended early.
 pub async fn serve(
     options: ServeOptions,
-    progress: impl FnMut(u64) + Send + 'static,
+    mut progress: impl FnMut(u64) + Send + 'static,
     ready: impl FnOnce(&Ready<'_>) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let ServeOptions { store, listen, tls, insecure, engine, version } = options;
+    let ServeOptions { store, listen, tls, insecure, trusted_proxies, public_url, engine, version, openid } = options;
     if tls.is_none() && !insecure && !listen.ip().is_loopback() {
         return Err(ServeError::Open(listen));
     }
@@ -118,45 +144,127 @@ pub async fn serve(
         None => None,
     };
     let signals = Signals::listen().map_err(ServeError::Server)?;
+    let provider = tokio::task::spawn_blocking(move || openid.map(OpenIdProvider::discover).transpose());
+    let provider = provider.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
     // Bind first, so that a port in use is reported before a long log is read.
     let unusable = |source| ServeError::Address { address: listen, source };
     let listener = TcpListener::bind(listen).map_err(unusable)?;
     listener.set_nonblocking(true).map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
     let secure = tls.is_some();
+    let relying_party = relying_party(public_url.as_deref(), address, secure)?;
+    let (door, reading) = (Arc::new(Door::open(trusted_proxies.clone())), Reading::default());
+    let waiting = Front::open(listener.try_clone().map_err(unusable)?, tls.clone(), door.clone());
+    let waiting = waiting.map_err(ServeError::Server)?.answer_meanwhile(starting::router(version, &reading));
     let started = tokio::task::spawn_blocking(move || {
-        let engine = Engine::start(&store, engine, progress)?;
-        if let Err(refused) = ready(&Ready { address, engine: &engine, secure }) {
-            engine.stop();
-            return Err(ServeError::Refused(refused));
-        }
-        Ok(engine)
+        let told = |number| {
+            reading.store(number, Ordering::Relaxed);
+            progress(number);
+        };
+        Engine::start(&store, engine, told)
     });
-    let engine = started.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
-    let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure, version }));
-    let served = run(listener, tls, signals, app).await;
+    let started = started.await;
+    waiting.end().await;
+    let broken = |error| ServeError::Server(std::io::Error::other(error));
+    let engine = started.map_err(broken)??;
+    let told = engine.clone();
+    let told = tokio::task::spawn_blocking(move || {
+        let refused = ready(&Ready { address, engine: &told, secure }).map_err(ServeError::Refused);
+        let begun = refused.and_then(|()| told.service_started(version).map_err(ServeError::Record));
+        begun.map(drop).inspect_err(|_| told.stop())
+    });
+    told.await.map_err(broken)??;
+    // Where browsers come by https, a proxy may do TLS.
+    let secure = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
+    let settings = ServiceSettings { secure, relying_party, version, trusted_proxies };
+    let app = Arc::new(App::new(engine.clone(), settings).behind(door.clone()).with_openid(provider));
+    let served = match Front::open(listener, tls, door) {
+        Ok(front) => run(front, signals, app.clone()).await,
+        Err(error) => Err(error),
+    };
     // Stopping waits for the disk. A panic has been reported by its thread.
-    drop(tokio::task::spawn_blocking(move || engine.stop()).await);
+    let stop = move || {
+        app.record_failed_sign_ins();
+        // If it cannot be written, the next start shows that the stop is missing.
+        drop(engine.service_stopped(version));
+        engine.stop();
+    };
+    drop(tokio::task::spawn_blocking(stop).await);
     served.map_err(ServeError::Server)
 }
 
-async fn run(listener: TcpListener, tls: Option<RustlsConfig>, signals: Signals, app: Arc<App>) -> std::io::Result<()> {
-    let handle = Handle::new();
-    let stopping = tokio::spawn(stop_on_signal(signals, handle.clone(), app.clone()));
-    let upkeep = tokio::spawn(upkeep(app.clone()));
-    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
-    let mut server = axum_server::from_tcp(listener)?.handle(handle);
-    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEAD_SECONDS));
-    let served = match tls {
-        None => server.acceptor(NoDelayAcceptor).serve(service).await,
-        Some(config) => {
-            let acceptor = RustlsAcceptor::new(config).handshake_timeout(Duration::from_secs(HEAD_SECONDS));
-            server.acceptor(acceptor.acceptor(NoDelayAcceptor)).serve(service).await
+/// The service as browsers know it. Without a public address, this machine knows it as localhost.
+fn relying_party(
+    public_url: Option<&str>,
+    address: SocketAddr,
+    tls: bool,
+) -> Result<Option<RelyingParty>, PublicUrlError> {
+    let scheme = if tls { "https" } else { "http" };
+    match public_url {
+        Some(url) => RelyingParty::at(url).map(Some),
+        None if address.ip().is_loopback() => {
+            RelyingParty::at(&format!("{scheme}://localhost:{}", address.port())).map(Some)
         }
-    };
+        None => Ok(None),
+    }
+}
+
+async fn run(front: Front, signals: Signals, app: Arc<App>) -> std::io::Result<()> {
+    let stopping = tokio::spawn(stop_on_signal(signals, front.handle.clone(), app.clone()));
+    let upkeep = tokio::spawn(upkeep(app.clone()));
+    let served = front.serve(router(app)).await;
     stopping.abort();
     upkeep.abort();
     served
+}
+
+/// A socket that answers by a router.
+struct Front {
+    server: axum_server::Server<SocketAddr>,
+    handle: Handle<SocketAddr>,
+    tls: Option<RustlsConfig>,
+    door: Arc<Door>,
+}
+
+impl Front {
+    fn open(listener: TcpListener, tls: Option<RustlsConfig>, door: Arc<Door>) -> std::io::Result<Self> {
+        let handle = Handle::new();
+        let mut server = axum_server::from_tcp(listener)?.handle(handle.clone());
+        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEAD_SECONDS));
+        Ok(Self { server, handle, tls, door })
+    }
+
+    async fn serve(self, router: Router) -> std::io::Result<()> {
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let keeper = Doorkeeper(self.door);
+        match self.tls {
+            None => self.server.acceptor(keeper).serve(service).await,
+            Some(config) => {
+                let acceptor = RustlsAcceptor::new(config).handshake_timeout(Duration::from_secs(HEAD_SECONDS));
+                self.server.acceptor(acceptor.acceptor(keeper)).serve(service).await
+            }
+        }
+    }
+
+    /// Answers until [`Meanwhile::end`] is called.
+    fn answer_meanwhile(self, router: Router) -> Meanwhile {
+        Meanwhile { handle: self.handle.clone(), task: tokio::spawn(self.serve(router)) }
+    }
+}
+
+/// A [`Front`] that answers for the time being.
+struct Meanwhile {
+    handle: Handle<SocketAddr>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+impl Meanwhile {
+    /// Closes it and its connections, once they have their answers. The socket stays open: whoever connects now is answered by the
+    /// next front.
+    async fn end(self) {
+        self.handle.graceful_shutdown(Some(Duration::from_secs(1)));
+        drop(self.task.await);
+    }
 }
 
 async fn stop_on_signal(mut signals: Signals, handle: Handle<SocketAddr>, app: Arc<App>) {
@@ -203,10 +311,30 @@ impl Signals {
 }
 
 async fn upkeep(app: Arc<App>) {
-    loop {
+    for round in 1_u64.. {
         tokio::time::sleep(UPKEEP).await;
         app.metrics.run_upkeep();
+        let engine = app.engine.clone();
+        if let Ok(Ok(Some(offset_ms))) = tokio::task::spawn_blocking(move || engine.watch_clock()).await {
+            say_clock(offset_ms, app.engine.now_ms());
+        }
+        if round.is_multiple_of(UPKEEPS_PER_SUMMARY) {
+            let app = app.clone();
+            drop(tokio::task::spawn_blocking(move || app.record_failed_sign_ins()).await);
+        }
     }
+}
+
+fn say_clock(offset_ms: i64, now_ms: u64) {
+    if offset_ms == 0 {
+        tracing::warn!("the system's clock is right again");
+        return;
+    }
+    tracing::error!(
+        "the system's clock jumped by {offset_ms} ms and is not believed: events are recorded as of {}; set it right, or stop the \
+         service and see `rarely store clock`",
+        rarely_output::utc(now_ms)
+    );
 }
 
 async fn certificate((certificate, key): (PathBuf, PathBuf)) -> Result<RustlsConfig, ServeError> {

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use rarely_live::engine::RecordedReview;
 use rarely_live::event::{Event, Signature};
-use rarely_live::{KeySignature, replay};
+use rarely_live::{KeySignature, NoteSignature, PasskeySignature, TokenGrant, replay};
 use rarely_store::{Hash, NoteKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -24,15 +24,46 @@ pub(crate) struct Signing {
     meaning: String,
     /// Why the signer signs.
     reason: String,
-    /// Made with the signer's own key; required if one is registered.
+    /// Made with the signer's own key; required where the policy says `signatures = "key"`, and of whoever has a key. A stop never
+    /// requires one.
     #[serde(default)]
     by_key: Option<KeySigning>,
 }
 
 /// A signature made with a person's own key.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(
+    untagged,
+    expecting = "by_key must have key, digest and signature, or credential, digest, client_data, authenticator_data and signature"
+)]
+pub(crate) enum KeySigning {
+    /// With a key file.
+    Note(NoteSigning),
+    /// With a passkey.
+    Passkey(PasskeySigning),
+}
+
+/// A signature made with a passkey.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KeySigning {
+pub(crate) struct PasskeySigning {
+    /// The id of the credential, in base64url.
+    credential: String,
+    /// SHA-256 of what is signed, 64 hexadecimal digits; it is the challenge.
+    #[schema(value_type = String)]
+    digest: Hash,
+    /// `clientDataJSON`, in base64url.
+    client_data: String,
+    /// `authenticatorData`, in base64url.
+    authenticator_data: String,
+    /// The signature, in base64url.
+    signature: String,
+}
+
+/// A signature made with a key file.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoteSigning {
     /// The public key, as name+id+key.
     #[schema(value_type = String)]
     key: NoteKey,
@@ -53,7 +84,7 @@ pub(crate) struct Rollback {
     meaning: String,
     /// Why the signer signs.
     reason: String,
-    /// Made with the signer's own key; required if one is registered.
+    /// Made with the signer's own key.
     #[serde(default)]
     by_key: Option<KeySigning>,
 }
@@ -95,11 +126,25 @@ pub(crate) struct ReviewedView {
 }
 
 impl Signing {
-    fn signature(self) -> Result<Signature, ProblemDetails> {
+    fn signature(self, signer: &TokenGrant) -> Result<Signature, ProblemDetails> {
         check_text("meaning", &self.meaning)?;
         check_text("reason", &self.reason)?;
-        let by_key = self.by_key.map(|KeySigning { key, digest, signature }| KeySignature { key, digest, signature });
-        Ok(Signature { meaning: self.meaning, reason: self.reason, by_key })
+        let (person, by_key) = (Some(signer.person_id()), self.by_key.map(KeySignature::from));
+        Ok(Signature { meaning: self.meaning, reason: self.reason, person, by_key })
+    }
+}
+
+impl From<KeySigning> for KeySignature {
+    fn from(made: KeySigning) -> Self {
+        match made {
+            KeySigning::Note(NoteSigning { key, digest, signature }) => {
+                Self::Note(NoteSignature { key, digest, signature })
+            }
+            KeySigning::Passkey(made) => {
+                let PasskeySigning { credential, digest, client_data, authenticator_data, signature } = made;
+                Self::Passkey(PasskeySignature { credential, digest, client_data, authenticator_data, signature })
+            }
+        }
     }
 }
 
@@ -143,7 +188,7 @@ pub(crate) async fn resume(request: AuthorizedRequest) -> ApiResult {
 
 pub(crate) async fn roll_back(mut request: AuthorizedRequest) -> ApiResult {
     let Rollback { to, meaning, reason, by_key } = request.json().await?;
-    let signature = Signing { meaning, reason, by_key }.signature()?;
+    let signature = Signing { meaning, reason, by_key }.signature(request.grant()?)?;
     act(request, SignedAction::RollBack { to }, None, signature).await
 }
 
@@ -152,7 +197,7 @@ pub(crate) async fn review(mut request: AuthorizedRequest) -> ApiResult {
     let bytes = request.bytes(BODY_BYTES).await?;
     let signature = match format {
         _ if bytes.iter().all(u8::is_ascii_whitespace) => None,
-        BodyFormat::Json => Some(body::parse::<Signing>(&bytes)?.signature()?),
+        BodyFormat::Json => Some(body::parse::<Signing>(&bytes)?.signature(request.grant()?)?),
         _ => request.format(&[BodyFormat::Json]).map(|_| None)?,
     };
     for (field, text) in
@@ -191,7 +236,7 @@ async fn sign(mut request: AuthorizedRequest, action: SignedAction) -> ApiResult
         SignedAction::Approve | SignedAction::Reject => Some(request.number("number", "proposal")?),
         _ => None,
     };
-    let signature = request.json::<Signing>().await?.signature()?;
+    let signature = request.json::<Signing>().await?.signature(request.grant()?)?;
     act(request, action, number, signature).await
 }
 

@@ -6,7 +6,7 @@ use rarely_live::{Role, TokenGrant, TokenRecord};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::limits::{check_name, check_owner};
+use crate::limits::{check_name, check_owner, check_person};
 use crate::policies::{json, random_bytes};
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
@@ -23,7 +23,10 @@ const MOST_POLICIES: usize = 1000;
 pub(crate) struct TokenRequest {
     /// The name of its owner, as signatures show it.
     name: String,
-    /// Any of `decide`, `observe`, `read`, `review` and `admin`.
+    /// The id of its owner: all tokens of one person have the same. Derived from the name if left out.
+    #[serde(default)]
+    person: Option<String>,
+    /// Any of `decide`, `observe`, `read`, `auditor`, `review` and `admin`.
     #[schema(value_type = Vec<String>)]
     roles: Vec<Role>,
     /// The policies that it gives access to; all if left out.
@@ -49,6 +52,8 @@ pub(crate) struct TokenView {
     /// The public part of the token.
     id: String,
     name: String,
+    /// The id of its owner.
+    person: String,
     #[schema(value_type = Vec<String>)]
     roles: Vec<Role>,
     /// The policies that it gives access to; all if absent.
@@ -72,6 +77,7 @@ impl From<&TokenRecord> for TokenView {
         Self {
             id: grant.id.clone(),
             name: grant.name.clone(),
+            person: grant.person_id(),
             roles: grant.roles.clone(),
             policies: grant.policies.clone(),
             created_ms: *created_ms,
@@ -86,10 +92,11 @@ pub(crate) async fn create(mut request: AuthorizedRequest) -> ApiResult {
     let expires_ms = check(&wanted)?.map(|lives_ms| request.app.engine.now_ms().saturating_add(lives_ms));
     let mut random = [0; 40];
     random_bytes(&mut random)?;
-    let TokenRequest { name, mut roles, policies, .. } = wanted;
+    let TokenRequest { name, person, mut roles, policies, .. } = wanted;
     roles.sort_unstable();
     roles.dedup();
-    let (token, grant) = TokenGrant::new(random, name, roles, policies, expires_ms);
+    let (token, mut grant) = TokenGrant::new(random, name, roles, policies, expires_ms);
+    grant.person = person;
     let (app, actor, id) = (request.app.clone(), request.actor().to_owned(), grant.id.clone());
     blocking(move || {
         app.engine.create_token(&actor, grant)?;
@@ -103,12 +110,10 @@ pub(crate) async fn create(mut request: AuthorizedRequest) -> ApiResult {
 /// Checks a request. Returns the lifetime of the token in milliseconds.
 fn check(request: &TokenRequest) -> Result<Option<u64>, ProblemDetails> {
     check_owner(&request.name).map_err(|error| ProblemDetails::from(error).with_field("name"))?;
+    check_person(request.person.as_deref()).map_err(|error| ProblemDetails::from(error).with_field("person"))?;
     if request.roles.is_empty() {
-        return Err(ProblemDetails::wrong(
-            "roles",
-            "the token has no role",
-            "give it one or more of decide, observe, read, review and admin",
-        ));
+        let remedy = format!("give it one or more of {}", Role::ALL.map(Role::name).join(", "));
+        return Err(ProblemDetails::wrong("roles", "the token has no role", remedy));
     }
     if let Some(policies) = &request.policies {
         if policies.is_empty() || policies.len() > MOST_POLICIES {

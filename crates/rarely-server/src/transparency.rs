@@ -40,6 +40,9 @@ pub(crate) struct ProvedEvent {
     number: u64,
     /// Milliseconds since 1970 UTC.
     time_ms: u64,
+    /// Milliseconds since the program that wrote it started, by a clock that nobody can set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elapsed_ms: Option<u64>,
     /// Who caused it.
     actor: String,
     /// The number of the event that registered the policy; 0 for none.
@@ -132,8 +135,8 @@ async fn prove(request: AuthorizedRequest, policy: Option<u64>) -> ApiResult {
 }
 
 impl From<LogEntry> for ProvedEvent {
-    fn from(LogEntry { number, time_ms, actor, policy, kind, body, hash }: LogEntry) -> Self {
-        Self { number, time_ms, actor, policy, kind, body, hash: hash.to_string() }
+    fn from(LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash }: LogEntry) -> Self {
+        Self { number, time_ms, elapsed_ms, actor, policy, kind, body, hash: hash.to_string() }
     }
 }
 

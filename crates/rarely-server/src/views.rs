@@ -54,6 +54,11 @@ pub(crate) struct PolicyView {
     outcome: OutcomeView,
     /// The signatures that a change needs: `automatic`, `one` or `two`.
     approval: String,
+    /// What people sign with: `key` or `token`.
+    signatures: &'static str,
+    /// The hash that signatures of rollbacks, stops and resumes are about: that of the policy's last act.
+    #[schema(value_type = String)]
+    signing_subject: Hash,
     /// The plan: the `[control]` section of the policy document.
     #[schema(value_type = Object)]
     control: Json,
@@ -202,6 +207,8 @@ pub(crate) struct ProposalView {
     signers: Vec<Signer>,
     /// The number of signatures that it needs.
     signatures_needed: usize,
+    /// What people sign with: `key` or `token`.
+    signatures: &'static str,
     /// Its status.
     #[schema(value_type = Object)]
     status: ProposalStatus,
@@ -255,6 +262,8 @@ impl PolicyView {
                 better: if document.outcome_sign() < 0.0 { "lower" } else { "higher" },
             },
             approval: document.control().approval.name().to_owned(),
+            signatures: live.signed_with().name(),
+            signing_subject: live.last_act(),
             control: json(document.control()),
             options: option_counts(live, now_ms),
             waiting: waiting(live),
@@ -304,6 +313,7 @@ impl ProposalView {
             outcomes: proposal.outcomes,
             signers: proposal.signers.clone(),
             signatures_needed: live.signatures_needed(),
+            signatures: live.signed_with().name(),
             status: proposal.status.clone(),
             evidence,
         }

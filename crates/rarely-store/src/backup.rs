@@ -10,8 +10,8 @@ use crate::entry::Head;
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::lock::StoreLock;
-use crate::snapshot::sync_directory;
-use crate::sqlite_log::{Durability, SqliteLog, refuse_stray, with_suffix};
+use crate::snapshot::{SnapshotFile, sync_directory};
+use crate::sqlite_log::{Durability, SqliteLog, refuse_stray, resolved, with_suffix};
 use crate::verify::verify_chain;
 use crate::witness::HeadWitness;
 
@@ -38,38 +38,51 @@ pub struct Restored {
     /// Where the restored log ends.
     pub head: Head,
     /// Where the replaced log ended, according to its witness.
-    pub before: Option<u64>,
+    pub before: Option<Head>,
 }
 
-/// Replaces the store at `to`, which must not be in use, with the backup. The backup's log must be intact and contain
-/// every event of the store.
+/// What to do if the store has events that the backup lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventLoss {
+    /// Leave the store as it is.
+    Refuse,
+    /// Give these events up.
+    Accept,
+}
+
+/// Replaces the store at `to`, which must not be in use, with the backup. The backup's log must be intact and, unless `loss` accepts
+/// that, contain every event of the store.
 ///
 /// # Errors
 /// If another process uses the store, if the store has events that the backup lacks, if the backup's log is broken, or if
 /// a file cannot be read or written. The store is then unchanged.
-pub fn restore(backup: &Path, to: &Path) -> Result<Restored, StoreError> {
+pub fn restore(backup: &Path, to: &Path, loss: EventLoss) -> Result<Restored, StoreError> {
+    let to = &resolved(to);
     drop(SqliteLog::open_read_only(backup)?);
     let _lock = StoreLock::take(to)?;
     refuse_stray(to)?;
     let partial = with_suffix(to, ".partial");
     let head = copy(backup, &partial)?;
     if to.exists() {
-        let made = compare(to, &partial);
+        let made = compare(to, &partial, loss);
         if made.is_err() {
             remove(&partial);
         }
         made?;
     }
     let mut witness = HeadWitness::open(to)?;
-    let before = witness.seen().map(|seen| seen.number);
+    let before = witness.seen();
     put_in_place(&partial, to)?;
+    if before.is_some_and(|before| before.number > head.number) {
+        SnapshotFile::beside(to).remove()?;
+    }
     witness.accept_loss(&SqliteLog::open_read_only(to)?)?;
     Ok(Restored { head, before })
 }
 
-/// Checks that every event of the store is also in the copy, and removes the store's write-ahead log: SQLite would apply
-/// one that is left behind to the copy.
-fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
+/// Checks that every event of the store is also in the copy, unless their loss is accepted, and removes the store's write-ahead log:
+/// SQLite would apply one that is left behind to the copy.
+fn compare(store: &Path, copy: &Path, loss: EventLoss) -> Result<(), StoreError> {
     let incomparable =
         |source: StoreError| StoreError::Incomparable { path: store.to_owned(), source: Box::new(source) };
     let ours = SqliteLog::open_held(store, Durability::Full, None).map_err(incomparable)?;
@@ -79,7 +92,7 @@ fn compare(store: &Path, copy: &Path) -> Result<(), StoreError> {
         Ok(ours != theirs.entry(number)?.map(|entry| entry.hash))
     };
     let last = ours.head().map_err(incomparable)?.map_or(0, |(number, _)| number);
-    if last > 0 && differs(last)? {
+    if loss == EventLoss::Refuse && last > 0 && differs(last)? {
         // Once two chains differ they differ for good, so binary search finds the first difference.
         let (mut same, mut other) = (0, last);
         while other - same > 1 {

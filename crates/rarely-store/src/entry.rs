@@ -15,6 +15,9 @@ pub struct LogEntry {
     pub number: u64,
     /// Milliseconds since 1970 UTC. Never less than the previous entry's time, even if the clock was set back.
     pub time_ms: u64,
+    /// Milliseconds that had elapsed since the program that wrote it started, by a clock that nobody can set. Earlier versions did
+    /// not store it.
+    pub elapsed_ms: Option<u64>,
     /// Who caused the event.
     pub actor: String,
     /// The policy, identified by the number of the entry that registered it; 0 for none.
@@ -28,13 +31,14 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// SHA-256 of previous hash ‖ number ‖ time ‖ policy ‖ length and actor ‖ length and kind ‖ length and body. Every
-    /// integer is a big-endian `u64`; lengths count bytes. In an unmodified log it equals `hash`.
+    /// SHA-256 of previous hash ‖ number ‖ time ‖ policy ‖ length and actor ‖ length and kind ‖ length and body, and, if the
+    /// entry has it, ‖ 8 ‖ elapsed time. Every integer is a big-endian `u64`; lengths count bytes. In an unmodified log it equals `hash`.
     ///
     /// ```
     /// use rarely_store::{Hash, LogEntry};
     /// let mut entry = LogEntry {
-    ///     number: 1, time_ms: 0, actor: "ann".into(), policy: 0, kind: "started".into(), body: "{}".into(), hash: Hash::ZERO,
+    ///     number: 1, time_ms: 0, elapsed_ms: Some(5), actor: "ann".into(), policy: 0, kind: "started".into(), body: "{}".into(),
+    ///     hash: Hash::ZERO,
     /// };
     /// entry.hash = entry.expected_hash(&Hash::ZERO);
     /// entry.body.push(' ');
@@ -52,6 +56,10 @@ impl LogEntry {
             digest.update((text.len() as u64).to_be_bytes());
             digest.update(text.as_bytes());
         }
+        if let Some(elapsed_ms) = self.elapsed_ms {
+            digest.update(8_u64.to_be_bytes());
+            digest.update(elapsed_ms.to_be_bytes());
+        }
         Hash(digest.finalize().into())
     }
 }
@@ -68,6 +76,22 @@ pub struct Head {
 impl Head {
     /// The head of an empty log.
     pub const EMPTY: Self = Self { number: 0, hash: Hash::ZERO };
+}
+
+/// What a writer's clock shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Milliseconds since 1970 UTC.
+    pub time_ms: u64,
+    /// Milliseconds since the program started, if the clock tells it.
+    pub elapsed_ms: Option<u64>,
+}
+
+impl From<u64> for Stamp {
+    /// Of a clock that shows only the time.
+    fn from(time_ms: u64) -> Self {
+        Self { time_ms, elapsed_ms: None }
+    }
 }
 
 /// The policy that an entry belongs to.

@@ -56,6 +56,12 @@ pub enum StoreError {
         /// The write-ahead log.
         path: PathBuf,
     },
+    /// Events are in a write-ahead log that cannot be read on a read-only medium.
+    #[error("{}: this write-ahead log has events of the store, and it cannot be read where nothing can be written", path.display())]
+    UnreadableWal {
+        /// The write-ahead log.
+        path: PathBuf,
+    },
     /// Acknowledged entries are missing.
     #[error(
         "{}: the log ends at event {log_ends}, but event {witnessed} was already acknowledged; the write-ahead log was \
@@ -213,6 +219,9 @@ impl Explain for StoreError {
             Self::StrayWal { .. } => {
                 Remedy::new("put the database back beside it, or move this file to where the database is now")
             }
+            Self::UnreadableWal { .. } => {
+                Remedy::new("copy the store and this file together to a place where you can write, and use the copy")
+            }
             Self::Lost { .. } | Self::Replaced { .. } => {
                 Remedy::with("put the right files back, or {action}", Action::AcceptLoss)
             }
@@ -225,7 +234,7 @@ impl Explain for StoreError {
             Self::Closed => Remedy::new("try again when the store is open again"),
             Self::Thread(_) => Remedy::new("check the system's limits on processes and memory"),
             Self::Chain(fault) => return fault.remedy(),
-            Self::WouldLose { .. } => Remedy::new("to give these events up, move this store away, then restore again"),
+            Self::WouldLose { .. } => Remedy::new("restore a later backup, or say that these events may be lost"),
             Self::Incomparable { .. } => Remedy::new("move this store away, then restore again"),
             Self::KeyIsPublic { .. } => {
                 Remedy::new("let only its owner read it (mode 600); if others may have copied it, replace the key")
@@ -244,6 +253,14 @@ impl Explain for StoreError {
 }
 
 impl StoreError {
+    /// Whether the database says that it cannot be opened, or not without writing.
+    pub(crate) fn is_unopenable(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+        let Self::Database { source, .. } = self else { return false };
+        let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+        matches!(code, Some(CannotOpen | ReadOnly))
+    }
+
     /// An error of the operating system while doing `what` on `path`.
     pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

@@ -26,6 +26,14 @@ pub trait EventLog: Send + Sync {
         Ok(())
     }
 
+    /// Writes something of no meaning, to see whether writing is possible.
+    ///
+    /// # Errors
+    /// If it is not.
+    fn try_to_write(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// The number and hash of the last entry; `None` if the log is empty.
     ///
     /// # Errors

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | `rarely.db` | the database |
 //! | `rarely.db-wal`, `-shm` | SQLite's write-ahead log and its index; part of the database while they exist |
-//! | `rarely.db.lock` | locked by the process that writes; contains its process id |
+//! | `rarely.db.lock` | locked by the process that writes, as is the database on Linux; contains its process id |
 //! | `rarely.db.head` | number and hash of the last acknowledged entry |
 //! | `rarely.db.snapshot` | the state after some entry; rebuilt from the log if it is missing or does not match |
 #![deny(missing_docs)]
@@ -51,8 +51,8 @@ mod verify;
 mod verify_tree;
 mod witness;
 
-pub use backup::{Restored, backup, restore};
-pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef};
+pub use backup::{EventLoss, Restored, backup, restore};
+pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 pub use error::StoreError;
 pub use event_log::EventLog;
 pub use hash::{Hash, HashError};
@@ -68,6 +68,6 @@ pub use signing_key::SigningKeyFile;
 pub use snapshot::{SnapshotFault, SnapshotFile, StoredSnapshot};
 pub use sqlite_log::{Durability, FORMAT, SqliteLog};
 pub use store::{Store, now_ms, origin};
-pub use verify::{ChainFault, verify_chain};
+pub use verify::{CLOCK_CORRECTED, ChainFault, verify_chain};
 pub use verify_tree::{TreeFault, TreeSummary, tree_root, verify_tree};
 pub use witness::HeadWitness;

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::watch;
 
-use crate::entry::{Head, LogEntry, LookupKey};
+use crate::entry::{Head, LogEntry, LookupKey, Stamp};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::notary::Notary;
@@ -70,33 +70,37 @@ pub struct LogWriter<P> {
     log: Arc<dyn EventLog>,
     queue: Arc<Queue<P>>,
     committed: watch::Receiver<u64>,
-    clock: Box<dyn Fn() -> u64 + Send + Sync>,
+    clock: Box<dyn Fn() -> Stamp + Send + Sync>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    failure: WriteFailure,
 }
+
+/// The last failed write, until writing is known to be possible again.
+type WriteFailure = Arc<Mutex<Option<Arc<StoreError>>>>;
 
 impl<P: Send + 'static> LogWriter<P> {
     /// Starts the writing thread on `log`. Nothing else may append to this log.
     ///
-    /// `clock` returns milliseconds since 1970 UTC. `on_commit` gets every entry that is on disk, once and in order,
+    /// `clock` returns a [`Stamp`], or milliseconds since 1970 UTC. `on_commit` gets every entry that is on disk, once and in order,
     /// before the receipts for it succeed. It runs on the writing thread, so it should be short. An entry comes without
     /// its payload if its commit was reported as failed and it was found in the log afterwards.
     ///
     /// # Errors
     /// If the log cannot be read, if it lacks what `witness` recorded, or if no thread can be started.
-    pub fn start(
+    pub fn start<T: Into<Stamp>>(
         log: Arc<dyn EventLog>,
         witness: Option<HeadWitness>,
-        clock: impl Fn() -> u64 + Send + Sync + 'static,
+        clock: impl Fn() -> T + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<Self, StoreError> {
         Self::start_with(log, Guards { witness, notary: None }, clock, on_commit)
     }
 
     /// As [`start`](Self::start), also with a notary, whose tree contains the whole log.
-    pub(crate) fn start_with(
+    pub(crate) fn start_with<T: Into<Stamp>>(
         log: Arc<dyn EventLog>,
         guards: Guards,
-        clock: impl Fn() -> u64 + Send + Sync + 'static,
+        clock: impl Fn() -> T + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let witness = &guards.witness;
@@ -108,9 +112,10 @@ impl<P: Send + 'static> LogWriter<P> {
         let (publish, committed) = watch::channel(head.number);
         let commit =
             CommitThread::new(Arc::clone(&log), Arc::clone(&queue), head, guards, Box::new(on_commit), publish);
+        let failure = commit.failure();
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || commit.run());
         let thread = Mutex::new(Some(thread.map_err(StoreError::Thread)?));
-        Ok(Self { log, queue, committed, clock: Box::new(clock), thread })
+        Ok(Self { log, queue, committed, clock: Box::new(move || clock().into()), thread, failure })
     }
 
     /// Runs `make` under the lock that assigns numbers. The entries that it pushes are committed, all or none, together
@@ -137,6 +142,19 @@ impl<P: Send + 'static> LogWriter<P> {
         // In this order: an entry that is committed in between is either found, or makes `as_of` stale.
         let as_of = self.committed();
         Ok(Found { number: self.log.find(key)?, as_of })
+    }
+
+    /// Whether entries can be written. After a failed write this writes something of no meaning; only if that succeeds the log
+    /// counts as writable again, because on a full disk a small entry may go where the next one does not.
+    ///
+    /// # Errors
+    /// Why the disk cannot be written to.
+    pub fn check_writable(&self) -> Result<(), Arc<StoreError>> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_some() {
+            *failure = self.log.try_to_write().err().map(Arc::new);
+        }
+        failure.clone().map_or(Ok(()), Err)
     }
 
     /// The log, for reading.

@@ -4,6 +4,8 @@ mod checkpoint;
 mod read;
 mod schema;
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,7 +23,7 @@ use checkpoint::Checkpointer;
 use read::Readers;
 
 /// The newest database format that this version reads and writes.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
 
 /// Which failures an acknowledged entry survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +60,14 @@ impl SqliteLog {
     }
 
     /// As [`open`](Self::open), for a caller that holds the lock or hands it over.
-    pub(crate) fn open_held(path: &Path, durability: Durability, lock: Option<StoreLock>) -> Result<Self, StoreError> {
+    pub(crate) fn open_held(
+        path: &Path,
+        durability: Durability,
+        mut lock: Option<StoreLock>,
+    ) -> Result<Self, StoreError> {
         refuse_stray(path)?;
         let (connection, id, _) = connect(path, durability)?;
+        lock.as_mut().map_or(Ok(()), |lock| lock.cover(path))?;
         checkpoint::preallocate(path);
         let gate = Arc::new(Mutex::new(Some(connection)));
         let checkpointer = Checkpointer::start(path, Arc::clone(&gate))?;
@@ -81,7 +88,13 @@ impl SqliteLog {
         // written, so the database file alone is the store and can be opened as immutable.
         let mut last = None;
         for immutable in [false, true] {
-            if immutable && with_suffix(path, "-wal").exists() {
+            let wal = with_suffix(path, "-wal");
+            if immutable && wal.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+                last = last.map(
+                    |error: StoreError| {
+                        if error.is_unopenable() { StoreError::UnreadableWal { path: wal } } else { error }
+                    },
+                );
                 break;
             }
             let readers = Readers::new(path, immutable);
@@ -186,6 +199,20 @@ impl EventLog for SqliteLog {
         })
     }
 
+    fn try_to_write(&self) -> Result<(), StoreError> {
+        const BYTES: usize = 1 << 20;
+        let path = with_suffix(&self.path, ".probe");
+        let write = || {
+            let mut file = File::create(&path)?;
+            file.write_all(&vec![0; BYTES])?;
+            file.sync_all()
+        };
+        let written = write().map_err(|error| StoreError::io("writing to the disk of the store", &path, error));
+        // It has no meaning, whether it is complete or not.
+        drop(std::fs::remove_file(&path));
+        written
+    }
+
     fn head(&self) -> Result<Option<(u64, Hash)>, StoreError> {
         self.readers.with("reading the end of the log", read::head)
     }
@@ -277,11 +304,17 @@ pub(crate) fn refuse_stray(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// `path` with `suffix` appended: the files beside a store.
+/// `path` with `suffix` appended: the files beside a store, where it really is.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+    let mut name = resolved(path).into_os_string();
     name.push(suffix);
     name.into()
+}
+
+/// What a symbolic link names. SQLite has its files there too.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+    target.unwrap_or_else(|| path.to_owned())
 }
 
 const FORGETTING: &str = "removing checkpoints of lost events";
@@ -334,7 +367,8 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
                 signed(entry.policy)?,
                 entry.kind,
                 entry.body,
-                &entry.hash.0[..]
+                &entry.hash.0[..],
+                entry.elapsed_ms.map(signed).transpose()?
             ])?;
             bytes += 80 + (entry.actor.len() + entry.kind.len() + entry.body.len()) as u64;
             keys.extend(key.as_ref().map(|key| (key, entry.number)));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::entry::{Head, LogEntry};
+use crate::entry::{Head, LogEntry, Stamp};
 use crate::error::StoreError;
 use crate::event_log::EventLog as _;
 use crate::lock::StoreLock;
@@ -111,9 +111,9 @@ impl Store {
     ///
     /// # Errors
     /// As [`LogWriter::start`].
-    pub fn start<P: Send + 'static>(
+    pub fn start<P: Send + 'static, T: Into<Stamp>>(
         self,
-        clock: impl Fn() -> u64 + Send + Sync + 'static,
+        clock: impl Fn() -> T + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<LogWriter<P>, StoreError> {
         let guards = Guards { witness: Some(self.witness), notary: self.notary };

@@ -11,6 +11,9 @@ use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
 
+/// The kind of the entries whose time may be before the last entry's: they correct a clock that was ahead.
+pub const CLOCK_CORRECTED: &str = "clock corrected";
+
 /// The first fault in a log, in log order.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -105,7 +108,7 @@ impl ChainFault {
     }
 }
 
-/// Reads the whole log and checks that numbers have no gaps, times do not decrease and every hash follows from the entry
+/// Reads the whole log and checks that numbers have no gaps, times do not decrease (but where a clock was corrected) and every hash follows from the entry
 /// and the previous hash; then the lookup keys and the policy index, which show entries missing at the end; then the log's
 /// own structure. `progress` gets the number reached, from time to time.
 ///
@@ -184,7 +187,7 @@ impl ChainCheck {
         if hash != entry.hash {
             return Err(ChainFault::Changed { number: entry.number, expected: hash, found: entry.hash });
         }
-        if entry.time_ms < self.time_ms {
+        if entry.time_ms < self.time_ms && entry.kind != CLOCK_CORRECTED {
             let (time_ms, before_ms) = (entry.time_ms, self.time_ms);
             return Err(ChainFault::Earlier { number: entry.number, time_ms, before_ms });
         }

@@ -1,17 +1,19 @@
 //! `rarely serve`.
 
+mod openid;
 mod witnesses;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use rarely_live::engine::{CHECKPOINT_EVERY, CheckpointOptions, Durability, EngineOptions, SNAPSHOT_EVERY};
+use ipnet::IpNet;
+use rarely_live::engine::{CHECKPOINT_EVERY, CheckpointOptions, Clock, Durability, EngineOptions, SNAPSHOT_EVERY};
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
@@ -40,12 +42,22 @@ pub(crate) struct Arguments {
     /// Serve an address that other machines can reach without TLS; a proxy in front of it must provide TLS
     #[arg(long, help_heading = "TLS")]
     insecure: bool,
+    /// Proxy in front of the service, as an address or a network such as 10.0.0.0/8: where a request comes from is then read from its
+    /// header X-Forwarded-For or Forwarded; may be given several times
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    trusted_proxy: Vec<IpNet>,
+    /// Address at which browsers reach the service, https and a domain: passkeys belong to it [default: localhost on a loopback address,
+    /// otherwise none]
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// Whether a response waits until its event is on disk
     #[arg(long, value_enum, default_value_t = Durable::Full)]
     durability: Durable,
     /// New file for the first admin token of a new store (mode 600), instead of stderr
     #[arg(long, value_name = "FILE")]
     admin_token_file: Option<PathBuf>,
+    #[command(flatten)]
+    openid: openid::ProviderArguments,
     /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
     /// STORE.signing-key]
     #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
@@ -61,6 +73,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value_t = CHECKPOINT_EVERY, help_heading = "Checkpoints")]
     checkpoint_every: u64,
 }
+
+/// Threads that wait for the disk.
+const BLOCKING_THREADS: usize = 64;
 
 /// Whether a response waits until its event is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,8 +98,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         listen: arguments.listen,
         tls: arguments.cert.clone().zip(arguments.key.clone()),
         insecure: arguments.insecure,
+        trusted_proxies: arguments.trusted_proxy.clone(),
+        public_url: arguments.public_url.clone(),
         engine: EngineOptions { checkpoints: Some(signing), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
+        openid: arguments.openid.options()?,
     };
     let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
     let bar = ProgressBar::new_spinner().with_message("reading the log");
@@ -107,7 +125,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         announce(ready, &store, durability);
         Ok(())
     };
-    let runtime = tokio::runtime::Runtime::new().or_fail_with(|| "the threads cannot be started".to_owned())?;
+    log_to_stderr();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // Each thread that waits for the disk keeps memory. Those that have nothing to do are given back.
+    runtime.enable_all().max_blocking_threads(BLOCKING_THREADS).thread_keep_alive(Duration::from_secs(2));
+    let runtime = runtime.build().or_fail_with(|| "the threads cannot be started".to_owned())?;
     let told = move |number: u64| progress.set_position(number);
     let served = runtime.block_on(rarely_server::serve(options, told, ready));
     match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -116,6 +138,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     say("stopped; every acknowledged event is in the store");
     Ok(())
+}
+
+/// What the service has to say while it runs goes to stderr, a line each.
+fn log_to_stderr() {
+    let lines =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).without_time().with_target(false).with_ansi(false);
+    // Fails if the process has a subscriber already, which is fine.
+    drop(lines.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init());
+}
+
+/// A network, or a single address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    address
+        .or_else(|_| text.parse::<IpNet>())
+        .map_err(|_| "expected an address or a network such as 10.0.0.0/8".to_owned())
 }
 
 /// Signs checkpoints, and passes them to the witnesses.
@@ -155,7 +193,7 @@ pub(crate) fn engine_options(durability: Durability) -> EngineOptions {
     };
     EngineOptions {
         durability,
-        clock: Arc::new(rarely_store::now_ms),
+        clock: Clock::system(),
         draw: Arc::new(draw),
         snapshot_every: SNAPSHOT_EVERY,
         checkpoints: None,
@@ -175,6 +213,9 @@ pub(crate) fn new_token(
     Ok(TokenGrant::new(random, name, roles, policies, expires_ms))
 }
 
+/// What a new administrator needs to know.
+const NO_SIGNATURES: &str = "it has the role admin, which does not sign; `rarely token create --role review` makes a token for a person who does";
+
 /// Creates the first token of a store that has none; it is shown once.
 fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
     if !engine.tokens().is_empty() {
@@ -185,6 +226,7 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = file else {
         create()?;
         say(&format!("the first token, which is shown only now: {token}"));
+        say(NO_SIGNATURES);
         return Ok(());
     };
     // Create the file first: there must be no token that nobody can read.
@@ -203,6 +245,7 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
     }
     made?;
     say(&format!("the first token is in {}", path.display()));
+    say(NO_SIGNATURES);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rarely_live::{KeySignature, SignedStatement};
+use rarely_live::{KeySignature, SignedAct, SignedStatement};
 use rarely_store::{Hash, NoteSigner, SigningKeyFile};
 use serde_json::{Value as Json, json};
 
@@ -29,19 +29,30 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Register a person's public key at a running server; from then on this person approves and rolls back only with it
+    /// Register a person's public key at a running server; from then on this person signs only with it
     Register {
         #[command(flatten)]
         place: ServerPlace,
         /// The person's name, as it stands in signatures
         #[arg(long)]
         name: String,
+        /// The person's id, as `rarely token list` shows it [default: derived from the name]
+        #[arg(long, value_name = "ID")]
+        person: Option<String>,
         /// The public key, as name+id+key
         #[arg(long, value_name = "KEY")]
         public_key: String,
     },
     /// Approve a proposal
     Approve {
+        #[command(flatten)]
+        signing: SigningPlace,
+        /// The number of the proposal
+        #[arg(long, value_name = "NUMBER")]
+        proposal: u64,
+    },
+    /// Reject a proposal
+    Reject {
         #[command(flatten)]
         signing: SigningPlace,
         /// The number of the proposal
@@ -55,6 +66,16 @@ enum Command {
         /// The version
         #[arg(long, value_name = "NUMBER")]
         to: u64,
+    },
+    /// Stop a policy: the last signed rule is in force, without exploration or changes
+    Stop {
+        #[command(flatten)]
+        signing: SigningPlace,
+    },
+    /// Resume a stopped policy
+    Resume {
+        #[command(flatten)]
+        signing: SigningPlace,
     },
 }
 
@@ -99,45 +120,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             SigningKeyFile::at(out).create(&signer)?;
             print(&format!("{}\n", signer.key()))
         }
-        Command::Register { place, name, public_key } => {
-            let body = json!({ "name": name, "key": public_key });
+        Command::Register { place, name, person, public_key } => {
+            let body = json!({ "name": name, "person": person, "key": public_key });
             let made = place.server()?.request("POST", "/v1/keys", Some(&body))?;
             say(&format!("{name} signs with the key {} from now on", made["id"].as_str().unwrap_or_default()));
             Ok(())
         }
-        Command::Approve { signing, proposal } => approve(signing, *proposal),
-        Command::Rollback { signing, to } => roll_back(signing, *to),
+        Command::Approve { signing, proposal } => answer(signing, SignedAct::Approve, *proposal),
+        Command::Reject { signing, proposal } => answer(signing, SignedAct::Reject, *proposal),
+        Command::Rollback { signing, to } => act(signing, SignedAct::RollBack, *to),
+        Command::Stop { signing } => act(signing, SignedAct::Stop, 0),
+        Command::Resume { signing } => act(signing, SignedAct::Resume, 0),
     }
 }
 
-fn approve(signing: &SigningPlace, proposal: u64) -> Result<(), Failure> {
+/// Approves or rejects a proposal.
+fn answer(signing: &SigningPlace, act: SignedAct, proposal: u64) -> Result<(), Failure> {
     let server = signing.place.server()?;
     let path = format!("/v1/policies/{}/proposals/{proposal}", signing.policy);
     let found = server.request("GET", &path, None)?;
     for line in found["words"].as_array().into_iter().flatten().filter_map(Json::as_str) {
         say(&format!("proposed: {line}"));
     }
-    let by_key = signing.sign("approve", proposal, &found["hash"])?;
-    let answer = server.request("POST", &format!("{path}/approve"), Some(&signing.body(&by_key)))?;
+    let by_key = signing.sign(act, proposal, &found["hash"])?;
+    let answer = server.request("POST", &format!("{path}/{act}"), Some(&signing.body(&by_key)))?;
     tell(&answer, &by_key);
     Ok(())
 }
 
-fn roll_back(signing: &SigningPlace, to: u64) -> Result<(), Failure> {
+/// Rolls a policy back, stops or resumes it.
+fn act(signing: &SigningPlace, act: SignedAct, number: u64) -> Result<(), Failure> {
     let server = signing.place.server()?;
     let policy = format!("/v1/policies/{}", signing.policy);
-    // The first event of a policy registers it.
-    let registered = server.request("GET", &format!("{policy}/events?limit=1"), None)?;
-    let by_key = signing.sign("roll back", to, &registered["hash"])?;
+    let found = server.request("GET", &policy, None)?;
+    let by_key = signing.sign(act, number, &found["signing_subject"])?;
     let mut body = signing.body(&by_key);
-    body["to"] = to.into();
-    let answer = server.request("POST", &format!("{policy}/rollback"), Some(&body))?;
+    if act == SignedAct::RollBack {
+        body["to"] = number.into();
+    }
+    let path = act.name().replace(' ', "");
+    let answer = server.request("POST", &format!("{policy}/{path}"), Some(&body))?;
     tell(&answer, &by_key);
     Ok(())
 }
 
 fn tell(answer: &Json, by_key: &KeySignature) {
-    say(&format!("event {} has the signature of {}", answer["event"], by_key.digest));
+    say(&format!("event {} has the signature of {}", answer["event"], by_key.digest()));
 }
 
 impl ServerPlace {
@@ -147,7 +175,7 @@ impl ServerPlace {
 }
 
 impl SigningPlace {
-    fn sign(&self, act: &str, number: u64, subject: &Json) -> Result<KeySignature, Failure> {
+    fn sign(&self, act: SignedAct, number: u64, subject: &Json) -> Result<KeySignature, Failure> {
         let signer = SigningKeyFile::at(&self.key).read()?;
         let signer = signer.ok_or_else(|| {
             Failure::new(format!("{}: there is no key", self.key.display()))

@@ -1,4 +1,8 @@
-//! `rarely store`: backups of a store, recovery when its last events are lost, and a new signing key.
+//! `rarely store`: backups of a store, recovery when its last events are lost, its clock, and a new signing key.
+
+mod store_clock;
+
+mod restore;
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +10,7 @@ use clap::{Args, Subcommand};
 use rarely_live::Engine;
 use rarely_live::engine::{Durability, EngineOptions};
 use rarely_live::event::Recovered;
-use rarely_store::{SqliteLog, Store, backup, origin, restore};
+use rarely_store::{SqliteLog, Store, backup, origin};
 
 use crate::failure::Failure;
 use crate::output::{print, say};
@@ -31,19 +35,28 @@ enum Command {
         to: PathBuf,
     },
     /// Replace a store with a backup; refused if a server uses the store, or if it has events that the backup lacks
-    Restore {
-        /// The backup
-        #[arg(long, value_name = "FILE")]
-        from: PathBuf,
-        /// The store
-        #[arg(long, value_name = "FILE")]
-        to: PathBuf,
-    },
+    Restore(restore::Arguments),
     /// Accept that a log has lost its last events, and record that as an event
     Recover {
         /// The store
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
+    },
+    /// Show the time of the log beside the system's clock; with --correct, set it back where a wrong clock has put it ahead
+    Clock {
+        /// The store
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// Set the time of the log back to the system's clock; an event, signed with the key of the log, records it. No server may
+        /// use the store
+        #[arg(long, requires = "reason")]
+        correct: bool,
+        /// Why it is corrected, for the log
+        #[arg(long, value_name = "TEXT", requires = "correct")]
+        reason: Option<String>,
+        /// File of the private key [default: beside the store, named STORE.signing-key]
+        #[arg(long, value_name = "FILE")]
+        signing_key: Option<PathBuf>,
     },
     /// Replace the key that signs checkpoints; an event, signed with both keys, records it
     RotateKey {
@@ -65,13 +78,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let head = backup(store, to)?;
             say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
         }
-        Command::Restore { from, to } => {
-            let restored = restore(from, to)?;
-            let before =
-                restored.before.map_or_else(String::new, |before| format!("; the store there ended at event {before}"));
-            say(&format!("{} events are in {}{before}", restored.head.number, to.display()));
-        }
+        Command::Restore(arguments) => restore::run(arguments)?,
         Command::Recover { store } => recover(store)?,
+        Command::Clock { store, correct, reason, signing_key } => {
+            let reason = reason.as_deref().filter(|_| *correct);
+            store_clock::run(store, reason, signing_key.as_deref())?;
+        }
         Command::RotateKey { store, signing_key, lost } => rotate_key(store, signing_key.as_deref(), *lost)?,
     }
     Ok(())

@@ -50,7 +50,10 @@ struct Create {
     /// Name of its owner, as it stands in signatures
     #[arg(long)]
     name: String,
-    /// What it allows: decide, observe, read, review, admin; may be given several times
+    /// Id of its owner, the same for all tokens of one person; two signatures need two [default: derived from the name]
+    #[arg(long, value_name = "ID")]
+    person: Option<String>,
+    /// What it allows: decide, observe, read, auditor, review, admin; may be given several times
     #[arg(long, value_name = "ROLE", required = true, num_args = 1.., value_parser = parse::<Role>)]
     role: Vec<Role>,
     /// Only for these policies [default: all]
@@ -98,6 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn create_token(create: &Create) -> Result<(), Failure> {
     rarely_server::check_owner(&create.name)?;
+    rarely_server::check_person(create.person.as_deref())?;
     for name in &create.policy {
         rarely_server::check_name(name)?;
     }
@@ -109,6 +113,9 @@ fn create_token(create: &Create) -> Result<(), Failure> {
     let policies = (!create.policy.is_empty()).then(|| create.policy.clone());
     let token = if let Some(server) = create.place.server()? {
         let mut body = json!({ "name": create.name, "roles": create.role });
+        if let Some(person) = &create.person {
+            body["person"] = person.as_str().into();
+        }
         if let Some(policies) = policies {
             body["policies"] = policies.into();
         }
@@ -123,7 +130,8 @@ fn create_token(create: &Create) -> Result<(), Failure> {
     } else {
         on_store(&create.place, |engine| {
             let expires_ms = create.expires.map(|days| engine.now_ms().saturating_add(milliseconds(days)));
-            let (token, grant) = new_token(&create.name, create.role.clone(), policies, expires_ms)?;
+            let (token, mut grant) = new_token(&create.name, create.role.clone(), policies, expires_ms)?;
+            grant.person.clone_from(&create.person);
             engine.create_token("console", grant)?;
             Ok(token)
         })?
@@ -146,7 +154,7 @@ fn list(place: &TokenPlace) -> Result<Json, Failure> {
                 .iter()
                 .map(|kept| {
                     let grant = &kept.grant;
-                    let mut token = json!({ "id": grant.id, "name": grant.name, "roles": grant.roles, "created_ms": kept.created_ms });
+                    let mut token = json!({ "id": grant.id, "name": grant.name, "person": grant.person_id(), "roles": grant.roles, "created_ms": kept.created_ms });
                     let beside = [("expires_ms", grant.expires_ms), ("revoked_ms", kept.revoked_ms)];
                     for (name, time) in beside.into_iter().filter_map(|(name, time)| Some((name, time?))) {
                         token[name] = time.into();
@@ -163,8 +171,8 @@ fn list(place: &TokenPlace) -> Result<Json, Failure> {
 }
 
 fn table(tokens: &Json) -> String {
-    let header = ["id", "name", "roles", "policies", "created", "expires", "revoked"];
-    let mut table = TextTable::new(&header, &[1, 2, 3, 4, 5, 6]);
+    let header = ["id", "name", "person", "roles", "policies", "created", "expires", "revoked"];
+    let mut table = TextTable::new(&header, &[1, 2, 3, 4, 5, 6, 7]);
     let words =
         |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(", ");
     let time = |time: &Json| time.as_u64().map_or_else(|| "–".to_owned(), |time| utc(time)[..16].to_owned());
@@ -174,6 +182,7 @@ fn table(tokens: &Json) -> String {
         table.row([
             text("id"),
             text("name"),
+            text("person"),
             words(&token["roles"]),
             policies,
             time(&token["created_ms"]),

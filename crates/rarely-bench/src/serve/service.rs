@@ -60,13 +60,17 @@ impl Service {
 
     /// A policy with this many features, and only its automatic reviews while it is measured.
     pub(crate) fn register(&self, features: usize) {
+        self.register_as(&format!("load-{features}"), features);
+    }
+
+    pub(crate) fn register_as(&self, name: &str, features: usize) {
         let mut document = format!(
-            "policy = \"load-{features}\"\noptions = [\"one\", \"other\"]\noutcome = {{ column = \"y\", range = [0.0, 1.0] }}\n"
+            "policy = \"{name}\"\noptions = [\"one\", \"other\"]\noutcome = {{ column = \"y\", range = [0.0, 1.0] }}\n"
         );
         for feature in 0..features {
             let _ = write!(document, "[[features]]\ncolumn = \"x{feature}\"\nrange = [0, 1]\n");
         }
-        document += "[control]\nreview_every = 10000\n[rule]\nthreshold = { feature = \"x0\", cuts = [0.5], options = [\"one\", \"other\"] }\n";
+        document += "[control]\nreview_every = 10000\ndelay = \"independent\"\n[rule]\nthreshold = { feature = \"x0\", cuts = [0.5], options = [\"one\", \"other\"] }\n";
         self.send(&post("/v1/policies", &self.token, "application/toml", &document));
     }
 
@@ -86,10 +90,14 @@ impl Service {
         ids
     }
 
-    /// Its current memory.
-    pub(crate) fn megabytes(&self) -> u64 {
+    /// Its current memory, and the most it ever had.
+    pub(crate) fn megabytes(&self) -> (u64, u64) {
+        (self.status_megabytes("VmRSS:"), self.status_megabytes("VmHWM:"))
+    }
+
+    fn status_megabytes(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
     }
 

@@ -19,7 +19,7 @@ use super::{FileError, LogError, Rejection, RowProblem, Values, find_columns};
 use crate::{DataError, Location};
 
 /// Rows of a column that are unpacked at a time: those of twenty columns stay in the second-level cache.
-const BATCH: usize = 2048;
+const BATCH: usize = 1024;
 
 /// A file being read.
 pub(super) struct ParquetReader {

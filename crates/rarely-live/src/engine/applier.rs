@@ -9,7 +9,8 @@ use rarely_core::Exploration;
 use rarely_store::{EventLog, Hash, LogEntry, Notary, SnapshotFile, StoredSnapshot};
 use tokio::sync::watch;
 
-use super::{Clock, EngineFault, PendingEvent, PolicyHandle, Published, SNAPSHOT_FORMAT};
+use super::clock::SteadyClock;
+use super::{EngineFault, PendingEvent, PolicyHandle, Published, SNAPSHOT_FORMAT};
 use crate::engine_state::EngineState;
 use crate::event::Event;
 use crate::replay::{self, ReplayError};
@@ -19,7 +20,7 @@ pub(super) struct Applier {
     handles: HashMap<u64, Arc<PolicyHandle>>,
     published: Arc<Published>,
     log: Arc<dyn EventLog>,
-    clock: Clock,
+    clock: SteadyClock,
     applied: watch::Sender<u64>,
     /// Tells the reviewer which policies are due.
     calls: Sender<u64>,
@@ -49,7 +50,7 @@ pub(super) enum SnapshotSeal {
 impl Applier {
     pub(super) fn new(
         state: EngineState,
-        (published, log, clock): (Arc<Published>, Arc<dyn EventLog>, Clock),
+        (published, log, clock): (Arc<Published>, Arc<dyn EventLog>, SteadyClock),
         applied: watch::Sender<u64>,
         calls: Sender<u64>,
         snapshots: SnapshotWriter,
@@ -111,7 +112,8 @@ impl Applier {
                     touch.learned |= live.has_just_learned();
                 }
             }
-            Event::Reviewed(_) | Event::SignInFailed(_) | Event::Recovered(_) | Event::KeyReplaced(_) => {}
+            Event::Reviewed(_) | Event::KeyReplaced(_) | Event::ClockCorrected(_) => {}
+            note if note.is_note() => {}
             Event::TokenCreated(_) | Event::TokenRevoked(_) => {
                 let tokens = Arc::new(self.state.tokens().clone());
                 *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
@@ -132,7 +134,7 @@ impl Applier {
     }
 
     fn publish(&self, touched: &BTreeMap<u64, Touch>) {
-        let now_ms = (self.clock)();
+        let now_ms = self.clock.now_ms();
         let mut due = BTreeSet::new();
         for (id, touch) in touched {
             let Some(handle) = self.handles.get(id) else { continue };
@@ -149,6 +151,15 @@ impl Applier {
             let _ = self.calls.send(id);
         }
     }
+}
+
+/// Whether a start from a snapshot is quicker than a replay: reading the statistics of a policy takes as long as replaying so many
+/// events. With few policies neither takes long.
+fn is_worth_it(state: &EngineState, number: u64) -> bool {
+    const FEW_POLICIES: u64 = 100;
+    const EVENTS_PER_POLICY: u64 = 50;
+    let policies = state.policies().count() as u64;
+    policies < FEW_POLICIES || number >= EVENTS_PER_POLICY * policies
 }
 
 /// What a batch did to a policy.
@@ -168,7 +179,7 @@ impl SnapshotWriter {
             drop(self.writing.take().map(JoinHandle::join));
         }
         let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
-        let due = number >= self.last + self.every || (finally && number > self.last);
+        let due = (number >= self.last + self.every || (finally && number > self.last)) && is_worth_it(state, number);
         if !due || !idle || matches!(self.seal, SnapshotSeal::NoKey) {
             return;
         }

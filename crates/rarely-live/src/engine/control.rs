@@ -4,15 +4,15 @@ use std::sync::{Arc, PoisonError};
 
 use rarely_core::{Delay, Digest};
 use rarely_policy::{Approval, PolicyDocument};
-use rarely_store::{Hash, NoteKey, PolicyRef};
+use rarely_store::{Hash, PolicyRef};
 
 use super::{ChangeError, Engine, EngineFault, PendingEvent, PolicyHandle, draft};
-use crate::event::{
-    Event, Expired, PersonKey, Proposed, Recovered, Registered, RolledBack, SignInFailed, Signature, Signed,
-    TokenRevoked,
-};
+use crate::event::{Event, Expired, PersonKey, Proposed, Registered, RolledBack, Signature, Signed, TokenRevoked};
 use crate::live_policy::EventHeader;
 use crate::objection::Objection;
+use crate::passkey::Passkey;
+use crate::person::{self, PersonError};
+use crate::person_key::{PersonKeyRecord, PersonPublicKey};
 use crate::token::TokenGrant;
 
 impl Engine {
@@ -35,7 +35,8 @@ impl Engine {
             return if same { Ok(handle) } else { Err(ChangeError::NameTaken(name.to_owned())) };
         }
         let decision_order = document.control().delay == Delay::Any;
-        let registered = Registered { document: text.to_owned(), seed, decision_order };
+        let signatures = Some(document.control().signatures());
+        let registered = Registered { document: text.to_owned(), seed, decision_order, signatures };
         self.record(actor, PolicyRef::OwnNumber, Event::Registered(registered))?;
         self.policy(name).ok_or_else(|| EngineFault::ApplierEnded.into())
     }
@@ -43,35 +44,80 @@ impl Engine {
     /// Creates a token.
     ///
     /// # Errors
-    /// [`ChangeError`] if it cannot be stored.
-    pub fn create_token(&self, actor: &str, grant: TokenGrant) -> Result<u64, ChangeError> {
+    /// [`ChangeError`] if its owner can be mistaken for somebody else, or if it cannot be stored.
+    pub fn create_token(&self, actor: &str, mut grant: TokenGrant) -> Result<u64, ChangeError> {
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        (grant.name, grant.person) = self.distinct_person(&grant.name, grant.person.as_deref())?;
         self.record(actor, PolicyRef::None, Event::TokenCreated(grant))
     }
 
     /// Revokes a token.
     ///
     /// # Errors
-    /// [`ChangeError`] if the token does not exist or is already revoked.
+    /// [`ChangeError`] if the token does not exist, is already revoked, or is the last one with the role `admin`.
     pub fn revoke_token(&self, actor: &str, id: &str) -> Result<u64, ChangeError> {
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         if self.tokens().get(id).is_none_or(|kept| kept.revoked_ms.is_some()) {
             return Err(ChangeError::NoToken(id.to_owned()));
         }
+        if self.tokens().is_last_admin(id, self.now_ms()) {
+            return Err(ChangeError::LastAdmin(id.to_owned()));
+        }
         self.record(actor, PolicyRef::None, Event::TokenRevoked(TokenRevoked { id: id.to_owned() }))
     }
 
-    /// Registers a person's key. From now on this person puts rules in force only with it.
+    /// Registers a key of the person with this name and id. Without an id it is derived from the name. From now on this person signs only
+    /// with the key.
     ///
     /// # Errors
-    /// [`ChangeError`] if the key is registered already.
-    pub fn register_person_key(&self, actor: &str, person: &str, key: NoteKey) -> Result<u64, ChangeError> {
+    /// [`ChangeError`] if the key is registered already, or if the person can be mistaken for somebody else.
+    pub fn register_person_key(
+        &self,
+        actor: &str,
+        name: &str,
+        person: Option<&str>,
+        key: impl Into<PersonPublicKey>,
+    ) -> Result<u64, ChangeError> {
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        self.add_key(actor, name, person, key.into())
+    }
+
+    /// Registers the first passkey of a person who is signed in with a token. Whoever has a key registers no other one in this way: a
+    /// stolen token must not be enough to sign.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the person has a key, or the passkey is registered already.
+    pub fn register_own_passkey(&self, owner: &TokenGrant, passkey: Passkey) -> Result<u64, ChangeError> {
+        let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let person = owner.person_id();
+        if self.people().of(&person).next().is_some() {
+            return Err(ChangeError::HasKey(owner.name.clone()));
+        }
+        self.add_key(&owner.name, &owner.name, Some(&person), PersonPublicKey::Passkey(passkey))
+    }
+
+    fn add_key(&self, actor: &str, name: &str, person: Option<&str>, key: PersonPublicKey) -> Result<u64, ChangeError> {
         if !self.people().is_free(&key) {
             return Err(ChangeError::PersonKeyTaken(key.id()));
         }
-        let registered = PersonKey { person: person.to_owned(), key };
+        let (person, person_id) = self.distinct_person(name, person)?;
+        let registered = PersonKey { person, person_id, key, signature: None };
         self.record(actor, PolicyRef::None, Event::PersonKeyRegistered(registered))
+    }
+
+    /// Revokes a key of a person who signs that with a key.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the person has no such key, or the signature is not right.
+    pub fn revoke_own_key(&self, owner: &TokenGrant, id: &str, signature: Signature) -> Result<u64, ChangeError> {
+        let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let (people, owner_id) = (self.people(), owner.person_id());
+        let known = people.of(&owner_id).find(|known| known.key.id() == id);
+        let known = known.ok_or_else(|| ChangeError::NoPersonKey(id.to_owned()))?;
+        let PersonKeyRecord { person, person_id, key, .. } = known.clone();
+        let revoked = PersonKey { person, person_id, key, signature: Some(signature) };
+        people.check_revocation(&revoked)?;
+        self.record(&owner.name, PolicyRef::None, Event::PersonKeyRevoked(revoked))
     }
 
     /// Revokes the key of a person with this id.
@@ -83,24 +129,25 @@ impl Engine {
         let people = self.people();
         let known = people.iter().find(|known| known.key.id() == id && known.revoked_ms.is_none());
         let known = known.ok_or_else(|| ChangeError::NoPersonKey(id.to_owned()))?;
-        let revoked = PersonKey { person: known.person.clone(), key: known.key.clone() };
+        let PersonKeyRecord { person, person_id, key, .. } = known.clone();
+        let revoked = PersonKey { person, person_id, key, signature: None };
         self.record(actor, PolicyRef::None, Event::PersonKeyRevoked(revoked))
     }
 
-    /// Records a refused sign-in.
+    /// Checks that a person with this name and id cannot be mistaken for somebody else.
     ///
     /// # Errors
-    /// [`ChangeError`] if it cannot be stored.
-    pub fn sign_in_failed(&self, address: String, problem: String) -> Result<u64, ChangeError> {
-        self.record(&address.clone(), PolicyRef::None, Event::SignInFailed(SignInFailed { address, problem }))
+    /// [`PersonError`] says for whom, or what else is wrong.
+    pub fn check_person(&self, name: &str, person: &str) -> Result<(), PersonError> {
+        self.distinct_person(name, Some(person)).map(|_| ())
     }
 
-    /// Records that the loss of events was accepted.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if it cannot be stored.
-    pub fn recovered(&self, actor: &str, recovered: Recovered) -> Result<u64, ChangeError> {
-        self.record(actor, PolicyRef::None, Event::Recovered(recovered))
+    /// A name and an id as they are stored. Nobody else may have ones that look alike.
+    fn distinct_person(&self, name: &str, person: Option<&str>) -> Result<(String, Option<String>), PersonError> {
+        let name = person::clean("name", name)?;
+        let person = person.map_or_else(|| Ok(person::person_of(&name)), |person| person::clean("person", person))?;
+        person::check_distinct(&self.tokens(), &self.people(), &person, &name)?;
+        Ok((name, Some(person)))
     }
 
     /// Signs a proposal.
@@ -150,7 +197,7 @@ impl Engine {
     ) -> Result<u64, ChangeError> {
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().may_reject(proposal, &signature)?;
-        self.record(actor, PolicyRef::Id(handle.id), Event::Rejected(Signed { proposal, signature }))
+        self.record_signed(handle, actor, Event::Rejected(Signed { proposal, signature }))
     }
 
     /// Puts the rule of an earlier version in force again, or proposes it if the document requires two signatures.
@@ -189,9 +236,7 @@ impl Engine {
                 Event::RolledBack(RolledBack { to, signature })
             }
         };
-        let _no_new_key = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        handle.live.lock().check_keys(&self.people(), actor, &event)?;
-        self.record(actor, PolicyRef::Id(handle.id), event)
+        self.record_signed(handle, actor, event)
     }
 
     /// Puts the last signed rule in force again, and ends exploration.
@@ -201,7 +246,7 @@ impl Engine {
     pub fn stop_policy(&self, handle: &PolicyHandle, actor: &str, signature: Signature) -> Result<u64, ChangeError> {
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().may_stop(&signature)?;
-        self.record(actor, PolicyRef::Id(handle.id), Event::Stopped(signature))
+        self.record_signed(handle, actor, Event::Stopped(signature))
     }
 
     /// Resumes a stopped policy.
@@ -211,7 +256,14 @@ impl Engine {
     pub fn resume_policy(&self, handle: &PolicyHandle, actor: &str, signature: Signature) -> Result<u64, ChangeError> {
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().may_resume(&signature)?;
-        self.record(actor, PolicyRef::Id(handle.id), Event::Resumed(signature))
+        self.record_signed(handle, actor, Event::Resumed(signature))
+    }
+
+    /// Records what a person signed, after a check of the key. The caller holds the policy's control lock.
+    fn record_signed(&self, handle: &PolicyHandle, actor: &str, event: Event) -> Result<u64, ChangeError> {
+        let _no_new_key = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.live.lock().check_keys(&self.people(), actor, &event)?;
+        self.record(actor, PolicyRef::Id(handle.id), event)
     }
 
     /// Closes an overdue proposal. The caller holds the policy's control lock.

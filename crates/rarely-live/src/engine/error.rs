@@ -6,6 +6,7 @@ use rarely_error::{Action, Explain, Remedy};
 use rarely_store::{SnapshotFault, StoreError};
 
 use crate::objection::Objection;
+use crate::person::PersonError;
 use crate::replay::ReplayError;
 
 /// Why an engine does not start.
@@ -46,12 +47,24 @@ pub enum ChangeError {
     /// The token does not exist or is already revoked.
     #[error("there is no token {0} to revoke")]
     NoToken(String),
+    /// Nobody could create tokens any more.
+    #[error("the token {0} is the last one with the role `admin` on all policies, so it cannot be revoked")]
+    LastAdmin(String),
+    /// The name or the id of a person cannot be used.
+    #[error(transparent)]
+    Person(#[from] PersonError),
     /// A key belongs to one person, once.
     #[error("the key {0} is registered already")]
     PersonKeyTaken(String),
+    /// Whoever has a key registers no second one with a token.
+    #[error("{0} has a key already")]
+    HasKey(String),
     /// The key does not exist or is already revoked.
     #[error("there is no key {0} to revoke")]
     NoPersonKey(String),
+    /// The log is not signed, and this must be.
+    #[error("this must be signed with the key of the log, and there is none")]
+    NoSigningKey,
     /// The evidence cannot be reviewed.
     #[error(transparent)]
     Review(#[from] rarely_review::ReviewError),
@@ -100,7 +113,13 @@ impl Explain for ChangeError {
             Self::Fault(fault) => fault.remedy(),
             Self::Review(error) => error.remedy(),
             Self::Document(error) => error.remedy(),
+            Self::LastAdmin(_) => Some(Remedy::new("create another administrator's token first")),
+            Self::Person(error) => error.remedy(),
             Self::PersonKeyTaken(_) => Some(Remedy::new("create a new key")),
+            Self::NoSigningKey => Some(Remedy::new("name the file of the private key that signs checkpoints")),
+            Self::HasKey(_) => Some(Remedy::new(
+                "revoke it with a signature of its own; if it is lost, ask the administrator of the service to revoke it",
+            )),
             Self::NoToken(_) | Self::NoPersonKey(_) => None,
         }
     }

@@ -20,8 +20,8 @@ pub enum NewOutcome {
         decision: u64,
         /// The outcome.
         outcome: f64,
-        /// `Some` if this corrects an earlier outcome, with the reason if there is one.
-        correction: Option<Option<String>>,
+        /// The reason, if this corrects an earlier outcome.
+        correction: Option<String>,
     },
     /// The outcome of a decision made elsewhere.
     External {
@@ -60,6 +60,9 @@ pub enum OutcomeError {
     /// There is nothing to correct.
     #[error("decision {0} has no outcome to correct")]
     NothingToCorrect(u64),
+    /// The correction has no reason.
+    #[error("the correction of decision {0} has no reason")]
+    NoReason(u64),
     /// The outcome is out of range.
     #[error(transparent)]
     Value(rarely_policy::ValueError),
@@ -99,6 +102,7 @@ impl Explain for OutcomeError {
             Self::Unknown(_) => Some(Remedy::with("send the number that {action} returned", Action::RequestDecision)),
             Self::Differs { .. } => Some(Remedy::with("if that is wrong, {action}", Action::CorrectOutcome)),
             Self::NothingToCorrect(_) => Some(Remedy::with("{action}", Action::ReportOutcome)),
+            Self::NoReason(_) => Some(Remedy::new("say in a few words why the outcome was wrong")),
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new observation")),
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
@@ -194,7 +198,7 @@ impl Engine {
         handle: &PolicyHandle,
         decision: u64,
         outcome: f64,
-        correction: Option<&Option<String>>,
+        correction: Option<&String>,
     ) -> Result<Checked, OutcomeError> {
         handle.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
@@ -210,7 +214,11 @@ impl Engine {
                 return Err(OutcomeError::Differs { decision, found: known, event });
             }
             (Some((previous, (first, from))), Some(reason)) => {
-                Event::Corrected(Corrected { decision, first, previous, from, outcome, reason: reason.clone() })
+                if reason.trim().is_empty() {
+                    return Err(OutcomeError::NoReason(decision));
+                }
+                let reason = Some(reason.clone());
+                Event::Corrected(Corrected { decision, first, previous, from, outcome, reason })
             }
             (None, Some(_)) => return Err(OutcomeError::NothingToCorrect(decision)),
             (None, None) => Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome }),

@@ -282,11 +282,8 @@ fn refusal(input: &ReviewInput, base: &EvidenceBase<'_>, proposal: &ProposedChan
 }
 
 fn automatic_signature() -> Signature {
-    Signature {
-        meaning: "put in force without a signature".to_owned(),
-        reason: "the document's plan says approval = \"automatic\"".to_owned(),
-        by_key: None,
-    }
+    let reason = "the document's plan says approval = \"automatic\"";
+    Signature::by_token("put in force without a signature", reason)
 }
 
 /// The bands in which the proposal changes decisions.

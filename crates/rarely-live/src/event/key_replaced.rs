@@ -3,6 +3,9 @@
 use rarely_store::{NoteKey, NoteSigner};
 use serde::{Deserialize, Serialize};
 
+use super::Signature;
+use crate::person_key::PersonPublicKey;
+
 /// The key that signs checkpoints was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyReplaced {
@@ -68,6 +71,12 @@ impl KeyReplaced {
 pub struct PersonKey {
     /// The person's name, as in signatures.
     pub person: String,
+    /// The person's id; derived from the name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person_id: Option<String>,
     /// The public key.
-    pub key: NoteKey,
+    pub key: PersonPublicKey,
+    /// The signature of a person who revokes a key with the key itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }

@@ -9,7 +9,7 @@ use crate::support::{Bench, signature};
 /// The entries of a policy with decisions, outcomes, reviews and an approval.
 fn entries() -> Vec<LogEntry> {
     let mut bench = Bench::new();
-    let handle = bench.register("approval = \"one\"\nreview_every = 100", "equipoise:0.3");
+    let handle = bench.register("approval = \"one\"\nsignatures = \"token\"\nreview_every = 100", "equipoise:0.3");
     bench.people(&handle, 150);
     bench.cases(&handle, 2000);
     bench.engine.review(&handle, Some(("ann", None))).expect("a review");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use rarely_live::engine::{CheckpointOptions, Durability, EngineOptions, StartError};
+use rarely_live::engine::{CheckpointOptions, Clock, Durability, EngineOptions, StartError};
 use rarely_live::event::KeyReplaced;
 use rarely_live::{Engine, Event, TokenGrant, audit};
 use rarely_store::{
@@ -40,7 +40,7 @@ impl Scene {
         };
         let options = EngineOptions {
             durability: Durability::Relaxed,
-            clock: Arc::new(|| 1_000),
+            clock: Clock::simulated(|| 1_000),
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 1_000_000,
             checkpoints: signs.then_some(checkpoints),

@@ -11,8 +11,12 @@ use crate::support::{Bench, block_on, request, signature};
 #[test]
 fn register_decide_review_sign_roll_back_restart() {
     let mut bench = Bench::new();
-    let handle = bench.register("approval = \"one\"\nreview_every = 100000", "none");
-    assert_eq!(bench.register("approval = \"one\"\nreview_every = 100000", "none").id, handle.id, "the same again");
+    let handle = bench.register("signatures = \"token\"\napproval = \"one\"\nreview_every = 100000", "none");
+    assert_eq!(
+        bench.register("signatures = \"token\"\napproval = \"one\"\nreview_every = 100000", "none").id,
+        handle.id,
+        "the same again"
+    );
     bench.cases(&handle, 3000);
     let outcome = bench.engine.review(&handle, Some(("ann", None))).expect("a review");
     assert_eq!((outcome.verdict, outcome.proposal), (Verdict::Change, Some(1)));
@@ -74,7 +78,7 @@ fn exploring_decisions_are_repeated_by_the_audit() {
 #[test]
 fn a_pilot_counts_decisions_without_outcomes() {
     let mut bench = Bench::new();
-    let handle = bench.register("approval = \"one\"", "pilot:5");
+    let handle = bench.register("signatures = \"token\"\napproval = \"one\"", "pilot:5");
     bench.people_without_outcomes(&handle, 100);
     let counts = handle.live.lock().state().counts.clone();
     assert_eq!(counts.explored, 10, "{counts:?}");
@@ -85,7 +89,7 @@ fn a_pilot_counts_decisions_without_outcomes() {
 #[test]
 fn two_different_people_must_sign() {
     let mut bench = Bench::new();
-    let handle = bench.register("approval = \"two\"\nreview_every = 1000000", "none");
+    let handle = bench.register("signatures = \"token\"\napproval = \"two\"\nreview_every = 1000000", "none");
     bench.cases(&handle, 3000);
     bench.engine.review(&handle, Some(("ann", None))).expect("a review");
     bench.engine.approve(&handle, "ann", 1, signature("yes")).expect("a first signature");
@@ -157,13 +161,15 @@ fn a_repeated_request_gets_the_same_response() {
     let twice = observe(report(0.5, None)).expect("known");
     assert_eq!((twice.event, twice.repeated), (event, true));
     assert!(matches!(observe(report(0.6, None)), Err(OutcomeError::Differs { .. })));
-    observe(report(0.6, Some(Some("a slip".to_owned())))).expect("corrected");
-    observe(report(0.7, Some(None))).expect("corrected again");
+    let because = |reason: &str| Some(reason.to_owned());
+    observe(report(0.6, because("a slip"))).expect("corrected");
+    assert!(matches!(observe(report(0.7, because(" "))), Err(OutcomeError::NoReason(_))));
+    observe(report(0.7, because("another slip"))).expect("corrected again");
     assert!(matches!(observe(report(9.0, None)), Err(OutcomeError::Value(_))));
     let unknown = vec![NewOutcome::OfDecision { decision: 999, outcome: 0.1, correction: None }];
     assert!(matches!(observe(unknown), Err(OutcomeError::Unknown(999))));
     let other = *numbers.last().expect("one");
-    let nothing = vec![NewOutcome::OfDecision { decision: other, outcome: 0.1, correction: Some(None) }];
+    let nothing = vec![NewOutcome::OfDecision { decision: other, outcome: 0.1, correction: Some("late".to_owned()) }];
     assert!(matches!(observe(nothing), Err(OutcomeError::NothingToCorrect(_))));
     assert_eq!(handle.live.lock().state().counts.corrections, 2);
     assert_eq!(handle.live.lock().state().learned.outcomes(), 1);

@@ -18,7 +18,8 @@ fn stored_field_names_do_not_change() {
     let state: serde_json::Value = serde_json::from_slice(&snapshot.body).expect("JSON");
     assert_eq!(keys(&state), ["applied", "format", "policies", "tokens"]);
     let policy = &state["policies"][0];
-    let expected = ["birth", "counts", "last_event", "late", "learned", "proposals", "reviews", "stopped", "versions"];
+    let expected =
+        ["birth", "counts", "last_event", "late", "learned", "proposals", "reviews", "signing", "stopped", "versions"];
     assert_eq!(keys(policy), expected);
     assert_eq!(keys(&policy["late"]), ["learned_before_rule", "queue", "too_late"]);
     assert_eq!(keys(&policy["late"]["queue"]), ["cases", "delay", "reported", "timed_out", "window"]);

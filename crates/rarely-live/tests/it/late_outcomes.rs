@@ -9,7 +9,7 @@ const DAY_MS: u64 = 86_400_000;
 
 impl Bench {
     fn report(&self, handle: &PolicyHandle, decision: u64, outcome: f64, correction: bool) {
-        let correction = correction.then_some(None);
+        let correction = correction.then(|| "typing error".to_owned());
         let report = NewOutcome::OfDecision { decision, outcome, correction };
         block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
     }

@@ -2,10 +2,13 @@
 
 mod audit;
 mod checkpointing;
+mod clock;
 mod embed_engine;
 mod engine;
 mod engine_state;
 mod late_outcomes;
+mod passkey;
+mod person;
 mod plan;
 mod record;
 mod support;

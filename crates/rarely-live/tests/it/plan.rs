@@ -4,8 +4,8 @@ use rarely_core::Digest;
 use rarely_live::event::{
     Event, Expired, Proposed, Recovered, Registered, ReviewPoint, Reviewed, RolledBack, Signature, Signed,
 };
-use rarely_live::{EventHeader, LivePolicy, Objection};
-use rarely_policy::PolicyDocument;
+use rarely_live::{EventHeader, LivePolicy, Objection, SignedAct};
+use rarely_policy::{PolicyDocument, SignedWith};
 
 use crate::support::document;
 
@@ -202,8 +202,8 @@ fn when_an_automatic_review_may_propose() {
 fn registered(plan: &str) -> LivePolicy {
     let text = document(&format!("{plan}\nproposal_expires = \"{EXPIRY} hours\""), "none");
     let header = EventHeader { number: 1, time_ms: 0, actor: "owner", hash: rarely_store::Hash::ZERO };
-    LivePolicy::register(header, &Registered { document: text, seed: 7, decision_order: true })
-        .unwrap_or_else(|error| panic!("{error}"))
+    let registered = Registered { document: text, seed: 7, decision_order: true, signatures: Some(SignedWith::Token) };
+    LivePolicy::register(header, &registered).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Applies the act, and checks that the question asked before it is written gives the same answer.
@@ -264,5 +264,24 @@ fn proposed(proposal: Proposal, time_ms: u64) -> Proposed {
 
 fn signature(words: Words) -> Signature {
     let text = |missing| if missing { String::new() } else { "as agreed".to_owned() };
-    Signature { meaning: text(matches!(words, NoMeaning)), reason: text(matches!(words, NoReason)), by_key: None }
+    Signature::by_token(text(matches!(words, NoMeaning)), text(matches!(words, NoReason)))
+}
+
+/// A log from before policies could say what people sign with: a token is enough, as it was then.
+#[test]
+fn an_old_registration_replays_as_it_was() {
+    let text = serde_json::to_string(&document(ONE, "none")).expect("a text");
+    let body = format!("{{\"document\":{text},\"seed\":7,\"decision_order\":true}}");
+    let registered = match Event::parse("registered", &body).expect("an event") {
+        Event::Registered(registered) => registered,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(Event::Registered(registered.clone()).body(), body, "and it is written as it was");
+    let header = EventHeader { number: 1, time_ms: 0, actor: "owner", hash: rarely_store::Hash::ZERO };
+    let live = LivePolicy::register(header, &registered).expect("a policy");
+    assert_eq!((live.signed_with(), live.last_act()), (SignedWith::Token, rarely_store::Hash::ZERO));
+    let people = rarely_live::PersonKeys::default();
+    for act in [SignedAct::Approve, SignedAct::Reject, SignedAct::RollBack, SignedAct::Stop, SignedAct::Resume] {
+        assert!(!live.requires_key(&people, "ann", act), "{act}");
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rarely_core::Rng;
 use rarely_live::audit::{self, AuditSummary};
-use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::event::Signature;
 use rarely_live::{Engine, RecordField};
 use rarely_store::{SnapshotFile, SqliteLog};
@@ -144,7 +144,7 @@ pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> A
     let now = now.clone();
     let options = EngineOptions {
         durability: Durability::Relaxed,
-        clock: Arc::new(move || now.load(Ordering::SeqCst)),
+        clock: Clock::simulated(move || now.load(Ordering::SeqCst)),
         draw: Arc::new(|_, _| Vec::new()),
         snapshot_every,
         checkpoints: None,
@@ -159,7 +159,7 @@ pub(crate) fn request(handle: &PolicyHandle, age: f64, key: Option<&str>) -> Dec
 }
 
 pub(crate) fn signature(meaning: &str) -> Signature {
-    Signature { meaning: meaning.to_owned(), reason: "the evidence was looked at".to_owned(), by_key: None }
+    Signature::by_token(meaning, "the evidence was looked at")
 }
 
 /// Runs a future to its end on this thread.

@@ -203,6 +203,7 @@ impl PolicyDocument {
         let days = |control: &Control| plainly(control.minimum_days_between_changes);
         let lines = [
             changed("approval", &was.approval, &is.approval),
+            changed("signatures with a", &was.signatures(), &is.signatures()),
             changed("outcomes between reviews", &was.review_every, &is.review_every),
             changed("time between reviews", &time(was.review_after_ms), &time(is.review_after_ms)),
             changed("minimum days between changes", &days(was), &days(is)),

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use rarely_core::Delay;
 use rarely_policy::{
-    Approval, Control, Digits, DocumentError, PolicyDocument, RuleBound, WrittenRule, apply, duration, schema,
+    Approval, Control, Digits, DocumentError, PolicyDocument, RuleBound, SignedWith, WrittenRule, apply, duration,
+    schema,
 };
 
 use crate::support::{EXAMPLE, RULES, SHORTEST, example, explained};
@@ -12,6 +13,7 @@ use crate::support::{EXAMPLE, RULES, SHORTEST, example, explained};
 const PLAN: &str = r#"
 [control]                              # the plan
 approval = "two"
+signatures = "token"
 review_every = 250
 review_after = "7 days"
 minimum_days_between_changes = 30
@@ -44,6 +46,7 @@ fn rule(json: &str) -> WrittenRule {
 fn a_plan_is_read() {
     let expected = Control {
         approval: Approval::Two,
+        signed_with: Some(SignedWith::Token),
         review_every: 250,
         review_after_ms: Some(7 * DAY),
         minimum_days_between_changes: 30.0,
@@ -60,6 +63,7 @@ fn a_plan_is_read() {
 fn what_is_not_planned_has_a_default() {
     let expected = Control {
         approval: Approval::One,
+        signed_with: None,
         review_every: 100,
         review_after_ms: None,
         minimum_days_between_changes: 0.0,
@@ -82,6 +86,22 @@ fn names_of_approvals() {
         assert_eq!((approval.name(), approval.to_string().as_str()), (name, name));
         assert_eq!(serde_json::to_value(approval).unwrap(), name);
         assert_eq!(planned(&format!("[control]\napproval = \"{name}\"")).control().approval, approval);
+    }
+}
+
+/// Where a change needs a signature, a key is needed unless the document says that the token is enough.
+#[test]
+fn what_people_sign_with() {
+    for (plan, expected) in [
+        ("", SignedWith::Key),
+        ("approval = \"two\"", SignedWith::Key),
+        ("approval = \"automatic\"", SignedWith::Token),
+        ("approval = \"automatic\"\nsignatures = \"key\"", SignedWith::Key),
+        ("approval = \"two\"\nsignatures = \"token\"", SignedWith::Token),
+    ] {
+        let found = planned(&format!("[control]\n{plan}")).control().signatures();
+        assert_eq!(found, expected, "{plan}");
+        assert_eq!(serde_json::to_value(found).unwrap(), found.name());
     }
 }
 
@@ -201,6 +221,8 @@ fn plans_that_are_wrong() {
     for line in [
         "approval = \"three\"",
         "approval = 2",
+        "signatures = \"paper\"",
+        "signatures = true",
         "review_every = 0",
         "review_every = -1",
         "review_every = 1.5",
@@ -243,6 +265,7 @@ fn the_schema_knows_it() {
     assert!(valid(PLAN) && valid("[control]") && valid("[control]\nreview_after = \"1.5 hours\""));
     for line in [
         "approval = \"three\"",
+        "signatures = \"paper\"",
         "review_every = 0",
         "review_after = \"soon\"",
         "proposal_expires = 30",

@@ -100,6 +100,9 @@ class Client:
     ``timeout`` is in seconds, for connecting and for each wait for the service; ``retries`` is how often a request is sent
     again. ``context`` says which certificates are trusted. Plain ``http`` is allowed for this machine only, because it would
     expose the token; ``insecure`` allows it where something else protects the connection.
+
+    Signatures are made with the token. Policies that require keys (``signatures = "key"``) accept only :meth:`stop` from it; sign
+    there in the dashboard, or with ``rarely sign``.
     """
 
     def __init__(
@@ -165,7 +168,7 @@ class Client:
         correction: bool = False,
         reason: str | None = None,
     ) -> Reported:
-        """Reports the outcome of a decision. An outcome that differs from the one before is refused (409), unless it is a correction."""
+        """Reports the outcome of a decision. Another one than before is refused (409), unless it is a correction, with a reason."""
         report: Json = {"decision": _number(decision), "outcome": outcome}
         report.update({"correction": correction, "reason": reason} if correction or reason else {})
         return _typed(Reported, self._post(_of(policy, "outcomes"), report))

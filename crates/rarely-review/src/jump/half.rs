@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BINS;
-use crate::fixed_point::{ONE, RewardGrid, add_all, have_room, rounded_shift, shift_all, times, whole};
+use crate::fixed_point::{ONE, RewardGrid, add_all, floor, have_room, rounded_shift, shift_all, times, whole};
 
 /// Powers of w that are summed alone, from the first on: the power 0 is the number of rows.
 const ALONE: usize = 6;
@@ -165,10 +165,10 @@ impl Half {
     ///
     /// Values that people write down often lie on the edge of a bin, where rounding must not choose a side.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
     fn bin_and_rest(&self, v: f64) -> (usize, f64) {
-        let bin = ((v * BINS + EDGE) as usize).min(self.sums.len() - 1);
-        (bin, (v * BINS - bin as f64).clamp(0.0, 1.0))
+        let bin = floor(v * BINS + EDGE).min(self.sums.len() as i64 - 1);
+        (bin as usize, (v * BINS - bin as f64).clamp(0.0, 1.0))
     }
 
     /// Rows of an option in a bin.

@@ -103,10 +103,11 @@ impl CutRows {
     }
 
     fn insert(&mut self, priority: u64, row: Row) {
-        match self.kept.place(priority) {
-            Some(slot) if slot < self.rows.len() => self.rows[slot] = row,
-            Some(_) => self.rows.push(row),
-            None => {}
+        let Self { kept, rows } = self;
+        if let Some(slot) = kept.place(priority, |from, to| rows[to] = rows[from]) {
+            // What is behind the slot was dropped.
+            rows.truncate(slot);
+            rows.push(row);
         }
     }
 }

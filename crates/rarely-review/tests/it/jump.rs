@@ -175,8 +175,9 @@ proptest! {
             match (jump(&open), jump(&whole)) {
                 (Ok(found), Ok(expected)) => {
                     prop_assert_eq!((found.rows, found.bandwidth), (expected.rows, expected.bandwidth));
-                    close(found.estimate, expected.estimate, 1e-7);
-                    close(found.standard_error, expected.standard_error, 1e-7);
+                    // Outcomes are rounded to 4e-8 of another step, and next to a cut a few of them may weigh much.
+                    close(found.estimate, expected.estimate, 1e-6);
+                    close(found.standard_error, expected.standard_error, 1e-6);
                 }
                 (found, expected) => prop_assert_eq!(found, expected),
             }

@@ -1,4 +1,4 @@
-//! The style sheet and the script, compiled into the program.
+//! The style sheet and the scripts, compiled into the program.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,16 @@ pub(super) const STYLE: &str = include_str!("assets/style.css");
 /// The script that updates a page. Every page works without it.
 pub(super) const SCRIPT: &str = include_str!("assets/live.js");
 
+/// The script that signs with passkeys.
+const PASSKEY_SCRIPT: &str = include_str!("assets/passkey.js");
+
 /// The URL changes with the content, so that browsers can cache it forever.
 pub(super) static STYLE_ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
 /// As [`STYLE_ADDRESS`], for the script.
 pub(super) static SCRIPT_ADDRESS: LazyLock<String> = LazyLock::new(|| address("live.js", SCRIPT));
+
+/// As [`STYLE_ADDRESS`], for the script of passkeys.
+pub(super) static PASSKEY_SCRIPT_ADDRESS: LazyLock<String> = LazyLock::new(|| address("passkey.js", PASSKEY_SCRIPT));
 
 /// `GET /assets/style.css`.
 pub(super) async fn style() -> impl IntoResponse {
@@ -24,6 +30,11 @@ pub(super) async fn style() -> impl IntoResponse {
 /// `GET /assets/live.js`.
 pub(super) async fn script() -> impl IntoResponse {
     served("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// `GET /assets/passkey.js`.
+pub(super) async fn passkey_script() -> impl IntoResponse {
+    served("text/javascript; charset=utf-8", PASSKEY_SCRIPT)
 }
 
 fn served(kind: &'static str, content: &'static str) -> impl IntoResponse {

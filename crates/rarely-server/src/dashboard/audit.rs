@@ -1,11 +1,11 @@
-//! The events of a policy, newest first.
+//! The events of a policy, or of the service and its people, newest first.
 
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use maud::{Markup, html};
-use rarely_live::Event;
+use rarely_live::{Event, Role};
 use rarely_store::{EventLog, LogEntry};
 use serde::Deserialize;
 
@@ -24,14 +24,21 @@ const SEARCHED: u64 = 20_000;
 /// A name with at most this many characters stays on one line.
 const SHORT_NAME: usize = 20;
 /// Kinds of events that belong to no policy.
-const SERVICE_KINDS: [&str; 7] = [
+const SERVICE_KINDS: [&str; 14] = [
     "token created",
     "token revoked",
     "sign-in failed",
+    "sign-ins failed",
+    "clock jumped",
+    "clock corrected",
     "recovered",
     "signing key replaced",
     "person key registered",
     "person key revoked",
+    "service started",
+    "service stopped",
+    "signed in",
+    "backup restored",
 ];
 
 /// The query parameters.
@@ -49,6 +56,53 @@ struct EventPage {
     older: Option<u64>,
 }
 
+/// What the events are about.
+enum Subject<'a> {
+    Policy {
+        name: &'a str,
+        id: u64,
+    },
+    /// The service and its people.
+    Service,
+}
+
+impl Subject<'_> {
+    /// The policy's id in the log; 0 for events of no policy.
+    fn id(&self) -> u64 {
+        match self {
+            Self::Policy { id, .. } => *id,
+            Self::Service => 0,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Policy { name, .. } => name,
+            Self::Service => "",
+        }
+    }
+
+    fn address(&self) -> String {
+        match self {
+            Self::Policy { name, .. } => address(name, "/audit"),
+            Self::Service => "/audit".to_owned(),
+        }
+    }
+
+    fn title(&self) -> String {
+        match self {
+            Self::Policy { name, .. } => format!("Events of {name}"),
+            Self::Service => "Events of the service".to_owned(),
+        }
+    }
+
+    /// The kinds of its events.
+    fn kinds(&self) -> impl Iterator<Item = &'static &'static str> {
+        let service = matches!(self, Self::Service);
+        Event::KINDS.iter().filter(move |kind| SERVICE_KINDS.contains(kind) == service)
+    }
+}
+
 /// `GET /policies/{name}/audit`.
 pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
@@ -56,39 +110,54 @@ pub(super) async fn show(
     Path(name): Path<String>,
     Query(filter): Query<AuditQuery>,
 ) -> Result<Html<String>, PageError> {
-    let handle = dashboard.policy(&visitor, &name)?;
-    let (engine, wanted) = (dashboard.app.engine.clone(), filter.clone());
-    let found = blocking(move || find(engine.log().as_ref(), handle.id, &wanted)).await?;
-    let link = |rest: &str| address(&name, rest);
+    let subject = Subject::Policy { name: &name, id: dashboard.policy(&visitor, &name)?.id };
+    let content = events(&dashboard, &subject, &filter).await?;
+    let frame = PageLayout::of(&dashboard, &visitor, "Events").under("/", "Policies").under(address(&name, ""), &name);
+    Ok(frame.html(&content))
+}
+
+/// `GET /audit`: what happened to the service and its people.
+pub(super) async fn show_service(
+    State(dashboard): State<Arc<Dashboard>>,
+    visitor: Visitor,
+    Query(filter): Query<AuditQuery>,
+) -> Result<Html<String>, PageError> {
+    dashboard.app.authorize(&visitor.grant, Role::Auditor, None)?;
+    let content = events(&dashboard, &Subject::Service, &filter).await?;
+    Ok(PageLayout::of(&dashboard, &visitor, "Service").under("/", "Policies").html(&content))
+}
+
+async fn events(dashboard: &Dashboard, subject: &Subject<'_>, filter: &AuditQuery) -> Result<Markup, PageError> {
+    let (engine, wanted, id) = (dashboard.app.engine.clone(), filter.clone(), subject.id());
+    let found = blocking(move || find(engine.log().as_ref(), id, &wanted)).await?;
+    let name = subject.name();
     let rows = found.entries.iter().map(|(entry, event)| {
         let number = html! {
-            @if entry.kind == "decided" { a href=(link(&format!("/decisions/{}", entry.number))) { (entry.number) } }
+            @if entry.kind == "decided" { a href=(address(name, &format!("/decisions/{}", entry.number))) { (entry.number) } }
             @else { (entry.number) }
         };
         let hash = entry.hash.to_string();
         vec![
             TableCell::Name(number),
-            TableCell::Words(event_text(&name, event)),
+            TableCell::Words(event_text(name, &entry.actor, event)),
             TableCell::OneLine(time(entry.time_ms)),
             actor_cell(&entry.actor),
             TableCell::OneLine(html! { (entry.kind) }),
             TableCell::OneLine(html! { code title=(hash) { (hash[..12]) "…" } }),
         ]
     });
-    let content = html! {
-        h1 { "Events of " (name) }
+    Ok(html! {
+        h1 { (subject.title()) }
         p {
             "Newest first. Each event has a hash (SHA-256) that includes the hash of the event before it. " code { "rarely audit verify" }
             " checks the whole chain and recomputes every decision."
         }
-        (form(&name, &filter))
+        (form(subject, filter))
         @if found.entries.is_empty() { p { "No matching event" @if found.older.is_some() { " among those searched so far" } "." } } @else {
             (table("Events", &["event", "description", "time", "by", "kind", "hash"], rows))
         }
-        (paging(&name, &filter, found.older))
-    };
-    let frame = PageLayout::of(&dashboard, &visitor, "Events").under("/", "Policies").under(link(""), &name);
-    Ok(frame.html(&content))
+        (paging(subject, filter, found.older))
+    })
 }
 
 /// The actor, on one line if the name is short.
@@ -120,15 +189,14 @@ fn find(log: &dyn EventLog, policy: u64, filter: &AuditQuery) -> Result<EventPag
     Ok(EventPage { entries, older })
 }
 
-fn form(name: &str, filter: &AuditQuery) -> Markup {
-    let kinds = Event::KINDS.iter().filter(|kind| !SERVICE_KINDS.contains(kind));
+fn form(subject: &Subject<'_>, filter: &AuditQuery) -> Markup {
     html! {
-        form.filter method="get" action=(address(name, "/audit")) {
+        form.filter method="get" action=(subject.address()) {
             div {
                 label for="kind" { "Kind of event" }
                 select #kind name="kind" {
                     option value="" { "all kinds" }
-                    @for kind in kinds { option value=(kind) selected[filter.kind.as_deref() == Some(kind)] { (kind) } }
+                    @for kind in subject.kinds() { option value=(kind) selected[filter.kind.as_deref() == Some(kind)] { (kind) } }
                 }
             }
             div {
@@ -140,11 +208,11 @@ fn form(name: &str, filter: &AuditQuery) -> Markup {
     }
 }
 
-fn paging(name: &str, filter: &AuditQuery, older: Option<u64>) -> Markup {
+fn paging(subject: &Subject<'_>, filter: &AuditQuery, older: Option<u64>) -> Markup {
     let link = |before: Option<u64>| {
         let text = |text: &Option<String>| percent_encoded(text.as_deref().unwrap_or_default());
         let before = before.map_or_else(String::new, |before| format!("&before={before}"));
-        address(name, &format!("/audit?kind={}&actor={}{before}", text(&filter.kind), text(&filter.actor)))
+        format!("{}?kind={}&actor={}{before}", subject.address(), text(&filter.kind), text(&filter.actor))
     };
     html! {
         nav.pages aria-label="Pages" {

@@ -53,7 +53,8 @@ mod tests {
             let own = number == 3 || (100..900).contains(&number) || number == 2500 || number > 4990;
             let policy = if own { 3 } else { 1 };
             let (actor, kind, body) = ("ann".to_owned(), "decided".to_owned(), "{}".to_owned());
-            let mut entry = LogEntry { number, time_ms: 0, actor, policy, kind, body, hash: Hash::ZERO };
+            let mut entry =
+                LogEntry { number, time_ms: 0, elapsed_ms: None, actor, policy, kind, body, hash: Hash::ZERO };
             entry.hash = entry.expected_hash(&entries.last().map_or(Hash::ZERO, |last| last.entry.hash));
             entries.push(KeyedEntry { entry, key: None });
         }

@@ -92,13 +92,16 @@ pub(super) async fn show(
     Path((name, number)): Path<(String, u64)>,
 ) -> Result<Html<String>, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
-    let (engine, policy) = (dashboard.app.engine.clone(), handle.id);
+    let (engine, read, who) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.clone());
     let (entry, decided, reports) = blocking(move || {
         let log = engine.log().as_ref();
-        let entry = log.entry(number)?.filter(|entry| entry.policy == policy);
+        let entry = log.entry(number)?.filter(|entry| entry.policy == read.id);
         let event = entry.as_ref().map(event_of).transpose()?;
         match (entry, event) {
-            (Some(entry), Some(Event::Decided(decided))) => Ok((entry, decided, reports(&engine, number)?)),
+            (Some(entry), Some(Event::Decided(decided))) => {
+                engine.decision_read(&read, &who, number)?;
+                Ok((entry, decided, reports(&engine, number)?))
+            }
             _ => Err(OutcomeError::Unknown(number).into()),
         }
     })

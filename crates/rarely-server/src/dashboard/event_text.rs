@@ -2,18 +2,24 @@
 
 use maud::{Markup, html};
 use rarely_core::Reason;
-use rarely_live::Event;
-use rarely_live::event::{Observed, Signature};
+use rarely_live::event::{Observed, RecordsRead, Signature};
+use rarely_live::{ENGINE_ACTOR, Event};
 
 use super::format::{measured, percent, plural};
 use super::{address, page_error};
 
 /// An event of a policy as a sentence.
-pub(super) fn event_text(policy: &str, event: &Event) -> Markup {
+pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
     let decision =
         |number: u64| html! { a href=(address(policy, &format!("/decisions/{number}"))) { "decision " (number) } };
     let proposal =
         |number: u64| html! { a href=(address(policy, &format!("/proposals/{number}"))) { "proposal " (number) } };
+    let signature_text = |signature: &Signature| {
+        html! {
+            @if actor != ENGINE_ACTOR { " Signed " (signature.means()) ":" }
+            " “" (signature.meaning) "”. Reason: " (signature.reason)
+        }
+    };
     html! {
         @match event {
             Event::Registered(_) => "The policy was registered. Its document is version 1.",
@@ -52,7 +58,10 @@ pub(super) fn event_text(policy: &str, event: &Event) -> Markup {
             Event::RolledBack(rolled) => { "The rule of version " (rolled.to) " came into force again." (signature_text(&rolled.signature)) },
             Event::Stopped(signature) => { "The policy was stopped." (signature_text(signature)) },
             Event::Resumed(signature) => { "The policy was resumed." (signature_text(signature)) },
-            other => { (page_error::sentence(other.kind())) },
+            Event::DecisionRead(RecordsRead { person, decision: Some(number) }) => {
+                "The person " (person) " read the record of " (decision(*number)) "."
+            },
+            other => { (other.service_sentence().unwrap_or_else(|| page_error::sentence(other.kind()))) },
         }
     }
 }
@@ -69,8 +78,4 @@ pub(super) fn reason_text(reason: Reason) -> &'static str {
         Reason::Recorded => "decided elsewhere",
         _ => "in another way",
     }
-}
-
-fn signature_text(signature: &Signature) -> Markup {
-    html! { " “" (signature.meaning) "”. Reason: " (signature.reason) }
 }

@@ -2,9 +2,10 @@
 
 use axum::response::Html;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use rarely_live::Role;
 
 use super::Dashboard;
-use super::assets::{SCRIPT_ADDRESS, STYLE_ADDRESS};
+use super::assets::{PASSKEY_SCRIPT_ADDRESS, SCRIPT_ADDRESS, STYLE_ADDRESS};
 use super::visitor::Visitor;
 
 /// Everything of a page except its content.
@@ -16,12 +17,14 @@ pub(super) struct PageLayout<'a> {
     relaxed: bool,
     /// The URL of the notifications, and the last event that the page shows.
     live: Option<(String, u64)>,
+    /// Whether passkeys can sign on the page.
+    signing: bool,
 }
 
 impl<'a> PageLayout<'a> {
     /// A page without a visitor.
     pub(super) fn bare(title: &'a str) -> Self {
-        Self { title, breadcrumbs: Vec::new(), visitor: None, relaxed: false, live: None }
+        Self { title, breadcrumbs: Vec::new(), visitor: None, relaxed: false, live: None, signing: false }
     }
 
     /// A page for a visitor.
@@ -41,6 +44,12 @@ impl<'a> PageLayout<'a> {
         self
     }
 
+    /// Lets passkeys sign on the page.
+    pub(super) fn signing(mut self) -> Self {
+        self.signing = true;
+        self
+    }
+
     /// The page with its content.
     pub(super) fn html(&self, content: &Markup) -> Html<String> {
         let (address, event) = match &self.live {
@@ -57,6 +66,7 @@ impl<'a> PageLayout<'a> {
                     link rel="icon" href="data:,";
                     link rel="stylesheet" href=(*STYLE_ADDRESS);
                     @if self.live.is_some() { script src=(*SCRIPT_ADDRESS) defer {} }
+                    @if self.signing { script src=(*PASSKEY_SCRIPT_ADDRESS) defer {} }
                 }
                 body data-live=[address] {
                     a.skip href="#main" { "Skip to the content" }
@@ -86,7 +96,11 @@ impl<'a> PageLayout<'a> {
             header.top { div.page {
                 a.brand href="/" { "rarely" }
                 @if let Some(visitor) = self.visitor {
-                    nav aria-label="Main" { a href="/" aria-current=[self.breadcrumbs.is_empty().then_some("page")] { "Policies" } }
+                    nav aria-label="Main" {
+                        a href="/" aria-current=[self.breadcrumbs.is_empty().then_some("page")] { "Policies" }
+                        a href="/keys" { "Your keys" }
+                        @if visitor.grant.allows(Role::Auditor, None) { a href="/audit" { "Service" } }
+                    }
                     form method="post" action="/sign-out" {
                         span.small { "Signed in as " strong { (visitor.grant.name) } }
                         (csrf(visitor))

@@ -21,6 +21,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How often the session is checked.
 const CHECK: Duration = Duration::from_secs(15);
 
+/// How long a visitor may stay without being looked at again; `None` if not at all. A revoked token wakes the stream.
+fn until(visitor: &Visitor, now_ms: u64) -> Option<Duration> {
+    let Some(expires_ms) = visitor.grant.expires_ms else { return Some(CHECK) };
+    expires_ms.checked_sub(now_ms).map(|left_ms| CHECK.min(Duration::from_millis(left_ms)))
+}
+
 /// `GET /policies/{name}/live`: the number of the last event, now and after each new event. Ends with the session.
 pub(super) async fn follow(
     State(dashboard): State<Arc<Dashboard>>,
@@ -45,8 +51,9 @@ pub(super) async fn follow(
                 }
             }
             loop {
-                dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &handle.name))?;
                 applied.borrow_and_update();
+                let visitor = dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &handle.name))?;
+                let pause = until(&visitor, dashboard.now_ms())?;
                 let last = handle.live.lock().state().last_event;
                 if sent != Some(last) {
                     return Some((
@@ -57,7 +64,7 @@ pub(super) async fn follow(
                 tokio::select! {
                     changed = applied.changed() => changed.ok()?,
                     _ = closing.wait_for(|closing| *closing) => return None,
-                    () = tokio::time::sleep(CHECK) => {}
+                    () = tokio::time::sleep(pause) => {}
                 }
             }
         }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, PolicyState as Standing, Role};
-use rarely_policy::{Approval, duration};
+use rarely_policy::{Approval, SignedWith, duration};
 use rarely_review::findings::thin_title;
 use rarely_review::{Findings, ThinSupport, Verdict};
 use serde::Deserialize;
@@ -22,7 +22,7 @@ use super::decision::{RecentDecision, recent};
 use super::format::{age, count, percent, plural, share, time};
 use super::layout::{PageLayout, TableCell, fact, list, picture, rule, table};
 use super::page_error::PageError;
-use super::signing::RejectedForm;
+use super::signature_form::{RejectedForm, SigningMeans};
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking};
 use evidence::Shown;
@@ -68,7 +68,14 @@ pub(super) async fn page(
     // A copy, so that the lock is not held while the page is rendered.
     let live = handle.live.lock().clone();
     let now_ms = dashboard.now_ms();
-    let view = PolicyPage { handle, live: &live, state: live.state(), visitor, now_ms };
+    let view = PolicyPage {
+        handle,
+        live: &live,
+        state: live.state(),
+        visitor,
+        means: SigningMeans::of(dashboard, visitor),
+        now_ms,
+    };
     let content = html! {
         h1 { (handle.name) }
         (view.badges())
@@ -86,7 +93,7 @@ pub(super) async fn page(
         (view.forms(rejected))
         (view.document())
     };
-    let mut frame = PageLayout::of(dashboard, visitor, &handle.name).under("/", "Policies");
+    let mut frame = PageLayout::of(dashboard, visitor, &handle.name).under("/", "Policies").signing();
     if rejected.is_none() {
         // A page with a half-filled form is not updated.
         frame = frame.live(address(&handle.name, "/live"), view.state.last_event);
@@ -101,6 +108,7 @@ struct PolicyPage<'a> {
     live: &'a LivePolicy,
     state: &'a Standing,
     visitor: &'a Visitor,
+    means: SigningMeans<'a>,
     now_ms: u64,
 }
 
@@ -274,7 +282,11 @@ impl PolicyPage<'_> {
             Approval::One => "A change requires the signature of one person.",
             Approval::Two => "A change requires the signatures of two different people.",
         };
-        let mut lines = vec![approval.to_owned()];
+        let signatures = match self.live.signed_with() {
+            SignedWith::Key => "People sign with keys of their own: passkeys or key files. Only a stop needs no key.",
+            SignedWith::Token => "People sign with their tokens; whoever has a key signs with it.",
+        };
+        let mut lines = vec![approval.to_owned(), signatures.to_owned()];
         let after = control
             .review_after_ms
             .map(|after| format!(", or {} after the last review if there is a new outcome", duration::words(after)));

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use rarely_core::Interval;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
-use rarely_live::{LivePolicy, Objection, ProposalRecord, Role};
-use rarely_policy::{PolicyDocument, difference};
+use rarely_live::{LivePolicy, Objection, ProposalRecord, Role, SignedAct};
+use rarely_policy::{PolicyDocument, SignedWith, difference};
 use rarely_review::findings::{
     ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, gain_meaning, numbers,
     recent_people,
@@ -20,7 +20,7 @@ use super::format::{age, count, plural, time};
 use super::layout::{PageLayout, TableCell, list, picture, rule, table};
 use super::page_error::{PageError, sentence};
 use super::policy::{signed, status};
-use super::signing::{RejectedForm, SignatureForm, signature_form};
+use super::signature_form::{RejectedForm, SignatureForm, SigningMeans};
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
 use crate::problem::ProblemDetails;
@@ -59,7 +59,8 @@ pub(super) async fn page(
         }
     })
     .await?;
-    let view = ProposalPage { handle, live: &live, proposal, proposed: &proposed, visitor, now_ms: dashboard.now_ms() };
+    let (means, now_ms) = (SigningMeans::of(dashboard, visitor), dashboard.now_ms());
+    let view = ProposalPage { handle, live: &live, proposal, proposed: &proposed, visitor, means, now_ms };
     let content = html! {
         h1 { "Proposal " (number) " for " (handle.name) }
         (view.stand())
@@ -82,7 +83,8 @@ pub(super) async fn page(
     let title = format!("Proposal {number}");
     let frame = PageLayout::of(dashboard, visitor, &title)
         .under("/", "Policies")
-        .under(address(&handle.name, ""), &handle.name);
+        .under(address(&handle.name, ""), &handle.name)
+        .signing();
     let status = rejected.map_or(StatusCode::OK, |rejected| rejected.error.status());
     Ok((status, frame.html(&content)).into_response())
 }
@@ -93,6 +95,7 @@ struct ProposalPage<'a> {
     proposal: &'a ProposalRecord,
     proposed: &'a Proposed,
     visitor: &'a Visitor,
+    means: SigningMeans<'a>,
     now_ms: u64,
 }
 
@@ -211,6 +214,12 @@ impl ProposalPage<'_> {
                     1 => "One signature is required.",
                     _ => "Signatures of two different people are required.",
                 }
+                @if needed > 0 {
+                    @match self.live.signed_with() {
+                        SignedWith::Key => " Everyone signs with a key: a passkey or a key file.",
+                        SignedWith::Token => " A token is enough to sign; whoever has a key signs with it.",
+                    }
+                }
                 @if signers.is_empty() { " Nobody has signed yet." } @else { " " (plural(signers.len() as u64, "signature")) " so far:" }
             }
             @for signer in signers { (signed(signer)) }
@@ -225,6 +234,7 @@ impl ProposalPage<'_> {
             title: "Approve the change",
             about: "With the last required signature, the proposed rule comes into force at once, as a new version.",
             action: link("approve"),
+            act: Some((SignedAct::Approve, self.proposal.number)),
             meaning: "I have looked at the evidence, and I approve this change",
             button: "Sign and approve",
         };
@@ -234,6 +244,7 @@ impl ProposalPage<'_> {
             about: "One rejection is enough: the rule in force is kept, and a change is proposed again only when there is clearly more evidence, or after a \
                     review on request.",
             action: link("reject"),
+            act: Some((SignedAct::Reject, self.proposal.number)),
             meaning: "I have looked at the evidence, and I reject this change",
             button: "Sign and reject",
         };
@@ -241,8 +252,8 @@ impl ProposalPage<'_> {
             @if self.proposal.is_open() {
                 h2 #sign { "Approve or reject" }
                 @if self.visitor.may(Role::Review, &self.handle.name) {
-                    (signature_form(self.visitor, &approve, &html! {}, rejected))
-                    (signature_form(self.visitor, &reject, &html! {}, rejected))
+                    (self.means.form(self.live, &approve, &html! {}, rejected))
+                    (self.means.form(self.live, &reject, &html! {}, rejected))
                 } @else {
                     p { "A signature requires the role " code { "review" } " on this policy." }
                 }

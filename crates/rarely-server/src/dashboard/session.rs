@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rarely_live::TokenGrant;
 use rarely_store::Hash;
 use subtle::ConstantTimeEq as _;
 
@@ -20,11 +21,19 @@ pub(super) struct Sessions {
     open: Mutex<HashMap<[u8; 32], UserSession>>,
 }
 
+/// How the person of a session signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SessionOwner {
+    /// With the token that has this public part.
+    Token(String),
+    /// With an identity provider, which grants this until the session ends.
+    Provided(Box<TokenGrant>),
+}
+
 /// The session of a person who signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UserSession {
-    /// The public part of the token that the person signed in with.
-    pub(super) token: String,
+    pub(super) owner: SessionOwner,
     /// A secret in every form of the session, so that other sites cannot submit one.
     pub(super) csrf: String,
     expires_ms: u64,
@@ -35,9 +44,9 @@ impl Sessions {
     ///
     /// # Errors
     /// 503 if the operating system has no random bytes.
-    pub(super) fn open(&self, token: &str, now_ms: u64) -> Result<String, ProblemDetails> {
+    pub(super) fn open(&self, owner: SessionOwner, now_ms: u64) -> Result<String, ProblemDetails> {
         let (secret, csrf) = (random()?, random()?);
-        let session = UserSession { token: token.to_owned(), csrf, expires_ms: now_ms.saturating_add(LENGTH_MS) };
+        let session = UserSession { owner, csrf, expires_ms: now_ms.saturating_add(LENGTH_MS) };
         let mut open = self.lock();
         if open.len() >= MOST {
             open.retain(|_, session| session.expires_ms > now_ms);
@@ -67,6 +76,11 @@ impl Sessions {
 }
 
 impl UserSession {
+    /// How long ago the person signed in.
+    pub(super) fn age_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.expires_ms.saturating_sub(LENGTH_MS))
+    }
+
     /// Whether a form belongs to this session.
     pub(super) fn owns_form(&self, csrf: &str) -> bool {
         self.csrf.as_bytes().ct_eq(csrf.as_bytes()).into()
@@ -87,12 +101,16 @@ fn key(secret: &str) -> [u8; 32] {
 mod tests {
     use super::*;
 
+    fn token(id: &str) -> SessionOwner {
+        SessionOwner::Token(id.to_owned())
+    }
+
     #[test]
     fn a_session_is_found_by_its_secret_until_it_ends() {
         let sessions = Sessions::default();
-        let secret = sessions.open("abc", 1000).expect("random bytes");
+        let secret = sessions.open(token("abc"), 1000).expect("random bytes");
         assert_eq!(secret.len(), 64);
-        assert_eq!(sessions.find(&secret, 1000).expect("open").token, "abc");
+        assert_eq!(sessions.find(&secret, 1000).expect("open").owner, token("abc"));
         assert!(sessions.find(&secret, 1000 + LENGTH_MS - 1).is_some());
         assert_eq!(sessions.find(&secret, 1000 + LENGTH_MS), None, "eight hours later");
         assert_eq!(sessions.find(&secret[1..], 1000), None);
@@ -103,8 +121,8 @@ mod tests {
     #[test]
     fn only_its_own_forms_are_accepted() {
         let sessions = Sessions::default();
-        let [one, other] =
-            [1, 2].map(|now| sessions.find(&sessions.open("abc", now).expect("random bytes"), now).expect("open"));
+        let [one, other] = [1, 2]
+            .map(|now| sessions.find(&sessions.open(token("abc"), now).expect("random bytes"), now).expect("open"));
         assert!(one.owns_form(&one.csrf));
         for wrong in ["", &other.csrf, &one.csrf[1..], &format!("{}0", one.csrf)] {
             assert!(!one.owns_form(wrong), "{wrong:?}");
@@ -114,10 +132,10 @@ mod tests {
     #[test]
     fn the_oldest_session_ends_when_there_are_too_many() {
         let sessions = Sessions::default();
-        let first = sessions.open("first", 0).expect("random bytes");
-        let second = sessions.open("second", 1).expect("random bytes");
+        let first = sessions.open(token("first"), 0).expect("random bytes");
+        let second = sessions.open(token("second"), 1).expect("random bytes");
         for now in 2..=MOST as u64 {
-            sessions.open("other", now).expect("random bytes");
+            sessions.open(token("other"), now).expect("random bytes");
         }
         assert_eq!(sessions.lock().len(), MOST);
         assert_eq!(sessions.find(&first, 2), None, "the oldest ended");

@@ -10,16 +10,16 @@ use maud::html;
 use rarely_live::Role;
 use serde::Deserialize;
 
-use super::Dashboard;
 use super::layout::PageLayout;
 use super::page_error::PageError;
-use super::session::LENGTH_MS;
+use super::session::{LENGTH_MS, SessionOwner};
 use super::visitor::{Address, COOKIE, Visitor};
+use super::{Dashboard, blocking, percent_encoded};
 
 /// The page to show after signing in.
 #[derive(Debug, Deserialize)]
 pub(super) struct NextPage {
-    next: Option<String>,
+    pub(super) next: Option<String>,
 }
 
 /// The sign-in form.
@@ -36,8 +36,11 @@ pub(super) struct SignOutForm {
 }
 
 /// `GET /sign-in`.
-pub(super) async fn show(Query(NextPage { next }): Query<NextPage>) -> Response {
-    page(StatusCode::OK, next.as_deref(), None)
+pub(super) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Query(NextPage { next }): Query<NextPage>,
+) -> Response {
+    page(&dashboard, StatusCode::OK, next.as_deref(), None)
 }
 
 /// `POST /sign-in`.
@@ -56,14 +59,17 @@ pub(super) async fn sign_in(
         Ok(grant) => grant,
         Err(problem) => {
             let error = PageError::from(problem);
-            return Ok(page(error.status(), next, Some(&error.sentences())));
+            return Ok(page(&dashboard, error.status(), next, Some(&error.sentences())));
         }
     };
     if !grant.roles.iter().any(|role| role.includes(Role::Read)) {
         let words = "The dashboard requires a token with the role `read`. Use another token.";
-        return Ok(page(StatusCode::FORBIDDEN, next, Some(words)));
+        return Ok(page(&dashboard, StatusCode::FORBIDDEN, next, Some(words)));
     }
-    let secret = dashboard.sessions.open(&grant.id, dashboard.now_ms())?;
+    let (engine, who) = (dashboard.app.engine.clone(), grant.clone());
+    let with = format!("the token {}", grant.id);
+    blocking(move || Ok(engine.signed_in(&who, with, address.to_string())?)).await?;
+    let secret = dashboard.sessions.open(SessionOwner::Token(grant.id), dashboard.now_ms())?;
     let cookie = set_cookie(&dashboard, &secret, LENGTH_MS / 1000);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(inside(next))).into_response())
 }
@@ -79,13 +85,13 @@ pub(super) async fn sign_out(
     Ok(([(header::SET_COOKIE, set_cookie(&dashboard, "", 0))], Redirect::to("/sign-in")).into_response())
 }
 
-fn set_cookie(dashboard: &Dashboard, secret: &str, seconds: u64) -> String {
+pub(super) fn set_cookie(dashboard: &Dashboard, secret: &str, seconds: u64) -> String {
     let secure = if dashboard.app.settings.secure { "; Secure" } else { "" };
     format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// The page to redirect to, if it is on this site; otherwise the first page.
-fn inside(next: Option<&str>) -> &str {
+pub(super) fn inside(next: Option<&str>) -> &str {
     let is_inside = |next: &&str| {
         let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         plain && next.starts_with('/') && !next.starts_with("//")
@@ -93,11 +99,17 @@ fn inside(next: Option<&str>) -> &str {
     next.filter(is_inside).unwrap_or("/")
 }
 
-fn page(status: StatusCode, next: Option<&str>, problem: Option<&str>) -> Response {
+/// The sign-in page, with what went wrong before.
+pub(super) fn page(dashboard: &Dashboard, status: StatusCode, next: Option<&str>, problem: Option<&str>) -> Response {
+    let provider = dashboard.app.openid().map(|provider| provider.issuer());
     let content = html! {
         h1 { "Sign in" }
-        p { "Use a token of this service. It determines what you can see, and your signatures carry its name." }
         @if let Some(problem) = problem { div.notice.bad role="alert" { p { (problem) } } }
+        @if let Some(issuer) = provider {
+            p { a.provider href=(format!("/sign-in/openid?next={}", percent_encoded(inside(next)))) { "Sign in with " (issuer) } }
+            h2 { "With a token" }
+        }
+        p { "Use a token of this service. It determines what you can see, and your signatures carry its name." }
         form.sheet method="post" action="/sign-in" {
             input type="hidden" name="next" value=(inside(next));
             div.field {

@@ -1,4 +1,4 @@
-//! Forms that change a policy. A signature requires the token again, so that an unattended browser cannot sign.
+//! Forms that change a policy. A signature requires the token again or a passkey, so that an unattended browser cannot sign.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,58 +7,23 @@ use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use maud::{Markup, html};
 use rarely_live::engine::{ChangeError, Engine, PolicyHandle};
 use rarely_live::event::Signature;
-use rarely_live::{ProposalStatus, Role};
+use rarely_live::{Objection, ProposalStatus, Role, TokenGrant};
 use rarely_review::Verdict;
 use serde::Deserialize;
 
-use super::layout::csrf;
 use super::page_error::PageError;
+use super::signature_form::{RejectedForm, SignedForm};
 use super::visitor::{Address, Visitor};
 use super::{Dashboard, address, blocking};
-use crate::limits::{TEXT_CHARACTERS, check_text};
+use crate::limits::check_text;
 use crate::problem::ProblemDetails;
 
 /// A form without a signature.
 #[derive(Debug, Deserialize)]
 pub(super) struct UnsignedForm {
     csrf: String,
-}
-
-/// A form with a signature.
-#[derive(Debug, Deserialize)]
-pub(super) struct SignedForm {
-    csrf: String,
-    meaning: String,
-    reason: String,
-    token: String,
-    /// The version to roll back to.
-    to: Option<u64>,
-}
-
-/// The input of a form that was not accepted, to show it again. The token is never shown again.
-#[derive(Debug)]
-pub(super) struct RejectedForm {
-    /// The form.
-    pub(super) id: &'static str,
-    pub(super) meaning: String,
-    pub(super) reason: String,
-    pub(super) to: Option<u64>,
-    /// Why it was not accepted.
-    pub(super) error: PageError,
-}
-
-/// A form that asks for a signature.
-pub(super) struct SignatureForm<'a> {
-    pub(super) id: &'static str,
-    pub(super) title: &'a str,
-    pub(super) about: &'a str,
-    pub(super) action: String,
-    /// The suggested meaning of the signature.
-    pub(super) meaning: &'a str,
-    pub(super) button: &'a str,
 }
 
 /// Who submits a form, and from which address.
@@ -175,8 +140,8 @@ async fn signed(
 ) -> Result<Response, PageError> {
     visitor.check_form(&form.csrf)?;
     let handle = dashboard.policy(&visitor, name)?;
+    let signature = form.signature(&visitor)?;
     let SignedForm { meaning, reason, token, to, .. } = form;
-    let signature = Signature { meaning: meaning.trim().to_owned(), reason: reason.trim().to_owned(), by_key: None };
     let result = match check(&dashboard, &visitor, name, token.trim(), peer, &signature) {
         Ok(()) => {
             let (engine, handle, actor) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.name.clone());
@@ -196,7 +161,7 @@ async fn signed(
     }
 }
 
-/// Checks that the token in the form belongs to the visitor and may sign.
+/// Checks that the visitor may sign: with a token that is the visitor's own, or with a key, which is checked with the change.
 fn check(
     dashboard: &Dashboard,
     visitor: &Visitor,
@@ -208,51 +173,31 @@ fn check(
     for (field, text) in [("meaning", &signature.meaning), ("reason", &signature.reason)] {
         check_text(field, text)?;
     }
-    let grant = dashboard.app.authenticate(token, peer)?;
-    if grant.name != visitor.grant.name {
-        let detail = format!("this token belongs to {}, but you are signed in as {}", grant.name, visitor.grant.name);
-        return Err(ProblemDetails::new(StatusCode::FORBIDDEN, detail).with_remedy("sign with your own token").into());
-    }
+    let grant = match &signature.by_key {
+        Some(_) => visitor.grant.clone(),
+        // The script of passkeys did not run.
+        None if token.is_empty() => return Err(Objection::KeyRequired { name: visitor.grant.name.clone() }.into()),
+        None => dashboard.check_own_token(visitor, token, peer)?,
+    };
     Ok(dashboard.app.authorize(&grant, Role::Review, Some(name))?)
 }
 
-/// Renders a form that asks for a signature, with the input of a rejected one.
-pub(super) fn signature_form(
-    visitor: &Visitor,
-    form: &SignatureForm<'_>,
-    choice: &Markup,
-    rejected: Option<&RejectedForm>,
-) -> Markup {
-    let rejected = rejected.filter(|rejected| rejected.id == form.id);
-    let id = |part: &str| format!("{}-{part}", form.id);
-    html! {
-        details.act id=(form.id) open[rejected.is_some()] {
-            summary { (form.title) }
-            div.inside {
-                p { (form.about) }
-                @if let Some(rejected) = rejected { div.notice.bad role="alert" { p { (rejected.error.sentences()) } } }
-                form.sheet method="post" action=(form.action) autocomplete="off" {
-                    (csrf(visitor))
-                    (choice)
-                    div.field {
-                        label for=(id("meaning")) { "What your signature means" }
-                        input type="text" id=(id("meaning")) name="meaning" required maxlength=(TEXT_CHARACTERS)
-                            value=(rejected.map_or(form.meaning, |rejected| &rejected.meaning));
-                    }
-                    div.field {
-                        label for=(id("reason")) { "Reason" }
-                        textarea id=(id("reason")) name="reason" required maxlength=(TEXT_CHARACTERS) {
-                            "\n" (rejected.map_or("", |rejected| &rejected.reason))
-                        }
-                    }
-                    div.field {
-                        label for=(id("token")) { "Your token, again" }
-                        input type="password" id=(id("token")) name="token" required autocomplete="off" aria-describedby=(id("about"));
-                        p.hint id=(id("about")) { "You sign as " strong { (visitor.grant.name) } ". A signature cannot be withdrawn." }
-                    }
-                    button type="submit" { (form.button) }
-                }
-            }
+impl Dashboard {
+    /// Checks that a token in a form belongs to the visitor.
+    pub(super) fn check_own_token(
+        &self,
+        visitor: &Visitor,
+        token: &str,
+        peer: IpAddr,
+    ) -> Result<TokenGrant, PageError> {
+        let grant = self.app.authenticate(token, peer)?;
+        if grant.person_id() != visitor.person() {
+            let detail =
+                format!("this token belongs to {}, but you are signed in as {}", grant.name, visitor.grant.name);
+            return Err(ProblemDetails::new(StatusCode::FORBIDDEN, detail)
+                .with_remedy("sign with your own token")
+                .into());
         }
+        Ok(grant)
     }
 }

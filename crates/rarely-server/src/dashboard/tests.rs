@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
-use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -67,14 +67,15 @@ impl TestService {
         let clock = now.clone();
         let options = EngineOptions {
             durability: Durability::Relaxed,
-            clock: Arc::new(move || clock.load(Ordering::SeqCst)),
+            clock: Clock::simulated(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 1_000_000,
             checkpoints: None,
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
-        let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure, version: "test" }));
+        let settings = ServiceSettings { secure, relying_party: None, version: "test", trusted_proxies: Vec::new() };
+        let app = Arc::new(App::new(engine.clone(), settings));
         Self { router: routes(app.clone()), app, engine, now, _folder: folder }
     }
 

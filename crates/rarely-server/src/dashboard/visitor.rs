@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use rarely_live::{Role, TokenGrant};
 
 use super::page_error::PageError;
-use super::session::UserSession;
+use super::session::{SessionOwner, UserSession};
 use super::{Dashboard, percent_encoded};
 use crate::request;
 
@@ -38,6 +38,11 @@ impl Visitor {
         if self.session.owns_form(csrf) { Ok(()) } else { Err(PageError::foreign_form()) }
     }
 
+    /// The id of the person, to whom keys belong.
+    pub(super) fn person(&self) -> String {
+        self.grant.person_id()
+    }
+
     pub(super) fn may(&self, role: Role, policy: &str) -> bool {
         self.grant.allows(role, Some(policy))
     }
@@ -48,10 +53,11 @@ impl Dashboard {
     pub(super) fn visitor(&self, secret: &str) -> Option<Visitor> {
         let now_ms = self.now_ms();
         let session = self.sessions.find(secret, now_ms)?;
-        let tokens = self.app.engine.tokens();
-        let kept = tokens.get(&session.token).filter(|kept| kept.revoked_ms.is_none())?;
-        let grant = Some(&kept.grant).filter(|grant| grant.expires_ms.is_none_or(|expires| expires > now_ms))?;
-        Some(Visitor { grant: grant.clone(), session, secret: secret.to_owned() })
+        let grant = match &session.owner {
+            SessionOwner::Token(id) => self.app.engine.tokens().valid(id, now_ms)?.clone(),
+            SessionOwner::Provided(grant) => grant.as_ref().clone(),
+        };
+        Some(Visitor { grant, session, secret: secret.to_owned() })
     }
 }
 
@@ -79,7 +85,12 @@ impl<S: Sync> FromRequestParts<S> for Address {
 
 /// The value of the session cookie.
 pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
+    cookie_named(headers, COOKIE)
+}
+
+/// The value of a cookie.
+pub(super) fn cookie_named<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+    pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
 }

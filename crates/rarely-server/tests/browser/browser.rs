@@ -104,6 +104,17 @@ impl Browser {
         drop(driver.0.kill());
     }
 
+    /// Forgets all cookies of the host of another page.
+    pub(crate) async fn forget_cookies_of(&self, page: &str) {
+        self.client.goto(page).await.expect("a page");
+        self.forget_cookies().await;
+    }
+
+    /// Forgets all cookies of the current page's host.
+    pub(crate) async fn forget_cookies(&self) {
+        self.client.delete_all_cookies().await.expect("no cookies");
+    }
+
     pub(crate) async fn open(&self, path: &str) {
         self.client.goto(&format!("{}{path}", self.base)).await.expect("a page");
     }
@@ -194,8 +205,23 @@ impl Browser {
         }
     }
 
+    /// Loads the page again until it contains a text.
+    pub(crate) async fn wait_for_page(&self, words: &str) {
+        let deadline = std::time::Instant::now() + 2 * PATIENCE;
+        while !self.text("body").await.contains(words) {
+            assert!(std::time::Instant::now() < deadline, "{} never says {words:?}", self.path().await);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            self.client.refresh().await.expect("the page again");
+        }
+    }
+
     pub(crate) async fn script(&self, script: &str, arguments: Vec<Json>) -> Json {
         self.client.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Runs a script that calls back with its result.
+    pub(crate) async fn script_async(&self, script: &str) -> Json {
+        self.client.execute_async(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// Takes screenshots on a desktop and on a phone, and checks that the page is not wider than the screen.
@@ -222,6 +248,19 @@ impl Browser {
         let parameters = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
         let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": parameters });
         self.client.issue_cmd(Extra { path: "goog/cdp/execute", body }).await.expect("another size");
+    }
+
+    /// Gives the browser an authenticator that verifies its user and agrees to everything.
+    pub(crate) async fn add_authenticator(&self) {
+        let body = json!({
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": true,
+            "hasUserVerification": true,
+            "isUserVerified": true,
+            "isUserConsenting": true,
+        });
+        self.client.issue_cmd(Extra { path: "webauthn/authenticator", body }).await.expect("an authenticator");
     }
 
     /// What axe-core calls serious or critical on the current page.

@@ -84,7 +84,8 @@ async fn follow(browser: &Browser, service: &Service) {
     assert_eq!(same, true, "the page was not loaded again");
     service.patients(15).await;
     visit(browser, service, POLICY).await;
-    browser.expect("This rests on 20 outcomes").await;
+    // Evidence that took long to compute is shown for a while.
+    browser.wait_for_page("This rests on 20 outcomes").await;
     browser.look("policy-young").await;
     no_complaints(browser).await;
 }
@@ -182,15 +183,7 @@ async fn audit(browser: &Browser) {
 /// A score policy with more features than a figure can show. Its changes need two signatures.
 async fn two_signatures(browser: &Browser, service: &Service) {
     tokio::task::block_in_place(|| service.engine.register("Ann", TRIAGE, 3)).expect("a policy");
-    let handle = service.policy("triage");
-    for _ in 0..20 {
-        service.triage(1000).await;
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        if handle.live.lock().open_proposal().is_some() {
-            break;
-        }
-    }
-    assert!(handle.live.lock().open_proposal().is_some(), "no proposal: {:?}", handle.live.lock().state().reviews);
+    service.triage_until_proposed().await;
     visit(browser, service, "/policies/triage").await;
     browser.look("policy-score").await;
     visit(browser, service, "/policies/triage/proposals/1").await;

@@ -4,6 +4,8 @@
 
 mod browser;
 mod life;
+mod openid;
+mod passkeys;
 mod review_page;
 mod service;
 

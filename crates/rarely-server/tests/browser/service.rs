@@ -1,15 +1,16 @@
 //! A test service on a loopback port and a temporary store.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rarely_core::Rng;
-use rarely_live::engine::{DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::event::{Drawing, ExternalDecision};
-use rarely_live::{Engine, RecordField, Role, TokenGrant};
+use rarely_live::{Engine, RecordField, RelyingParty, Role, TokenGrant};
 use rarely_report::pictures;
-use rarely_server::{App, ServiceSettings, router};
+use rarely_server::{App, OpenIdProvider, ServiceSettings, router};
 use tempfile::TempDir;
 
 /// The time at the start: 2026-11-02 08:00 UTC.
@@ -33,6 +34,7 @@ explore = "pilot:6+equipoise:0.2"
 
 [control]
 approval = "one"
+signatures = "token"
 review_every = 250
 proposal_expires = "30 days"
 outcome_window = "6 weeks"
@@ -71,6 +73,7 @@ noise = 1
 
 [control]
 approval = "two"
+signatures = "token"
 minimum_days_between_changes = 14
 maximum_changes = 3
 
@@ -89,17 +92,22 @@ pub(crate) struct Service {
     pub(crate) eve: String,
     now: Arc<AtomicU64>,
     rng: Mutex<Rng>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Service {
     pub(crate) async fn start() -> Self {
+        Self::start_with(|_| None).await
+    }
+
+    /// A service at an address that its identity provider needs to know.
+    pub(crate) async fn start_with(openid: impl FnOnce(&str) -> Option<OpenIdProvider>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let now = Arc::new(AtomicU64::new(BEGINNING_MS));
         let clock = now.clone();
         let options = EngineOptions {
             durability: Durability::Relaxed,
-            clock: Arc::new(move || clock.load(Ordering::SeqCst)),
+            clock: Clock::simulated(move || clock.load(Ordering::SeqCst)),
             draw: Arc::new(|ground, review| {
                 let drawn = pictures(ground, review).into_iter();
                 drawn
@@ -115,19 +123,21 @@ impl Service {
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
-        let token = |first: u8, name: &str, role: Role| {
-            let (token, grant) = TokenGrant::new([first; 40], name, vec![role], None, None);
+        let token = |first: u8, name: &str, roles: &[Role]| {
+            let (token, grant) = TokenGrant::new([first; 40], name, roles.to_vec(), None, None);
             tokio::task::block_in_place(|| engine.create_token("test", grant)).expect("a token");
             token
         };
-        let (ann, ben, eve) =
-            (token(1, "Ann", Role::Admin), token(2, "Ben", Role::Review), token(3, "Eve", Role::Read));
-        let app = Arc::new(App::new(engine.clone(), ServiceSettings { secure: false, version: "test" }));
+        let ann = token(1, "Ann", &[Role::Admin, Role::Review]);
+        let (ben, eve) = (token(2, "Ben", &[Role::Review]), token(3, "Eve", &[Role::Read]));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let address = format!("http://localhost:{}", listener.local_addr().expect("an address").port());
+        let relying_party = Some(RelyingParty::at(&address).expect("passkeys work on localhost"));
+        let settings = ServiceSettings { secure: false, relying_party, version: "test", trusted_proxies: Vec::new() };
+        let app = Arc::new(App::new(engine.clone(), settings).with_openid(openid(&address)));
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, service).await });
-        Self { engine, address, ann, ben, eve, now, rng: Mutex::new(Rng::new(5, 0)), _folder: folder }
+        Self { engine, address, ann, ben, eve, now, rng: Mutex::new(Rng::new(5, 0)), folder }
     }
 
     pub(crate) fn policy(&self, name: &str) -> Arc<PolicyHandle> {
@@ -188,6 +198,24 @@ impl Service {
                 result.expect("taken in");
             }
         }
+    }
+
+    /// Reports cases until a change of the triage policy is proposed.
+    pub(crate) async fn triage_until_proposed(&self) {
+        let handle = self.policy("triage");
+        for _ in 0..20 {
+            self.triage(1000).await;
+            // The review starts a moment after the outcome that makes it due.
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            if handle.live.lock().open_proposal().is_some() {
+                return;
+            }
+        }
+        panic!("no proposal: {:?}", handle.live.lock().state().reviews);
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.path().join("rarely.db")
     }
 
     fn draw(&self) -> (f64, f64) {

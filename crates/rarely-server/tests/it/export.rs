@@ -29,7 +29,8 @@ async fn an_export_can_be_read_back() {
         expected.push((n, option.to_owned(), outcome));
     }
     service.batch(&service.admin, "/v1/policies/clinic/outcomes", &reports).await;
-    let correction = json!({ "decision": given[3]["decision"], "outcome": -1.25, "correction": true });
+    let correction =
+        json!({ "decision": given[3]["decision"], "outcome": -1.25, "correction": true, "reason": "typing error" });
     service.post(&service.admin, "/v1/policies/clinic/outcomes", &correction).await.is(200);
     expected[53].2 = -1.25;
 

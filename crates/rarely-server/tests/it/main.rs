@@ -9,6 +9,7 @@ mod export;
 mod limits;
 mod login_throttle;
 mod metrics;
+mod noting;
 mod openapi;
 mod outcomes;
 mod policies;

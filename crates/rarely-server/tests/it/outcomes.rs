@@ -48,12 +48,14 @@ async fn decisions_outcomes_and_corrections() {
     assert_eq!((&again["event"], &again["repeated"]), (&taken["event"], &json!(true)));
     let differs = json!({ "decision": first["decision"], "outcome": 0.75 });
     assert_eq!(service.post(&service.admin, report, &differs).await.is(409)["field"], "outcome");
+    let silent = json!({ "decision": first["decision"], "outcome": 0.75, "correction": true });
+    assert_eq!(service.post(&service.admin, report, &silent).await.is(422)["field"], "reason");
     let correction =
         json!({ "decision": first["decision"], "outcome": 0.75, "correction": true, "reason": "typing error" });
     let corrected = service.post(&service.admin, report, &correction).await.is(200);
     assert_eq!(service.post(&service.admin, report, &correction).await.is(200)["event"], corrected["event"]);
     service.post(&service.admin, report, &said).await.is(409);
-    let early = json!({ "decision": answers[0]["decision"], "outcome": 0.5, "correction": true });
+    let early = json!({ "decision": answers[0]["decision"], "outcome": 0.5, "correction": true, "reason": "late" });
     service.post(&service.admin, report, &early).await.is(409);
     for (wrong, status, field) in [
         (json!({ "decision": 999_999, "outcome": 0.5 }), 404, "decision"),

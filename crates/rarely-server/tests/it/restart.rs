@@ -20,7 +20,7 @@ async fn responses_are_the_same_after_a_restart() {
     assert_eq!(first[0]["decision"].as_u64(), Some(605));
     let said = json!({ "decision": 605, "outcome": 0.5 });
     service.post(&service.admin, "/v1/policies/clinic/outcomes", &said).await.is(200);
-    let fixed = json!({ "decision": 605, "outcome": 0.25, "correction": true });
+    let fixed = json!({ "decision": 605, "outcome": 0.25, "correction": true, "reason": "typing error" });
     service.post(&service.admin, "/v1/policies/clinic/outcomes", &fixed).await.is(200);
     service.post(&service.admin, "/v1/policies/clinic/proposals/1/approve", &signature()).await.is(200);
     let before = looks(&service, 605).await;

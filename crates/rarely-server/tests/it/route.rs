@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rarely_live::Role::{self, Admin, Decide, Observe, Read, Review};
+use rarely_live::Role::{self, Admin, Auditor, Decide, Observe, Read, Review};
 use rarely_server::openapi;
 
 use crate::support::{BY_HAND, Service, document};
@@ -14,42 +14,42 @@ const TABLE: [(&str, &str, &[Role]); 32] = [
     ("GET", "/openapi.json", &[]),
     ("GET", "/docs", &[]),
     ("GET", "/docs.css", &[]),
-    ("GET", "/metrics", &[Read, Review, Admin]),
+    ("GET", "/metrics", &[Read, Auditor, Review, Admin]),
     ("POST", "/v1/policies", &[Admin]),
-    ("GET", "/v1/policies", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/versions", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/versions/{number}", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/evidence", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/proposals", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/proposals/{number}", &[Read, Review, Admin]),
-    ("POST", "/v1/policies/{name}/proposals/{number}/approve", &[Review, Admin]),
-    ("POST", "/v1/policies/{name}/proposals/{number}/reject", &[Review, Admin]),
-    ("POST", "/v1/policies/{name}/rollback", &[Review, Admin]),
-    ("POST", "/v1/policies/{name}/stop", &[Review, Admin]),
-    ("POST", "/v1/policies/{name}/resume", &[Review, Admin]),
-    ("POST", "/v1/policies/{name}/review", &[Review, Admin]),
+    ("GET", "/v1/policies", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/versions", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/versions/{number}", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/evidence", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/proposals", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/proposals/{number}", &[Read, Auditor, Review, Admin]),
+    ("POST", "/v1/policies/{name}/proposals/{number}/approve", &[Review]),
+    ("POST", "/v1/policies/{name}/proposals/{number}/reject", &[Review]),
+    ("POST", "/v1/policies/{name}/rollback", &[Review]),
+    ("POST", "/v1/policies/{name}/stop", &[Review]),
+    ("POST", "/v1/policies/{name}/resume", &[Review]),
+    ("POST", "/v1/policies/{name}/review", &[Review]),
     ("POST", "/v1/policies/{name}/decisions", &[Decide, Admin]),
-    ("GET", "/v1/policies/{name}/decisions/{decision}", &[Read, Review, Admin]),
+    ("GET", "/v1/policies/{name}/decisions/{decision}", &[Read, Auditor, Review, Admin]),
     ("POST", "/v1/policies/{name}/outcomes", &[Observe, Admin]),
     ("POST", "/v1/policies/{name}/observations", &[Observe, Admin]),
-    ("GET", "/v1/policies/{name}/events", &[Read, Review, Admin]),
-    ("GET", "/v1/policies/{name}/export", &[Read, Review, Admin]),
-    ("GET", "/v1/events", &[Admin]),
+    ("GET", "/v1/policies/{name}/events", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/policies/{name}/export", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/events", &[Auditor, Admin]),
     ("GET", "/v1/checkpoint", &[]),
     ("GET", "/v1/checkpoint/key", &[]),
     ("GET", "/v1/checkpoint/consistency", &[]),
-    ("GET", "/v1/policies/{name}/events/{number}/proof", &[Read, Review, Admin]),
-    ("GET", "/v1/events/{number}/proof", &[Admin]),
+    ("GET", "/v1/policies/{name}/events/{number}/proof", &[Read, Auditor, Review, Admin]),
+    ("GET", "/v1/events/{number}/proof", &[Auditor, Admin]),
 ];
 
 /// The routes of tokens and of people's keys.
 const TOKENS: [(&str, &str, &[Role]); 6] = [
     ("POST", "/v1/tokens", &[Admin]),
-    ("GET", "/v1/tokens", &[Admin]),
+    ("GET", "/v1/tokens", &[Auditor, Admin]),
     ("DELETE", "/v1/tokens/{id}", &[Admin]),
     ("POST", "/v1/keys", &[Admin]),
-    ("GET", "/v1/keys", &[Read, Review, Admin]),
+    ("GET", "/v1/keys", &[Read, Auditor, Review, Admin]),
     ("DELETE", "/v1/keys/{id}", &[Admin]),
 ];
 /// Routes that require a role on all policies.

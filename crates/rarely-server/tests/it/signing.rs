@@ -1,6 +1,6 @@
 //! Proposals, signatures, rollbacks, stops and reviews, and the plan that limits them.
 
-use rarely_live::{Role, SignedStatement};
+use rarely_live::{Role, SignedAct, SignedStatement};
 use rarely_policy::PolicyDocument;
 use rarely_store::{Hash, NoteSigner};
 use serde_json::{Value as Json, json};
@@ -84,14 +84,20 @@ async fn two_different_people_must_sign() {
     service.register(&document("clinic", &format!("{BY_HAND}\napproval = \"two\""))).await;
     let (ann, ben) =
         (service.token("ann", &[Role::Review], None), service.token("ben", &[Role::Review], Some(&["clinic"])));
-    let also_ann = service.token("ann", &[Role::Review], None);
+    let also_ann = service.token("Ann", &[Role::Review], None);
+    let other_name = json!({ "name": "Dr. Lee", "person": "ann", "roles": ["review"] });
+    let other_name =
+        service.post(&service.admin, "/v1/tokens", &other_name).await.is(201)["token"].as_str().unwrap().to_owned();
     service.batch(&service.admin, "/v1/policies/clinic/observations", &observations(0..600)).await;
     service.call(&ann, "POST", "/v1/policies/clinic/review", "", "").await.is(200);
     let approve = "/v1/policies/clinic/proposals/1/approve";
     let signed = service.post(&ann, approve, &signature()).await.is(200);
     assert_eq!((&signed["policy"]["version"], &signed["proposal"]["signers"][0]["name"]), (&json!(1), &json!("ann")));
     service.post(&ann, approve, &signature()).await.is(409);
-    service.post(&also_ann, approve, &signature()).await.is(409);
+    for same in [&also_ann, &other_name] {
+        let twice = service.post(same, approve, &signature()).await.is(409);
+        assert!(twice["detail"].as_str().unwrap().contains("two different people"), "{twice}");
+    }
     let signed = service.post(&ben, approve, &signature()).await.is(200);
     assert_eq!(signed["policy"]["version"], 2);
     // A rollback also needs two signatures.
@@ -169,7 +175,7 @@ async fn settled(service: &Service, outcomes: u64) -> Json {
 }
 
 /// A signature of an act with a person's own key.
-fn by_key(signer: &NoteSigner, act: &str, number: u64, subject: &Json, name: &str) -> Json {
+fn by_key(signer: &NoteSigner, act: SignedAct, number: u64, subject: &Json, name: &str) -> Json {
     let mut body = signature();
     let statement = SignedStatement {
         act,
@@ -185,11 +191,12 @@ fn by_key(signer: &NoteSigner, act: &str, number: u64, subject: &Json, name: &st
     body
 }
 
-/// Whoever has a key puts rules in force only with it: neither a stolen token nor another's signature is enough.
+/// A policy says nothing about signatures, so they need keys: neither a stolen token nor another's signature is enough.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_people_sign_with_two_keys() {
     let service = Service::new();
-    service.register(&document("clinic", &format!("approval = \"two\"\n{BY_HAND}"))).await;
+    let view = service.register(&document("clinic", "approval = \"two\"\nreview_every = 1000000")).await;
+    assert_eq!(view["signatures"], "key");
     service.batch(&service.admin, "/v1/policies/clinic/observations", &observations(0..600)).await;
     let [ann, bob] =
         ["ann", "bob"].map(|name| (service.token(name, &[Role::Review], None), NoteSigner::generate(name)));
@@ -206,24 +213,26 @@ async fn two_people_sign_with_two_keys() {
     let hash = service.get(&ann.0, "/v1/policies/clinic/proposals/1").await.is(200)["hash"].clone();
     let path = "/v1/policies/clinic/proposals/1/approve";
     let bare = service.post(&ann.0, path, &signature()).await.is(409);
-    assert!(bare["detail"].as_str().unwrap().contains("has a key"), "{bare}");
+    assert!(bare["detail"].as_str().unwrap().contains("requires a signature with a key of ann"), "{bare}");
+    let keyless = service.post(&service.admin, path, &signature()).await.is(409);
+    assert!(keyless["detail"].as_str().unwrap().contains("with a key of admin"), "{keyless}");
     let zero = json!("0".repeat(64));
-    let mut other_reason = by_key(&ann.1, "approve", 1, &hash, "ann");
+    let mut other_reason = by_key(&ann.1, SignedAct::Approve, 1, &hash, "ann");
     other_reason["reason"] = "another".into();
     for wrong in [
-        by_key(&bob.1, "approve", 1, &hash, "ann"),
-        by_key(&ann.1, "approve", 1, &hash, "bob"),
-        by_key(&ann.1, "approve", 2, &hash, "ann"),
-        by_key(&ann.1, "approve", 1, &zero, "ann"),
-        by_key(&ann.1, "roll back", 1, &hash, "ann"),
-        by_key(&NoteSigner::generate("ann"), "approve", 1, &hash, "ann"),
+        by_key(&bob.1, SignedAct::Approve, 1, &hash, "ann"),
+        by_key(&ann.1, SignedAct::Approve, 1, &hash, "bob"),
+        by_key(&ann.1, SignedAct::Approve, 2, &hash, "ann"),
+        by_key(&ann.1, SignedAct::Approve, 1, &zero, "ann"),
+        by_key(&ann.1, SignedAct::RollBack, 1, &hash, "ann"),
+        by_key(&NoteSigner::generate("ann"), SignedAct::Approve, 1, &hash, "ann"),
         other_reason,
     ] {
         service.post(&ann.0, path, &wrong).await.is(409);
     }
-    let first = service.post(&ann.0, path, &by_key(&ann.1, "approve", 1, &hash, "ann")).await.is(200);
+    let first = service.post(&ann.0, path, &by_key(&ann.1, SignedAct::Approve, 1, &hash, "ann")).await.is(200);
     assert_eq!(first["policy"]["version"], 1);
-    let second = service.post(&bob.0, path, &by_key(&bob.1, "approve", 1, &hash, "bob")).await.is(200);
+    let second = service.post(&bob.0, path, &by_key(&bob.1, SignedAct::Approve, 1, &hash, "bob")).await.is(200);
     assert_eq!(second["policy"]["version"], 2);
     assert_eq!(second["proposal"]["signers"][1]["by_key"]["key"], bob.1.key().to_string());
     // The log has everything that a stranger needs to check it.
@@ -234,8 +243,7 @@ async fn two_people_sign_with_two_keys() {
     let digest: Hash = kept["digest"].as_str().unwrap().parse().unwrap();
     assert!(bob.1.key().has_signed(&digest.0, kept["signature"].as_str().unwrap()));
 
-    let registered: Json = serde_json::from_str(events.lines().next().unwrap()).unwrap();
-    let mut back = by_key(&ann.1, "roll back", 1, &registered["hash"], "ann");
+    let mut back = by_key(&ann.1, SignedAct::RollBack, 1, &second["policy"]["signing_subject"], "ann");
     back["to"] = 1.into();
     service.post(&ann.0, "/v1/policies/clinic/rollback", &back).await.is(200);
     let id = ann.1.key().id();
@@ -244,5 +252,74 @@ async fn two_people_sign_with_two_keys() {
     // Of a store with such signatures everything is read again, by a restart and by an audit.
     let service = service.restart();
     assert_eq!(service.get(&service.admin, "/v1/policies/clinic").await.is(200)["version"], 2);
+    let findings = service.finish();
+    assert_eq!((findings.signatures.by_key, findings.signatures.by_token), (3, 0));
+}
+
+/// Everything but a stop needs a key, and a signature is good once, for what the person saw.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_act_but_a_stop_needs_a_key() {
+    let service = Service::new();
+    service.register(&document("clinic", "review_every = 1000000")).await;
+    let (ann, key) = (service.token("ann", &[Role::Review], None), NoteSigner::generate("ann"));
+    let body = json!({ "name": "ann", "key": key.key().to_string() });
+    service.post(&service.admin, "/v1/keys", &body).await.is(201);
+    let path = |act: &str| format!("/v1/policies/clinic/{act}");
+    service.batch(&service.admin, &path("observations"), &observations(0..600)).await;
+    let propose = async || service.call(&ann, "POST", &path("review"), "", "").await.is(200)["proposal"].clone();
+    let hash =
+        async |number: u64| service.get(&ann, &path(&format!("proposals/{number}"))).await.is(200)["hash"].clone();
+    assert_eq!(propose().await, 1);
+    let reject = by_key(&key, SignedAct::Reject, 1, &hash(1).await, "ann");
+    service.post(&ann, &path("proposals/1/reject"), &signature()).await.is(409);
+    service.post(&ann, &path("proposals/1/approve"), &reject).await.is(409);
+    service.post(&ann, &path("proposals/1/reject"), &reject).await.is(200);
+    assert_eq!(propose().await, 2);
+    let approve = by_key(&key, SignedAct::Approve, 2, &hash(2).await, "ann");
+    let mut view = service.post(&ann, &path("proposals/2/approve"), &approve).await.is(200)["policy"].clone();
+    assert_eq!(view["version"], 2);
+
+    let mut back = by_key(&key, SignedAct::RollBack, 1, &view["signing_subject"], "ann");
+    back["to"] = 1.into();
+    let mut bare = signature();
+    bare["to"] = 1.into();
+    service.post(&ann, &path("rollback"), &bare).await.is(409);
+    view = service.post(&ann, &path("rollback"), &back).await.is(200)["policy"].clone();
+    // The evidence brings the change again. The same signature does not take it back again.
+    assert_eq!(propose().await, 3);
+    let approve = by_key(&key, SignedAct::Approve, 3, &hash(3).await, "ann");
+    service.post(&ann, &path("proposals/3/approve"), &approve).await.is(200);
+    let again = service.post(&ann, &path("rollback"), &back).await.is(409);
+    assert!(again["detail"].as_str().unwrap().contains("something else"), "{again}");
+
+    // A stop works with the token alone, and with a key if it is right.
+    let mut wrong = by_key(&key, SignedAct::Stop, 0, &view["signing_subject"], "ann");
+    service.post(&ann, &path("stop"), &wrong).await.is(409);
+    view = service.post(&ann, &path("stop"), &signature()).await.is(200)["policy"].clone();
+    service.post(&ann, &path("resume"), &signature()).await.is(409);
+    let resume = by_key(&key, SignedAct::Resume, 0, &view["signing_subject"], "ann");
+    view = service.post(&ann, &path("resume"), &resume).await.is(200)["policy"].clone();
+    wrong = by_key(&key, SignedAct::Stop, 0, &view["signing_subject"], "ann");
+    service.post(&ann, &path("stop"), &wrong).await.is(200);
+    service.post(&ann, &path("resume"), &resume).await.is(409);
+    let events = service.get(&ann, &path("events")).await.lines();
+    let stops: Vec<bool> = events
+        .iter()
+        .filter(|event| event["kind"] == "stopped")
+        .map(|event| event["body"]["by_key"].is_null())
+        .collect();
+    assert_eq!(stops, [true, false], "the log says which stop was by token");
+    let findings = service.finish();
+    assert_eq!((findings.signatures.by_key, findings.signatures.by_token), (6, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_policy_that_says_token_needs_no_key() {
+    let service = Service::new();
+    let view = service.register(&document("clinic", BY_HAND)).await;
+    assert_eq!(view["signatures"], "token");
+    let view = service.post(&service.admin, "/v1/policies/clinic/stop", &signature()).await.is(200);
+    assert_eq!(view["policy"]["stopped"], true);
+    service.post(&service.admin, "/v1/policies/clinic/resume", &signature()).await.is(200);
     service.finish();
 }

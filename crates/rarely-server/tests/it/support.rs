@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use rarely_live::engine::{CheckpointOptions, Durability, EngineOptions, SNAPSHOT_FORMAT};
+use rarely_live::engine::{CheckpointOptions, Clock, Durability, EngineOptions, SNAPSHOT_FORMAT};
 use rarely_live::{Engine, PolicyState, Role, TokenGrant, audit};
 use rarely_server::{App, ServiceSettings, openapi, router};
 use rarely_store::{SigningKeyFile, SnapshotFile, SqliteLog};
@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 pub(crate) const START_MS: u64 = 1_800_000_000_000;
 pub(crate) const DAY_MS: u64 = 86_400_000;
 
-/// A service with its clock and an admin token.
+/// A service with its clock and a token that may do everything.
 pub(crate) struct Service {
     folder: Arc<TempDir>,
     pub(crate) app: Arc<App>,
@@ -69,7 +69,7 @@ impl Service {
     pub(crate) fn new() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)), false);
-        service.admin = service.token("admin", &[Role::Admin], None);
+        service.admin = service.token("admin", &[Role::Admin, Role::Review], None);
         service
     }
 
@@ -77,7 +77,7 @@ impl Service {
     pub(crate) fn signing() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let mut service = Self::open(folder, Arc::new(AtomicU64::new(START_MS)), true);
-        service.admin = service.token("admin", &[Role::Admin], None);
+        service.admin = service.token("admin", &[Role::Admin, Role::Review], None);
         service
     }
 
@@ -90,13 +90,14 @@ impl Service {
         let time = clock.clone();
         let options = EngineOptions {
             durability: Durability::Relaxed,
-            clock: Arc::new(move || time.load(Ordering::SeqCst)),
+            clock: Clock::simulated(move || time.load(Ordering::SeqCst)),
             draw: Arc::new(|_, _| Vec::new()),
             snapshot_every: 100_000,
             checkpoints,
         };
         let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).expect("a store");
-        let settings = ServiceSettings { secure: false, version: "0.0.0" };
+        let settings =
+            ServiceSettings { secure: false, relying_party: None, version: "0.0.0", trusted_proxies: Vec::new() };
         let app = Arc::new(App::new(engine, settings));
         Self { folder, router: router(app.clone()), app, clock, admin: String::new(), openapi: openapi("0.0.0") }
     }
@@ -321,8 +322,8 @@ pub(crate) fn document(name: &str, control: &str) -> String {
     )
 }
 
-/// Reviews only on request.
-pub(crate) const BY_HAND: &str = "review_every = 1000000";
+/// Reviews only on request; a token is enough to sign.
+pub(crate) const BY_HAND: &str = "signatures = \"token\"\nreview_every = 1000000";
 
 /// The n-th person: age and smoker.
 pub(crate) fn person(n: u64) -> (f64, &'static str) {

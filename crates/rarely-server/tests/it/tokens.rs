@@ -35,3 +35,31 @@ async fn tokens_are_created_listed_and_revoked() {
     }
     service.finish();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_is_an_id_and_nobody_looks_like_another() {
+    let service = Service::new();
+    let here = &service;
+    let create = |body: serde_json::Value| async move { here.post(&here.admin, "/v1/tokens", &body).await };
+    let made = create(json!({ "name": " Ann  Lee", "roles": ["review"] })).await.is(201);
+    assert_eq!((&made["name"], &made["person"]), (&json!("Ann Lee"), &json!("ann lee")));
+    let again = create(json!({ "name": "A. Lee", "person": "ann lee", "roles": ["read"] })).await.is(201);
+    assert_eq!(again["person"], "ann lee");
+    let alike = create(json!({ "name": "\u{410}nn Lee", "roles": ["review"] })).await.is(409);
+    assert_eq!(alike["field"], "name");
+    assert!(alike["detail"].as_str().unwrap().contains("another person: \"Ann Lee\""), "{alike}");
+    assert!(alike["remedy"].as_str().unwrap().contains("give the id \"ann lee\""), "{alike}");
+    for (wrong, field) in [
+        (json!({ "name": "Be\u{200b}n", "roles": ["read"] }), "name"),
+        (json!({ "name": "Ben", "person": "b\u{202e}en", "roles": ["read"] }), "person"),
+        (json!({ "name": "Ben", "person": "b".repeat(129), "roles": ["read"] }), "person"),
+        (json!({ "name": "Engine", "roles": ["read"] }), "name"),
+        (json!({ "name": "c\u{43e}nsole", "roles": ["read"] }), "name"),
+    ] {
+        assert_eq!(create(wrong.clone()).await.is(422)["field"], field, "{wrong}");
+    }
+    let own = service.admin.split('_').nth(1).unwrap();
+    let last = service.call(&service.admin, "DELETE", &format!("/v1/tokens/{own}"), "", "").await.is(409);
+    assert!(last["detail"].as_str().unwrap().contains("the last one with the role `admin`"), "{last}");
+    service.finish();
+}

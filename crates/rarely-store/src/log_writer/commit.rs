@@ -1,11 +1,11 @@
 //! The writing thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use tokio::sync::watch;
 
-use super::Guards;
 use super::queue::{Batch, Queue};
+use super::{Guards, WriteFailure};
 use crate::entry::{Head, KeyedEntry, LogEntry};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
@@ -25,6 +25,7 @@ pub(super) struct CommitThread<P> {
     publish: watch::Sender<u64>,
     /// The failure after which the end of the log is unknown.
     unsettled: Option<Arc<StoreError>>,
+    failure: WriteFailure,
 }
 
 impl<P> CommitThread<P> {
@@ -36,7 +37,22 @@ impl<P> CommitThread<P> {
         on_commit: OnCommit<P>,
         publish: watch::Sender<u64>,
     ) -> Self {
-        Self { log, queue, head, last_time_ms: 0, guards, on_commit, publish, unsettled: None }
+        Self {
+            log,
+            queue,
+            head,
+            last_time_ms: 0,
+            guards,
+            on_commit,
+            publish,
+            unsettled: None,
+            failure: WriteFailure::default(),
+        }
+    }
+
+    /// Where the last failed write is kept.
+    pub(super) fn failure(&self) -> WriteFailure {
+        Arc::clone(&self.failure)
     }
 
     pub(super) fn run(mut self) {
@@ -45,6 +61,7 @@ impl<P> CommitThread<P> {
             match self.commit(&mut batch) {
                 Ok(head) => self.deliver(head, batch),
                 Err(error) => {
+                    *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&error));
                     // Recover now, so that the next append finds a usable log. If it fails, that append tries again.
                     if let Err(again) = self.settle() {
                         self.unsettled = Some(Arc::new(again));

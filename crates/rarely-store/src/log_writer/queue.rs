@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::receipt::{Receipt, ReceiptSender};
 use super::turn::{Lookup, Turn};
-use crate::entry::{KeyedEntry, LookupKey};
+use crate::entry::{KeyedEntry, LookupKey, Stamp};
 use crate::error::StoreError;
 
 /// How long callers that shared the last commit are awaited for the next one.
@@ -69,11 +69,12 @@ impl<P> Queue<P> {
 
     pub(super) fn take_turn<R>(
         &self,
-        clock: &dyn Fn() -> u64,
+        clock: &dyn Fn() -> Stamp,
         make: impl FnOnce(&mut Turn<'_, P>) -> R,
     ) -> (R, Receipt) {
         let mut state = self.lock();
-        let mut turn = Turn::new(&state, clock().max(state.last_time_ms));
+        let stamp = clock();
+        let mut turn = Turn::new(&state, Stamp { time_ms: stamp.time_ms.max(state.last_time_ms), ..stamp });
         let answer = make(&mut turn);
         let (pushed, time_ms, awaited) = turn.finish();
         let nothing = pushed.entries.is_empty();

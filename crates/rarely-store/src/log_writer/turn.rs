@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::queue::{Batch, QueueState, WriteBody};
-use crate::entry::{EntryDraft, KeyedEntry, LogEntry, LookupKey, PolicyRef};
+use crate::entry::{EntryDraft, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 use crate::hash::Hash;
 
 /// The turn of one [`append`](crate::LogWriter::append). The entries pushed in it are committed together. Other callers
 /// wait meanwhile, so do only what needs the number.
 pub struct Turn<'a, P> {
     state: &'a QueueState<P>,
-    time_ms: u64,
+    stamp: Stamp,
     pushed: Batch<P>,
     keys: HashMap<LookupKey, u64>,
     awaited: Cell<Option<u64>>,
@@ -29,13 +29,13 @@ pub enum Lookup {
 }
 
 impl<'a, P> Turn<'a, P> {
-    pub(super) fn new(state: &'a QueueState<P>, time_ms: u64) -> Self {
-        Self { state, time_ms, pushed: Batch::default(), keys: HashMap::new(), awaited: Cell::new(None) }
+    pub(super) fn new(state: &'a QueueState<P>, stamp: Stamp) -> Self {
+        Self { state, stamp, pushed: Batch::default(), keys: HashMap::new(), awaited: Cell::new(None) }
     }
 
     /// The pushed entries, their time, and the highest pending number that was found.
     pub(super) fn finish(self) -> (Batch<P>, u64, Option<u64>) {
-        (self.pushed, self.time_ms, self.awaited.get())
+        (self.pushed, self.stamp.time_ms, self.awaited.get())
     }
 
     /// The number that the next [`push`](Self::push) assigns.
@@ -45,7 +45,13 @@ impl<'a, P> Turn<'a, P> {
 
     /// The time of all entries pushed in this turn: the clock's, or the last entry's if the clock was set back.
     pub fn time_ms(&self) -> u64 {
-        self.time_ms
+        self.stamp.time_ms
+    }
+
+    /// Gives the entries of this turn another time, which may be before the last entry's. Verification allows that for entries of the
+    /// kind [`CLOCK_CORRECTED`](crate::CLOCK_CORRECTED) only.
+    pub fn correct_time(&mut self, time_ms: u64) {
+        self.stamp.time_ms = time_ms;
     }
 
     /// Adds an entry and returns its number, which is void if the receipt fails.
@@ -73,8 +79,8 @@ impl<'a, P> Turn<'a, P> {
         }
         // The writing thread fills in the hash, to keep the turn short.
         let EntryDraft { actor, kind, key, .. } = draft;
-        let entry =
-            LogEntry { number, time_ms: self.time_ms, actor, policy, kind: kind.to_owned(), body, hash: Hash::ZERO };
+        let (Stamp { time_ms, elapsed_ms }, kind, hash) = (self.stamp, kind.to_owned(), Hash::ZERO);
+        let entry = LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash };
         self.pushed.entries.push(KeyedEntry { entry, key });
         self.pushed.payloads.push(payload);
         self.pushed.bodies.push(write_body);

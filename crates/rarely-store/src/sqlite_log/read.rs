@@ -87,8 +87,7 @@ pub(super) fn head(connection: &Connection) -> Result<Option<(u64, Hash)>, rusql
 
 pub(super) fn entry(connection: &Connection, number: u64) -> Result<Option<LogEntry>, rusqlite::Error> {
     let Ok(number) = signed(number) else { return Ok(None) };
-    let mut one = connection
-        .prepare_cached("SELECT number, time_ms, actor, policy, kind, body, hash FROM events WHERE number = ?1")?;
+    let mut one = connection.prepare_cached("SELECT * FROM events WHERE number = ?1")?;
     one.query_row([number], whole).optional()
 }
 
@@ -103,14 +102,14 @@ pub(super) fn entries(
     match policy {
         None => collect(
             connection.prepare_cached(
-                "SELECT number, time_ms, actor, policy, kind, body, hash FROM events \
+                "SELECT * FROM events \
                  WHERE number > ?1 ORDER BY number LIMIT ?2",
             )?,
             [after, limit],
         ),
         Some(policy) => collect(
             connection.prepare_cached(
-                "SELECT number, time_ms, actor, policy, kind, body, hash FROM events INDEXED BY events_by_policy \
+                "SELECT * FROM events INDEXED BY events_by_policy \
                  WHERE policy = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
             )?,
             [policy, after, limit],
@@ -130,14 +129,14 @@ pub(super) fn entries_before(
     match policy {
         None => collect(
             connection.prepare_cached(
-                "SELECT number, time_ms, actor, policy, kind, body, hash FROM events \
+                "SELECT * FROM events \
                  WHERE number < ?1 ORDER BY number DESC LIMIT ?2",
             )?,
             [before, limit],
         ),
         Some(policy) => collect(
             connection.prepare_cached(
-                "SELECT number, time_ms, actor, policy, kind, body, hash FROM events INDEXED BY events_by_policy \
+                "SELECT * FROM events INDEXED BY events_by_policy \
                  WHERE policy = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3",
             )?,
             [policy, before, limit],
@@ -249,6 +248,12 @@ fn whole(row: &Row<'_>) -> Result<LogEntry, rusqlite::Error> {
         kind: row.get(4)?,
         body: row.get(5)?,
         hash: hash(row, 6)?,
+        // A store that only earlier versions have written lacks the column.
+        elapsed_ms: if row.as_ref().column_count() > 7 {
+            row.get::<_, Option<i64>>(7)?.map(i64::unsigned_abs)
+        } else {
+            None
+        },
     })
 }
 

@@ -10,8 +10,7 @@ use crate::error::StoreError;
 /// The application id in the file's header: "rare" in ASCII.
 const APPLICATION: i64 = 0x7261_7265;
 
-pub(super) const INSERT_EVENT: &str =
-    "INSERT INTO events(number, time_ms, actor, policy, kind, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+pub(super) const INSERT_EVENT: &str = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 pub(super) const UPSERT_KEY: &str = "INSERT INTO marks(mark, number, seal) VALUES (?1, ?2, ?3) \
      ON CONFLICT(mark) DO UPDATE SET number = excluded.number, seal = excluded.seal";
 
@@ -30,7 +29,8 @@ CREATE TABLE events(
   policy  INTEGER NOT NULL,
   kind    TEXT NOT NULL,
   body    TEXT NOT NULL,
-  hash    BLOB NOT NULL
+  hash    BLOB NOT NULL,
+  elapsed_ms INTEGER
 ) STRICT;
 CREATE INDEX events_by_policy ON events(policy);
 CREATE TABLE marks(
@@ -64,6 +64,7 @@ pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, St
         create(connection).map_err(wrap)?;
     }
     let id = check(connection, path)?;
+    upgrade(connection).map_err(wrap)?;
     // WAL mode is set at creation; another program may have changed it.
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(wrap)?;
@@ -103,6 +104,21 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<String, Stor
         path: path.to_owned(),
         found: "it has no id".to_owned(),
     })
+}
+
+/// Brings an older format to the present one. Programs that do not know it refuse the store from then on.
+fn upgrade(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let format =
+        |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    if format(connection)? >= 2 {
+        return Ok(());
+    }
+    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    if format(&transaction)? < 2 {
+        transaction.execute_batch("ALTER TABLE events ADD COLUMN elapsed_ms INTEGER")?;
+        transaction.pragma_update(None, "user_version", 2)?;
+    }
+    transaction.commit()
 }
 
 /// Whether the tables of the tree exist. A store that only older versions have written lacks them.

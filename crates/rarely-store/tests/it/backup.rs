@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use rarely_store::{Durability, SqliteLog, Store, StoreError, backup, restore, verify_chain};
+use rarely_store::{Durability, EventLoss, SqliteLog, Store, StoreError, backup, restore, verify_chain};
 
 use crate::support::{Folder, all, filled, head, remedy, said, say, writer};
 
@@ -72,7 +72,7 @@ fn restore_over_a_prefix_and_over_nothing() {
     running.stop();
 
     // The early copy becomes a store, over which the late copy is restored.
-    let restored = restore(&late, &early).unwrap();
+    let restored = restore(&late, &early, EventLoss::Refuse).unwrap();
     assert_eq!((restored.head, restored.before), (made, None));
     let store = Store::open(&early, Durability::Full).unwrap();
     assert_eq!(head(&**store.log()), made);
@@ -80,7 +80,7 @@ fn restore_over_a_prefix_and_over_nothing() {
     drop(store);
 
     let fresh = folder.file("fresh.db");
-    restore(&late, &fresh).unwrap();
+    restore(&late, &fresh, EventLoss::Refuse).unwrap();
     let writer = writer(&fresh);
     assert_eq!(say(&writer, said("goes on"), ()), made.number + 1);
 }
@@ -93,21 +93,42 @@ fn restore_never_loses_events() {
     let to = folder.file("backup.db");
     backup(&path, &to).unwrap();
     let writer = writer(&path);
-    assert!(matches!(restore(&to, &path), Err(StoreError::Locked { .. })), "restored under a running server");
+    assert!(
+        matches!(restore(&to, &path, EventLoss::Refuse), Err(StoreError::Locked { .. })),
+        "restored under a running server"
+    );
     for _ in 0..3 {
         say(&writer, said("after the backup"), ());
     }
     writer.stop();
     let before = all(&SqliteLog::open_read_only(&path).unwrap());
-    let error = restore(&to, &path).unwrap_err();
+    let error = restore(&to, &path, EventLoss::Refuse).unwrap_err();
     assert!(matches!(error, StoreError::WouldLose { first: 21, last: 23, .. }), "{error}");
     assert_eq!(all(&SqliteLog::open_read_only(&path).unwrap()), before);
 
     // After the store is moved away, the restore reports the events that are given up.
     fs::rename(&path, folder.file("away.db")).unwrap();
-    let restored = restore(&to, &path).unwrap();
-    assert_eq!((restored.head.number, restored.before), (20, Some(23)));
+    let restored = restore(&to, &path, EventLoss::Refuse).unwrap();
+    assert_eq!((restored.head.number, restored.before.map(|before| before.number)), (20, Some(23)));
     drop(Store::open(&path, Durability::Full).unwrap());
+}
+
+#[test]
+fn a_loss_that_is_accepted_goes_back_to_the_backup() {
+    let folder = Folder::new();
+    let (path, to) = (folder.store(), folder.file("backup.db"));
+    let kept = filled(&path, 20);
+    backup(&path, &to).unwrap();
+    let running = writer(&path);
+    for _ in 0..3 {
+        say(&running, said("after the backup"), ());
+    }
+    running.stop();
+    let ended = head(&SqliteLog::open_read_only(&path).unwrap());
+    let restored = restore(&to, &path, EventLoss::Accept).unwrap();
+    assert_eq!((restored.head.number, restored.before), (20, Some(ended)));
+    let store = Store::open(&path, Durability::Full).unwrap();
+    assert_eq!(all(&**store.log()), kept);
 }
 
 #[test]
@@ -122,7 +143,7 @@ fn a_store_with_a_different_history_is_not_overwritten() {
             say(&writer, said(text), ());
         }
     }
-    let error = restore(&to, &path).unwrap_err();
+    let error = restore(&to, &path, EventLoss::Refuse).unwrap_err();
     assert!(matches!(error, StoreError::WouldLose { first: 21, last: 29, .. }), "{error}");
 }
 
@@ -137,14 +158,14 @@ fn a_damaged_backup_is_refused_and_a_damaged_store_not_overwritten() {
     let mut bad = good.clone();
     bad[at] ^= 1;
     fs::write(&to, &bad).unwrap();
-    let error = restore(&to, &folder.file("new.db")).unwrap_err();
+    let error = restore(&to, &folder.file("new.db"), EventLoss::Refuse).unwrap_err();
     assert!(matches!(&error, StoreError::Chain(fault) if fault.number() == 78), "{error}");
     assert!(!folder.file("new.db").exists());
 
     fs::write(&to, &good).unwrap();
     fs::write(&path, "no database at all, but long enough to be taken for one if nobody looks at it".repeat(3))
         .unwrap();
-    let error = restore(&to, &path).unwrap_err();
+    let error = restore(&to, &path, EventLoss::Refuse).unwrap_err();
     assert!(matches!(error, StoreError::Incomparable { .. }), "{error}");
     assert_eq!(remedy(&error), "move this store away, then restore again");
 }

@@ -9,6 +9,7 @@ fn hash_is_of_the_documented_bytes() {
     let entry = LogEntry {
         number: 2,
         time_ms: 3,
+        elapsed_ms: None,
         actor: "ann".to_owned(),
         policy: 5,
         kind: "said".to_owned(),
@@ -45,7 +46,16 @@ fn the_test_vectors_of_the_format_document_are_right() {
     let mut previous = Hash::ZERO;
     for (number, policy, kind) in [(1, 0, "said"), (2, 2, "registered")] {
         let (actor, body) = ("ann".to_owned(), "{}".to_owned());
-        let entry = LogEntry { number, time_ms: 1000, actor, policy, kind: kind.to_owned(), body, hash: Hash::ZERO };
+        let entry = LogEntry {
+            number,
+            time_ms: 1000,
+            elapsed_ms: None,
+            actor,
+            policy,
+            kind: kind.to_owned(),
+            body,
+            hash: Hash::ZERO,
+        };
         previous = entry.expected_hash(&previous);
         assert!(document.contains(&format!("| {number} | {policy} | `{kind}` | `{previous}` |")), "{previous}");
     }

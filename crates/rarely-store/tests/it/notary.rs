@@ -29,7 +29,7 @@ fn checkpoints_are_made_stored_and_found_again() {
         let mut store = Store::open(&folder.store(), Durability::Full).unwrap();
         let signer = store.signer(&SigningKeyFile::beside(&folder.store())).unwrap();
         let notary = store.sign_with(signer).unwrap();
-        let writer = store.start::<()>(|| 1_000, |_| ()).unwrap();
+        let writer = store.start::<(), _>(|| 1_000, |_| ()).unwrap();
         assert_eq!(notary.sign_checkpoint().unwrap(), None, "there is nothing to sign");
         for number in 1..=300 {
             say(&writer, said(&number.to_string()), ());

@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use rarely_store::{Durability, EventLog, FORMAT, SqliteLog, Store, StoreError, StoreLock, verify_chain};
+use rarely_store::{
+    Durability, EventLog, FORMAT, LogWriter, SqliteLog, Stamp, Store, StoreError, StoreLock, verify_chain,
+};
 
 use crate::support::{Folder, all, filled, remedy, said, say, writer};
 
@@ -25,6 +27,38 @@ fn a_second_process_is_refused_and_told_the_process_id() {
     assert!(matches!(StoreLock::take(&path), Err(StoreError::Locked { .. })));
     running.stop();
     drop(Store::open(&path, Durability::Full).unwrap());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn another_path_to_the_same_file_does_not_open_it_twice() {
+    let folder = Folder::new();
+    let path = folder.store();
+    // The first time the database does not exist when the lock is taken.
+    for entries in [0, 3] {
+        let store = Store::open(&path, Durability::Full).unwrap();
+        let (symbolic, hard) = (folder.file("symbolic.db"), folder.file("hard.db"));
+        std::os::unix::fs::symlink(&path, &symbolic).unwrap();
+        fs::hard_link(&path, &hard).unwrap();
+        for other in [&symbolic, &hard] {
+            let error = Store::open(other, Durability::Full).map(|_| ()).unwrap_err();
+            assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+            assert!(matches!(StoreLock::take(other), Err(StoreError::Locked { .. })));
+            // Another process: `flock` is a program of its own.
+            let free =
+                std::process::Command::new("flock").args(["--nonblock"]).arg(other).arg("true").status().unwrap();
+            assert!(!free.success(), "{} is free", other.display());
+        }
+        drop(store);
+        fs::remove_file(&hard).unwrap();
+        // Through a symbolic link it is the same store, with the same witness.
+        drop(Store::open(&symbolic, Durability::Full).unwrap());
+        assert!(!folder.file("symbolic.db.head").exists() && !folder.file("symbolic.db.lock").exists());
+        fs::remove_file(&symbolic).unwrap();
+        if entries == 0 {
+            filled(&path, 3);
+        }
+    }
 }
 
 #[test]
@@ -167,4 +201,29 @@ fn the_write_ahead_log_is_bounded() {
     writer.stop();
     let left = folder.file("rarely.db-wal").metadata().map_or(0, |metadata| metadata.len());
     assert_eq!(left, 0, "a closed store is one file");
+}
+
+/// A store of format 1 is read as it is, and gets the new column when it is written to; its old events keep their hashes.
+#[test]
+fn a_store_of_format_1_is_read_and_upgraded() {
+    let folder = Folder::new();
+    let path = folder.store();
+    filled(&path, 10);
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("ALTER TABLE events DROP COLUMN elapsed_ms; PRAGMA user_version = 1").unwrap();
+    drop(old);
+    let read_only = SqliteLog::open_read_only(&path).unwrap();
+    assert_eq!(verify_chain(&read_only, |_| ()).unwrap().number, 10);
+    drop(read_only);
+    let clock = || Stamp { time_ms: 2_000, elapsed_ms: Some(7) };
+    let writer: LogWriter<()> = Store::open(&path, Durability::Full).unwrap().start(clock, |_| ()).unwrap();
+    assert_eq!(say(&writer, said("more"), ()), 11);
+    writer.stop();
+    let log = SqliteLog::open_read_only(&path).unwrap();
+    assert_eq!(verify_chain(&log, |_| ()).unwrap().number, 11);
+    let elapsed = |number| log.entry(number).unwrap().unwrap().elapsed_ms;
+    assert_eq!((elapsed(10), elapsed(11)), (None, Some(7)));
+    let changed = rusqlite::Connection::open(&path).unwrap();
+    changed.execute("UPDATE events SET elapsed_ms = 8 WHERE number = 11", []).unwrap();
+    assert!(verify_chain(&log, |_| ()).is_err(), "the hash covers it");
 }

@@ -82,7 +82,7 @@ pub(crate) fn head(log: &dyn EventLog) -> Head {
 pub(crate) fn said_entry(number: u64) -> LogEntry {
     let body = format!("{{\"said\":\"{number}\"}}");
     let (actor, kind) = ("ann".to_owned(), "said".to_owned());
-    LogEntry { number, time_ms: number, actor, policy: 0, kind, body, hash: rarely_store::Hash::ZERO }
+    LogEntry { number, time_ms: number, elapsed_ms: None, actor, policy: 0, kind, body, hash: rarely_store::Hash::ZERO }
 }
 
 /// Chains entries that follow `after`.

@@ -31,7 +31,7 @@ impl Scene {
         let (log, file) = (store.log().clone(), store.snapshot());
         let signer = store.signer(&SigningKeyFile::at(&folder.file("key"))).unwrap();
         let notary = store.sign_with(signer).unwrap();
-        let writer = store.start::<()>(|| 1_000, |_| ()).unwrap();
+        let writer = store.start::<(), _>(|| 1_000, |_| ()).unwrap();
         for number in 1..=size {
             say(&writer, said(&format!("event {number}")), ());
             if number % (size / 3) == 0 {
@@ -115,10 +115,11 @@ fn store(path: &Path, entries: &[LogEntry]) {
     for (number, entry) in (1..).zip(entries) {
         let entry = LogEntry { number, ..entry.clone() };
         hash = entry.expected_hash(&hash);
-        let LogEntry { time_ms, actor, policy, kind, body, .. } = entry;
+        let LogEntry { time_ms, elapsed_ms, actor, policy, kind, body, .. } = entry;
         let signed = |number: u64| i64::try_from(number).unwrap();
-        let row = params![signed(number), signed(time_ms), actor, signed(policy), kind, body, &hash.0[..]];
-        transaction.execute("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", row).unwrap();
+        let elapsed = elapsed_ms.map(signed);
+        let row = params![signed(number), signed(time_ms), actor, signed(policy), kind, body, &hash.0[..], elapsed];
+        transaction.execute("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", row).unwrap();
     }
     transaction.commit().unwrap();
     drop(database);

@@ -9,7 +9,7 @@ use crate::support::chained;
 
 fn entry() -> impl Strategy<Value = LogEntry> {
     (".{0,12}", 0_u64..9, "[a-z]{1,8}", ".{0,40}", 0_u64..1000).prop_map(|(actor, policy, kind, body, time_ms)| {
-        LogEntry { number: 0, time_ms, actor, policy, kind, body, hash: Hash::ZERO }
+        LogEntry { number: 0, time_ms, elapsed_ms: None, actor, policy, kind, body, hash: Hash::ZERO }
     })
 }
 
@@ -83,6 +83,7 @@ fn a_decreasing_time_is_a_fault_even_if_the_hashes_match() {
     let at = |number, time_ms| LogEntry {
         number,
         time_ms,
+        elapsed_ms: None,
         actor: String::new(),
         policy: 0,
         kind: "said".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 
-use rarely_store::{Durability, HeadWitness, Store, StoreError, restore};
+use rarely_store::{Durability, EventLoss, HeadWitness, Store, StoreError, restore};
 
 use crate::support::{Folder, all, copy_store, filled, remedy, said, say, writer};
 
@@ -75,7 +75,10 @@ fn a_missing_database_is_detected_and_not_replaced() {
     fs::remove_file(&copy).unwrap();
     fs::remove_file(HeadWitness::path(&copy)).unwrap();
     let before = fs::read(folder.file("copy.db-wal")).unwrap();
-    for error in [Store::open(&copy, Durability::Full).map(|_| ()).unwrap_err(), restore(&path, &copy).unwrap_err()] {
+    for error in [
+        Store::open(&copy, Durability::Full).map(|_| ()).unwrap_err(),
+        restore(&path, &copy, EventLoss::Refuse).unwrap_err(),
+    ] {
         assert!(matches!(error, StoreError::StrayWal { .. }), "{error}");
     }
     assert_eq!(fs::read(folder.file("copy.db-wal")).unwrap(), before);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rarely_live::event::{Event, Proposed, Signature};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
-use rarely_live::{EngineState, LivePolicy, VersionOrigin};
+use rarely_live::{ENGINE_ACTOR, EngineState, LivePolicy, Signer, VersionOrigin};
 use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
 use rarely_plot::{Page, PageCell};
 use rarely_store::{LogEntry, SqliteLog};
@@ -13,13 +13,18 @@ use rarely_store::{LogEntry, SqliteLog};
 use crate::failure::Failure;
 use crate::output::say;
 
-/// A change, signature, proposal or refusal.
+/// The heading of what is about no policy. A policy cannot have this name: it has a slash.
+const SERVICE: &str = "service / people";
+
+/// A change, signature, proposal, refusal or reading.
 struct HistoryLine {
     policy: String,
     event: u64,
     time: String,
     what: String,
     by: String,
+    /// What it was signed with.
+    signed: String,
     /// The version in force afterwards.
     version: u64,
     rule: String,
@@ -36,8 +41,9 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
     let walked = for_each_entry::<ReplayError>(&log, 0, None, |entry| {
         let event = replay::event(&entry)?;
         world.apply_entry(&log, &entry, &event)?;
-        if let Some(live) = world.policy(entry.policy) {
-            lines.extend(line(&live.lock(), &entry, &event));
+        match world.policy(entry.policy) {
+            Some(live) => lines.extend(line(&live.lock(), &entry, &event)),
+            None => lines.extend(service_line(&entry, &event)),
         }
         Ok(())
     });
@@ -57,6 +63,7 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
 
 fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
     let (what, signature, rule, evidence) = described(live, event)?;
+    let signed = signature.as_ref().filter(|_| entry.actor != ENGINE_ACTOR).map(Signature::means).unwrap_or_default();
     let (meaning, reason) = signature.map(|signature| (signature.meaning, signature.reason)).unwrap_or_default();
     Some(HistoryLine {
         policy: live.document().policy().to_owned(),
@@ -64,11 +71,31 @@ fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLin
         time: utc(entry.time_ms),
         what,
         by: entry.actor.clone(),
+        signed,
         version: live.version().number,
         rule,
         meaning,
         reason,
         evidence,
+        hash: entry.hash.to_string(),
+    })
+}
+
+/// An event about the service or its people.
+fn service_line(entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
+    let nothing = String::new;
+    Some(HistoryLine {
+        policy: SERVICE.to_owned(),
+        event: entry.number,
+        time: utc(entry.time_ms),
+        what: event.service_sentence()?,
+        by: entry.actor.clone(),
+        signed: nothing(),
+        version: 0,
+        rule: nothing(),
+        meaning: nothing(),
+        reason: nothing(),
+        evidence: nothing(),
         hash: entry.hash.to_string(),
     })
 }
@@ -119,7 +146,15 @@ fn described(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signatu
         }
         Event::Stopped(signature) => ("stopped".to_owned(), Some(signature.clone()), in_force(), nothing()),
         Event::Resumed(signature) => ("resumed".to_owned(), Some(signature.clone()), in_force(), nothing()),
-        _ => return None,
+        Event::Corrected(corrected) => {
+            let reason = corrected.reason.as_deref().unwrap_or("none given");
+            let what = format!(
+                "outcome of decision {} corrected from {} to {}; reason: {reason}",
+                corrected.decision, corrected.from, corrected.outcome
+            );
+            (what, None, nothing(), nothing())
+        }
+        other => (other.service_sentence()?, None, nothing(), nothing()),
     })
 }
 
@@ -138,6 +173,7 @@ fn csv(lines: &[HistoryLine]) -> String {
         .texts("time", texts(|line| &line.time))
         .texts("what", texts(|line| &line.what))
         .texts("by", texts(|line| &line.by))
+        .texts("signed", texts(|line| &line.signed))
         .with("version", TableColumn::Count(lines.iter().map(|line| line.version).collect()))
         .texts("rule", texts(|line| &line.rule))
         .texts("meaning", texts(|line| &line.meaning))
@@ -150,7 +186,7 @@ fn csv(lines: &[HistoryLine]) -> String {
 fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
     let mut page = Page::new("History of changes");
     page.paragraph(&format!(
-        "Every version, proposal, refusal, stop and signature in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
+        "Every version, proposal, refusal, stop, signature, correction, export and reading of a record in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
          from which this was written.",
         store.display(),
         world.applied()
@@ -164,7 +200,7 @@ fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
         if let Some(live) = world.named(name).and_then(|id| world.policy(id)) {
             versions(&mut page, &live.lock());
         }
-        page.subheading("Everything that was proposed, signed or refused");
+        page.subheading("Everything that was done");
         let rows = lines.iter().map(|line| {
             let text = |text: &String| PageCell::Text(text.clone());
             let words = [&line.meaning, &line.reason]
@@ -177,7 +213,7 @@ fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
                 PageCell::Number(line.event.to_string()),
                 PageCell::Text(minute(&line.time)),
                 text(&line.what),
-                text(&line.by),
+                PageCell::Text([line.by.as_str(), &line.signed].join(" ").trim().to_owned()),
                 PageCell::Text(words),
                 text(&line.rule),
                 PageCell::Text(brief(&line.evidence)),
@@ -214,7 +250,9 @@ fn versions(page: &mut Page, live: &LivePolicy) {
         let signers: Vec<String> = version
             .signers
             .iter()
-            .map(|signer| format!("{} ({} – {})", signer.name, signer.signature.meaning, signer.signature.reason))
+            .map(|Signer { name, signature, .. }| {
+                format!("{name} {} ({} – {})", signature.means(), signature.meaning, signature.reason)
+            })
             .collect();
         let signed = match (&version.origin, signers.is_empty()) {
             (VersionOrigin::Registration, _) => format!("registered by {}", live.state().registration.author),

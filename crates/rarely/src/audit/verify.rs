@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use rarely_error::Explain;
-use rarely_live::audit::{AuditFault, AuditSummary, verify};
+use rarely_live::audit::{AuditFault, AuditSummary, SignatureCounts, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::event::KeyReplaced;
 use rarely_live::replay::ReplayError;
@@ -229,6 +229,7 @@ fn unchanging(store: &Path) -> Result<(AuditedStore, Option<StoreLock>), StoreEr
 
 fn table(verified: &Verified) -> String {
     let Verified { findings, witnessed, .. } = verified;
+    let SignatureCounts { by_key, by_token } = findings.signatures;
     let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot, .. } = findings;
     let snapshot = snapshot.map_or_else(
         || "there is no snapshot to compare".to_owned(),
@@ -241,6 +242,7 @@ fn table(verified: &Verified) -> String {
     format!(
         "the log is consistent\n  {} events, each chained to the one before\n  {}\n  {decisions} decisions drawn again, with the same result\n  \
          {outcomes} outcomes and corrections\n  {reviews} reviews computed again\n  {proposals} proposals computed again\n  \
+         {by_key} signatures of people with keys, checked again; {by_token} with tokens\n  \
          {versions} versions of {policies} policies, each explained by an event\n  {snapshot}\n  {witness}\n  head {}:{}\n",
         head.number,
         signatures(verified),
@@ -290,6 +292,7 @@ fn answer(verified: &Verified) -> serde_json::Value {
         "outcomes": findings.outcomes,
         "reviews": findings.reviews,
         "proposals": findings.proposals,
+        "signatures": { "key": findings.signatures.by_key, "token": findings.signatures.by_token },
         "versions": findings.versions,
         "snapshot": findings.snapshot,
         "witnessed": verified.witnessed,

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// An answer: its status and its body.
+/// An answer: its status, its head and its body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -27,7 +28,12 @@ impl Answer {
 pub(crate) fn request(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(5)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    let kind = if path == "/v1/policies" { "application/toml" } else { "application/json" };
+    let kind = match path {
+        "/v1/policies" => "application/toml",
+        // Several lines are a batch.
+        _ if body.contains('\n') => "application/x-ndjson",
+        _ => "application/json",
+    };
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
         body.len()
@@ -46,7 +52,7 @@ pub(crate) fn request(address: SocketAddr, method: &str, path: &str, token: &str
         None if lower.contains("transfer-encoding: chunked") => dechunked(body)?,
         _ => body.to_owned(),
     };
-    Some(Answer { status, body })
+    Some(Answer { status, head: lower, body })
 }
 
 /// The body of an answer that came in chunks; nothing if the last one is missing.

@@ -131,6 +131,40 @@ fn the_disk_fails_for_good() {
     fail("from", "EIO", 3);
 }
 
+/// From the first refusal on `/readyz` says why, every time, and a batch does not look like a success.
+#[test]
+fn a_full_disk_is_said_by_every_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("rarely.db");
+    let environment = [
+        ("LD_PRELOAD", shim(folder.path()).display().to_string()),
+        ("FAILING_DISK_CALL", "150".to_owned()),
+        ("FAILING_DISK_MODE", "from".to_owned()),
+        ("FAILING_DISK_ERROR", "ENOSPC".to_owned()),
+    ];
+    let service = Service::start(&store, &environment).expect("the disk has room for a start");
+    assert!(service.post("/v1/policies", DOCUMENT).is_some_and(|answer| answer.is_success()));
+    let ready = || service.get("/readyz").expect("an answer");
+    assert_eq!(ready().status, 200);
+    let refused =
+        (0..MOST_CALLS).find_map(|at| service.decide(&format!("k{at}")).filter(|answer| !answer.is_success()));
+    assert_eq!(refused.expect("the disk is full by now").status, 503);
+    for _ in 0..20 {
+        let said = ready();
+        assert_eq!(said.status, 503, "{said:?}");
+        assert!(said.body.contains("the disk is full"), "{said:?}");
+    }
+    let line = "{\"record\":{\"age\":7}}\n";
+    let batch = |lines: &str| service.post("/v1/policies/triage/decisions", lines).expect("an answer");
+    assert_eq!(batch(&line.repeat(3)).status, 503, "no line was served");
+    let mixed = batch(&format!("{line}{{}}\n{line}"));
+    assert_eq!(mixed.status, 200, "one line was wrong: {mixed:?}");
+    assert!(mixed.head.contains("rarely-failed-lines: 2"), "{mixed:?}");
+    let metrics = service.get("/metrics").expect("an answer").body;
+    assert!(metrics.contains("\nrarely_batch_lines_failed_total 5\n"), "{metrics}");
+    service.kill();
+}
+
 #[test]
 fn the_disk_is_full() {
     fail("from", "ENOSPC", 3);

@@ -28,7 +28,7 @@ fn an_audit_names_the_event_that_was_changed() {
     fs::write(place.path("s.db"), &bytes).unwrap();
     let changed = place.rarely("audit verify --store s.db").output().unwrap();
     assert_eq!(changed.status.code(), Some(1), "{}", talk(&changed));
-    assert!(data(&changed).contains("event 5 was modified"), "{}", data(&changed));
+    assert!(data(&changed).contains("event 6 was modified"), "{}", data(&changed));
     let missing = place.rarely("audit verify --store none.db").output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
 }
@@ -71,7 +71,7 @@ fn a_log_whose_chain_was_computed_again_is_found() {
     let fits = data(&place.done(verify));
     assert!(fits.contains("they cover all events"), "{fits}");
     let json: serde_json::Value = serde_json::from_str(&data(&place.done(&format!("{verify} --format json")))).unwrap();
-    assert_eq!((&json["signed"]["covered"], &json["signed"]["by_other_keys"]), (&6.into(), &0.into()));
+    assert_eq!((&json["signed"]["covered"], &json["signed"]["by_other_keys"]), (&12.into(), &0.into()));
     let other = place.rarely("audit verify --store s.db --key other.pub").output().unwrap();
     assert_eq!(other.status.code(), Some(1), "{}", talk(&other));
     let nothing = place.rarely("audit verify --store s.db --key nonsense").output().unwrap();
@@ -114,4 +114,48 @@ fn a_key_is_replaced_and_the_old_one_still_verifies() {
     assert!(talk(&refused).contains("rotate-key --lost"), "{}", talk(&refused));
     place.done("store rotate-key --store s.db --lost");
     Server::start(&place, "").stop();
+}
+
+/// Runs the program where nothing may be written; root may, so as somebody else.
+#[cfg(unix)]
+fn without_writing(place: &Place, arguments: &str) -> std::process::Output {
+    let command = place.rarely(arguments);
+    let mut as_nobody = std::process::Command::new("setpriv");
+    as_nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(command.get_program());
+    as_nobody.args(command.get_args()).current_dir(command.get_current_dir().unwrap());
+    let probe = place.path("probe");
+    if fs::write(&probe, "").is_err() {
+        return place.rarely(arguments).output().unwrap();
+    }
+    drop(fs::remove_file(probe));
+    as_nobody.output().unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_store_on_a_read_only_medium_is_audited() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    used(&place);
+    let modes = |file: u32, folder: u32| {
+        for name in place.names(".") {
+            fs::set_permissions(place.path(&name), fs::Permissions::from_mode(file)).unwrap();
+        }
+        fs::set_permissions(place.path("."), fs::Permissions::from_mode(folder)).unwrap();
+    };
+    fs::write(place.path("s.db-wal"), "").unwrap();
+    modes(0o444, 0o555);
+    let read = without_writing(&place, "audit verify --store s.db");
+    modes(0o644, 0o755);
+    assert_eq!(read.status.code(), Some(0), "{}", talk(&read));
+    assert!(data(&read).contains("7 events"), "{}", data(&read));
+
+    // A write-ahead log that was left behind has events that cannot be read here.
+    fs::write(place.path("s.db-wal"), [1; 4096]).unwrap();
+    drop(fs::remove_file(place.path("s.db-shm")));
+    modes(0o444, 0o555);
+    let left = without_writing(&place, "audit verify --store s.db");
+    modes(0o644, 0o755);
+    assert_eq!(left.status.code(), Some(2), "{}", talk(&left));
+    assert!(talk(&left).contains("copy the store and this file together"), "{}", talk(&left));
 }

@@ -58,6 +58,36 @@ fn help_of_algorithms() {
 }
 
 #[test]
+fn help_of_serve() {
+    assert_snapshot_of!(Place::new().rarely("serve --help"));
+}
+
+#[test]
+fn help_of_token_create() {
+    assert_snapshot_of!(Place::new().rarely("token create --help"));
+}
+
+#[test]
+fn help_of_audit_verify() {
+    assert_snapshot_of!(Place::new().rarely("audit verify --help"));
+}
+
+#[test]
+fn help_of_audit_report() {
+    assert_snapshot_of!(Place::new().rarely("audit report --help"));
+}
+
+#[test]
+fn help_of_store_restore() {
+    assert_snapshot_of!(Place::new().rarely("store restore --help"));
+}
+
+#[test]
+fn help_of_sign() {
+    assert_snapshot_of!(Place::new().rarely("sign --help"));
+}
+
+#[test]
 fn the_tables_of_algorithms_settings_and_environments() {
     assert_snapshot_of!(Place::new().rarely("algorithms"));
 }

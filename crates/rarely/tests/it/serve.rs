@@ -16,6 +16,23 @@ fn the_first_token_is_shown_once() {
     assert!(server.heard.iter().any(|line| line.contains("RELAXED")), "{:?}", server.heard);
 }
 
+/// Passkeys belong to the address in the browser, so a wrong one is refused before people register any.
+#[test]
+fn a_public_address_without_passkeys_is_refused() {
+    let place = Place::new();
+    for (url, words) in [
+        ("http://rules.example.org", "only by https"),
+        ("https://127.0.0.1", "not to an IP address"),
+        ("rules.example.org", "not a web address"),
+        ("https://rules.example.org/keys", "has a path"),
+    ] {
+        let refused =
+            place.rarely(&format!("serve --store s.db --listen 127.0.0.1:0 --public-url {url}")).output().unwrap();
+        assert!(refused.status.code() == Some(2) && talk(&refused).contains(words), "{url}: {}", talk(&refused));
+        assert!(talk(&refused).contains("help: give the address that people type"), "{}", talk(&refused));
+    }
+}
+
 #[test]
 fn tls_is_served_and_trusted() {
     use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -54,6 +71,47 @@ fn a_slow_client_is_disconnected() {
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).expect("disconnected within half a minute");
     }
+    server.stop();
+}
+
+/// Connections on which nothing comes take half of the seats if they are from one address, and are ended soon if they are from many.
+#[cfg(unix)]
+#[test]
+fn silent_connections_block_nobody() {
+    use std::io::{Read as _, Write as _};
+    use std::net::{SocketAddr, TcpStream};
+    let place = Place::new();
+    let server = Server::start_with_files(&place, 512);
+    assert!(server.heard.iter().any(|line| line.contains("512 open files")), "{:?}", server.heard);
+    let address: SocketAddr = server.url.strip_prefix("http://").expect("an address").parse().expect("an address");
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    let connect = |from: u8| -> TcpStream {
+        let connected = runtime.block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4()?;
+            socket.bind(SocketAddr::from(([127, 0, 0, from], 0)))?;
+            socket.connect(address).await?.into_std()
+        });
+        let stream = connected.expect("a connection");
+        stream.set_nonblocking(false).expect("a socket");
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("a socket");
+        stream
+    };
+    let healthy = || ureq::get(format!("{}/healthz", server.url)).call().is_ok();
+    let mut silent: Vec<TcpStream> = (0..600).map(|_| connect(2)).collect();
+    assert!(healthy(), "another address is answered");
+    silent.extend((0..200).map(|_| connect(3)));
+    // The first byte of the preface of HTTP/2, of which no more comes.
+    for stream in &mut silent {
+        // Those that were refused are gone.
+        let _ = stream.write_all(b"P");
+    }
+    for mut stream in silent {
+        // Whether it was refused or waited for: it ends.
+        let timed_out =
+            stream.read_to_end(&mut Vec::new()).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
+        assert!(!timed_out, "it ends");
+    }
+    assert!(healthy(), "all seats are free again");
     server.stop();
 }
 

@@ -16,7 +16,20 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(place: &Place, more: &str) -> Self {
-        let mut command = place.rarely(&format!("serve --store s.db --listen 127.0.0.1:0 {more}"));
+        Self::run(place.rarely(&format!("serve --store s.db --listen 127.0.0.1:0 {more}")))
+    }
+
+    /// With few files that it may open.
+    #[cfg(unix)]
+    pub(crate) fn start_with_files(place: &Place, files: usize) -> Self {
+        let served = place.rarely("serve --store s.db --listen 127.0.0.1:0");
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {files}; exec \"$@\""), "sh"]).arg(served.get_program());
+        command.args(served.get_args()).current_dir(place.path(""));
+        Self::run(command)
+    }
+
+    fn run(mut command: Command) -> Self {
         let child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
         let mut server = Self { child, url: String::new(), heard: Vec::new() };
         let mut lines = BufReader::new(server.child.stderr.take().expect("its talk")).lines();

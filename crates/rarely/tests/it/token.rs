@@ -42,7 +42,8 @@ fn a_key_is_created_registered_and_used() {
     assert!(key.starts_with("ann+"), "{key}");
     let again = place.rarely("sign keygen --name ann --out ann.key").output().unwrap();
     assert_eq!(again.status.code(), Some(2), "nothing is overwritten");
-    place.write("ann.token", data(&place.done("token create --store s.db --name ann --role review")));
+    let ann = data(&place.done("token create --store s.db --name ann --role review"));
+    place.write("ann.token", &ann);
     let server = Server::start(&place, "");
     let admin = format!("--url {} --token-file admin.token", server.url);
     let said = talk(&place.done(&format!("sign register {admin} --name ann --public-key {key}")));
@@ -52,10 +53,22 @@ fn a_key_is_created_registered_and_used() {
         server.url
     );
     // There is nothing to sign, and the server says so after it has accepted who asks.
-    let none = place.rarely(&format!("sign approve {there} --proposal 1")).output().unwrap();
-    assert!(none.status.code() == Some(2) && talk(&none).contains("no proposal 1"), "{}", talk(&none));
+    for act in ["approve", "reject"] {
+        let none = place.rarely(&format!("sign {act} {there} --proposal 1")).output().unwrap();
+        assert!(none.status.code() == Some(2) && talk(&none).contains("no proposal 1"), "{}", talk(&none));
+    }
     let same = place.rarely(&format!("sign rollback {there} --to 1")).output().unwrap();
     assert!(same.status.code() == Some(2) && talk(&same).contains("nothing would change"), "{}", talk(&same));
+    for act in ["stop", "resume"] {
+        let said = talk(&place.done(&format!("sign {act} {there}")));
+        assert!(said.contains("has the signature of"), "{said}");
+    }
+    // Signed by token, only a stop is accepted.
+    let bare = "{\"meaning\": \"as agreed\", \"reason\": \"a test\"}";
+    let acts = ["stop", "resume"].map(|act| {
+        server.post(ann.trim(), &format!("/v1/policies/hypertension-treatment/{act}"), "application/json", bare).0
+    });
+    assert_eq!(acts, [200, 409]);
     server.stop();
     place.done("audit verify --store s.db");
 }

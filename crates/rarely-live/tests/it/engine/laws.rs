@@ -56,7 +56,7 @@ fn perform(bench: &mut Bench, decisions: &mut Vec<u64>, act: &Act) {
         }
         Act::Outcome { of, outcome, correction } => {
             let decision = decisions.get(*of).copied().unwrap_or(1);
-            let correction = correction.then_some(None);
+            let correction = correction.then(|| "typing error".to_owned());
             drop(block_on(bench.engine.observe(
                 &handle,
                 "ward",
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let mut bench = Bench::new();
         let control = format!(
-            "approval = \"{approval}\"\nreview_every = 300\nminimum_days_between_changes = {pause}\nmaximum_changes = 3\n\
+            "approval = \"{approval}\"\nsignatures = \"token\"\nreview_every = 300\nminimum_days_between_changes = {pause}\nmaximum_changes = 3\n\
              proposal_expires = \"3 days\"\noutcome_window = \"1 day\"\nreview_after = \"2 days\""
         );
         bench.register(&control, explore);

@@ -1,9 +1,10 @@
 //! The forms of the policy page.
 
 use maud::{Markup, html};
+use rarely_live::SignedAct;
 
 use super::super::layout::csrf;
-use super::super::signing::{RejectedForm, SignatureForm, signature_form};
+use super::super::signature_form::{RejectedForm, SignatureForm};
 use super::PolicyPage;
 
 impl PolicyPage<'_> {
@@ -39,10 +40,11 @@ impl PolicyPage<'_> {
             title: "Sign “reviewed, no change”",
             about: "The rule is reviewed now. Unless the evidence calls for a change, your signature records that a person has looked at the evidence and keeps the rule.",
             action: self.link("/confirm"),
+            act: None,
             meaning: "I have looked at the evidence, and the rule stays as it is",
             button: "Review and sign",
         };
-        html! { @if self.state.learned.outcomes() > 0 { (signature_form(self.visitor, &form, &html! {}, rejected)) } }
+        html! { @if self.state.learned.outcomes() > 0 { (self.means.form(self.live, &form, &html! {}, rejected)) } }
     }
 
     fn roll_back(&self, rejected: Option<&RejectedForm>) -> Markup {
@@ -54,6 +56,7 @@ impl PolicyPage<'_> {
             title: "Roll back to an older version",
             about: "The rule of an older version comes into force again, as a new version.",
             action: self.link("/rollback"),
+            act: Some((SignedAct::RollBack, 0)),
             meaning: "I put the older rule into force again",
             button: "Sign and roll back",
         };
@@ -69,7 +72,7 @@ impl PolicyPage<'_> {
                 }
             }
         };
-        html! { @if !older.is_empty() && !self.state.stopped { (signature_form(self.visitor, &form, &choice, rejected)) } }
+        html! { @if !older.is_empty() && !self.state.stopped { (self.means.form(self.live, &form, &choice, rejected)) } }
     }
 
     fn stop(&self, rejected: Option<&RejectedForm>) -> Markup {
@@ -77,12 +80,13 @@ impl PolicyPage<'_> {
             id: "stop",
             title: "Stop",
             about: "The last signed rule comes into force. Decisions continue, but nothing is drawn at random and no change is proposed until the policy \
-                    is resumed.",
+                    is resumed. A stop never requires a key, so that it works at once.",
             action: self.link("/stop"),
+            act: Some((SignedAct::Stop, 0)),
             meaning: "I stop this policy",
             button: "Sign and stop",
         };
-        signature_form(self.visitor, &form, &html! {}, rejected)
+        self.means.form(self.live, &form, &html! {}, rejected)
     }
 
     fn resume(&self, rejected: Option<&RejectedForm>) -> Markup {
@@ -91,9 +95,10 @@ impl PolicyPage<'_> {
             title: "Resume",
             about: "The policy explores and proposes changes again, as the document says.",
             action: self.link("/resume"),
+            act: Some((SignedAct::Resume, 0)),
             meaning: "I resume this policy",
             button: "Sign and resume",
         };
-        signature_form(self.visitor, &form, &html! {}, rejected)
+        self.means.form(self.live, &form, &html! {}, rejected)
     }
 }

@@ -65,7 +65,7 @@ impl PolicyPage<'_> {
 pub(in crate::dashboard) fn signed(signer: &Signer) -> Markup {
     html! {
         p {
-            "Signed by " strong { (signer.name) } " " (time(signer.time_ms)) ": “" (signer.signature.meaning) "”. Reason: "
+            "Signed by " strong { (signer.name) } " " (signer.signature.means()) " " (time(signer.time_ms)) ": “" (signer.signature.meaning) "”. Reason: "
             (signer.signature.reason)
         }
     }
@@ -78,7 +78,7 @@ pub(in crate::dashboard) fn status(status: &ProposalStatus) -> Markup {
             ProposalStatus::Open => span.badge.fair { "waits for a signature" },
             ProposalStatus::Approved { version } => { span.badge.good { "approved" } " as version " (version) },
             ProposalStatus::Rejected { by } => {
-                span.badge.bad { "rejected" } " by " strong { (by.name) } ": “" (by.signature.meaning) "”. Reason: " (by.signature.reason)
+                span.badge.bad { "rejected" } " by " strong { (by.name) } " " (by.signature.means()) ": “" (by.signature.meaning) "”. Reason: " (by.signature.reason)
             },
             ProposalStatus::Expired => { span.badge { "expired" } " nobody signed in time" },
             ProposalStatus::Overtaken => { span.badge { "superseded" } " another rule came into force first" },

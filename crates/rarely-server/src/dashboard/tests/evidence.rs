@@ -27,7 +27,7 @@ async fn evidence_is_computed_once() {
         .expect("an answer");
     let again = evidence.of(&service.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "a decision says nothing of outcomes");
-    let signature = Signature { meaning: "m".to_owned(), reason: "r".to_owned(), by_key: None };
+    let signature = Signature::by_token("m", "r");
     blocking(|| service.engine.stop_policy(&handle, "Ann", signature)).expect("stopped");
     let again = evidence.of(&service.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "the same rule is in force");

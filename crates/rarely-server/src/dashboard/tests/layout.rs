@@ -10,6 +10,7 @@ use super::{DOCUMENT, NAME, PAGE, TestService, blocking};
 async fn names_and_texts_are_escaped() {
     let service = TestService::new(false);
     let token = service.token(1, "<b>Ann</b>", Role::Admin, None);
+    let signing = service.token(2, "<b>Ann</b>", Role::Review, None);
     let session = service.sign_in(&token).await;
     let csrf = service.csrf(&session).await;
     let answer = service
@@ -29,11 +30,11 @@ async fn names_and_texts_are_escaped() {
         last = service.engine.decide(&handle, "<b>ward</b>", vec![ask]).await.remove(0).expect("an answer").decision;
         let report = |outcome, correction| NewOutcome::OfDecision { decision: last, outcome, correction };
         service.engine.observe(&handle, "<b>ward</b>", vec![report(0.5, None)]).await.remove(0).expect("taken in");
-        let reason = Some(Some("<s>typing error</s>".to_owned()));
+        let reason = Some("<s>typing error</s>".to_owned());
         service.engine.observe(&handle, "<b>ward</b>", vec![report(0.25, reason)]).await.remove(0).expect("taken in");
     }
     let fields =
-        [("csrf", csrf.as_str()), ("meaning", "<i>kept</i>"), ("reason", "<script>1</script>"), ("token", &token)];
+        [("csrf", csrf.as_str()), ("meaning", "<i>kept</i>"), ("reason", "<script>1</script>"), ("token", &signing)];
     let answer = service.post(&format!("{PAGE}/confirm"), &session, &fields).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     for path in ["", "/audit", &format!("/decisions/{last}"), "/audit?kind=decided&actor=%22%3E%3Cscript%3E"] {

@@ -14,7 +14,8 @@ async fn a_form_of_another_session_is_rejected() {
     let other = service.csrf(&service.sign_in(&token).await).await;
     let forms = ["review", "confirm", "rollback", "stop", "resume", "proposals/1/approve", "proposals/1/reject"];
     let paths = forms.iter().map(|form| format!("{PAGE}/{form}"));
-    for path in paths.chain(["/".to_owned(), "/sign-out".to_owned()]) {
+    let others = ["/", "/sign-out", "/keys", "/keys/revoke"].map(ToOwned::to_owned);
+    for path in paths.chain(others) {
         for csrf in ["", "wrong", &other] {
             let fields = [
                 ("csrf", csrf),
@@ -40,8 +41,8 @@ async fn a_form_of_another_session_is_rejected() {
 async fn a_signature_requires_the_signers_own_token_and_keeps_the_input() {
     let service = TestService::new(false);
     blocking(|| service.engine.register("Ann", DOCUMENT, 1)).expect("a policy");
-    let (ann, ben) = (service.token(1, "Ann", Role::Admin, None), service.token(2, "Ben", Role::Review, None));
-    let reading = service.token(3, "Ann", Role::Read, None);
+    let (ann, ben) = (service.token(1, "Ann", Role::Review, None), service.token(2, "Ben", Role::Review, None));
+    let reading = service.token(3, "ANN", Role::Read, None);
     let session = service.sign_in(&ann).await;
     let csrf = service.csrf(&session).await;
     let path = format!("{PAGE}/stop");
@@ -77,4 +78,39 @@ async fn a_signature_requires_the_signers_own_token_and_keeps_the_input() {
     assert_eq!(service.post(&path, &session, &fields).await.location, format!("{PAGE}?done=stopped"));
     assert!(service.engine.policy(NAME).expect("a policy").live.lock().state().stopped);
     assert_eq!(service.post(&path, &session, &fields).await.status, StatusCode::CONFLICT, "it is stopped already");
+}
+
+/// Under `signatures = "key"` a token stops the policy and does nothing else; the page says what to do.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_key_the_page_says_what_to_do() {
+    let service = TestService::new(false);
+    blocking(|| service.engine.register("Ann", DOCUMENT, 1)).expect("a policy");
+    let token = service.token(1, "Ann", Role::Review, None);
+    let session = service.sign_in(&token).await;
+    let csrf = service.csrf(&session).await;
+    let fields = [("csrf", csrf.as_str()), ("meaning", "m"), ("reason", "r"), ("token", &token)];
+    assert_eq!(service.post(&format!("{PAGE}/stop"), &session, &fields).await.location, format!("{PAGE}?done=stopped"));
+    let page = service.get(PAGE, &session).await.body;
+    assert!(page.contains("People sign with keys of their own"), "{page}");
+    assert!(page.contains("href=\"/keys\"") && page.contains("rarely sign resume"), "{page}");
+    let refused = service.post(&format!("{PAGE}/resume"), &session, &fields).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(
+        refused.body.contains("This requires a signature with a key of Ann, not only a token."),
+        "{}",
+        refused.body
+    );
+    let keys = service.get("/keys", &session).await.body;
+    assert!(keys.contains("You have no key yet") && keys.contains("rarely serve --public-url"), "{keys}");
+    assert!(!keys.contains("data-passkey"), "without an address there are no passkeys");
+    let broken = [("csrf", csrf.as_str()), ("token", &token), ("passkey", "{}")];
+    assert_eq!(service.post("/keys", &session, &broken).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let broken = [("csrf", csrf.as_str()), ("id", "0"), ("meaning", "m"), ("reason", "r"), ("credential", "x")];
+    assert_eq!(service.post("/keys/revoke", &session, &broken).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let file = rarely_store::NoteSigner::generate("Ann").key().clone();
+    blocking(|| service.engine.register_person_key("console", "Ann", None, file.clone())).expect("registered");
+    let keys = service.get("/keys", &session).await.body;
+    assert!(keys.contains(&file.id()) && keys.contains("revokes key files"), "{keys}");
+    let page = service.get(PAGE, &session).await.body;
+    assert!(page.contains("Sign at a shell with your key file"), "{page}");
 }

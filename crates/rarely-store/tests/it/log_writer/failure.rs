@@ -201,7 +201,7 @@ fn entries_of_another_writer_are_detected_and_adopted() {
     rusqlite::Connection::open(&path)
         .unwrap()
         .execute(
-            "INSERT INTO events SELECT 2, time_ms, actor, policy, kind, body, ?1 FROM events",
+            "INSERT INTO events SELECT 2, time_ms, actor, policy, kind, body, ?1, elapsed_ms FROM events",
             [&foreign.hash.0[..]],
         )
         .unwrap();

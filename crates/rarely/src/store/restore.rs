@@ -1,0 +1,173 @@
+//! `rarely store restore`.
+
+use std::io::{BufRead, IsTerminal as _, Write, stderr, stdin};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rarely_live::Engine;
+use rarely_live::event::{BackupRestored, Event, Recovered};
+use rarely_live::replay::{self, ReplayError, for_each_entry};
+use rarely_policy::PolicyDocument;
+use rarely_store::{EventLog, EventLoss, Head, LogEntry, SqliteLog, StoreError, restore};
+
+use crate::failure::{Failure, OrFail as _};
+use crate::output::say;
+use crate::serve::offline_options;
+
+/// A backup, and the store that it replaces.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The backup
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// The store
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Restore also if the store has events that the backup lacks: say what that undoes, ask, and record it as an event
+    #[arg(long, requires = "name", requires = "reason")]
+    accept_loss: bool,
+    /// Your name, for the record
+    #[arg(long, value_name = "NAME", requires = "accept_loss")]
+    name: Option<String>,
+    /// Why these events are given up, for the record
+    #[arg(long, value_name = "TEXT", requires = "accept_loss")]
+    reason: Option<String>,
+    /// Do not ask
+    #[arg(long, requires = "accept_loss")]
+    yes: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { from, to, accept_loss, yes, .. } = arguments;
+    let first = match restore(from, to, EventLoss::Refuse) {
+        Ok(restored) => {
+            say(&format!("{} events are in {}", restored.head.number, to.display()));
+            return match restored.before.filter(|before| before.number > restored.head.number) {
+                Some(before) => record_gap(to, restored.head, before),
+                None => Ok(()),
+            };
+        }
+        Err(StoreError::WouldLose { first, .. }) if *accept_loss => first,
+        Err(error @ StoreError::WouldLose { .. }) => {
+            let help = "restore a later backup; or give these events up with --accept-loss --name NAME --reason TEXT";
+            return Err(Failure::from(error).help(help));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let by = arguments.name.as_deref().unwrap_or_default();
+    rarely_server::check_owner(by)?;
+    let reason = arguments.reason.as_deref().unwrap_or_default().trim();
+    if reason.is_empty() {
+        return Err(Failure::new("--reason is empty").help("say in a few words why these events are given up"));
+    }
+    let log = SqliteLog::open_read_only(to)?;
+    let before = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
+    tell(&log, first, before.number)?;
+    drop(log);
+    if !yes && !confirmed()? {
+        return Err(Failure::new("nothing was restored"));
+    }
+    let restored = restore(from, to, EventLoss::Accept)?;
+    let event =
+        BackupRestored { by: by.to_owned(), reason: reason.to_owned(), from: before.into(), to: restored.head.into() };
+    let number = recorded(to, |engine| Ok(engine.backup_restored("console", event)?))?;
+    say(&format!(
+        "the log went back from event {} to event {}; event {number} records this",
+        before.number, restored.head.number
+    ));
+    Ok(())
+}
+
+/// Records that a store, which was moved away, had events that the backup lacks.
+fn record_gap(store: &Path, head: Head, before: Head) -> Result<(), Failure> {
+    let gap = Recovered { log_ended: head.number, acknowledged: before.number };
+    let number = recorded(store, |engine| Ok(engine.recovered("console", gap)?))?;
+    say(&format!("the store that was there ended at event {}; event {number} records the loss", before.number));
+    Ok(())
+}
+
+fn recorded(store: &Path, record: impl FnOnce(&Engine) -> Result<u64, Failure>) -> Result<u64, Failure> {
+    let engine = Engine::start(store, offline_options(store), |_| {})?;
+    let number = record(&engine);
+    engine.stop();
+    number
+}
+
+/// Says what is lost: what people did, each in a line, and how much else.
+fn tell(log: &SqliteLog, first: u64, last: u64) -> Result<(), Failure> {
+    say(&format!("events {first} to {last} would be lost. Among them people did this, which would be undone:"));
+    let (mut told, mut others) = (0_u64, 0_u64);
+    for_each_entry::<ReplayError>(log, first - 1, None, |entry| {
+        match undone(log, &entry)? {
+            Some(what) => {
+                told += 1;
+                say(&format!("  event {}, by {}: {what}", entry.number, entry.actor));
+            }
+            None => others += 1,
+        }
+        Ok(())
+    })?;
+    if told == 0 {
+        say("  nothing");
+    }
+    say(&format!("and {others} other events: decisions, outcomes, reviews and notes"));
+    Ok(())
+}
+
+/// What a person did by an event, if it takes effect: revocations, stops, keys and signatures.
+fn undone(log: &SqliteLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
+    let event = replay::event(entry)?;
+    let act = match &event {
+        Event::TokenCreated(_)
+        | Event::TokenRevoked(_)
+        | Event::PersonKeyRegistered(_)
+        | Event::PersonKeyRevoked(_)
+        | Event::KeyReplaced(_) => return Ok(event.service_sentence()),
+        Event::Registered(_) => "registered".to_owned(),
+        Event::Approved(signed) => format!("signed proposal {}", signed.proposal),
+        Event::Rejected(signed) => format!("rejected proposal {}", signed.proposal),
+        Event::RolledBack(rolled) => format!("rolled back to version {}", rolled.to),
+        Event::Proposed(proposed) if proposed.signature.is_some() => format!("signed proposal {}", proposed.proposal),
+        Event::Reviewed(reviewed) if reviewed.signature.is_some() => "signed that nothing changes".to_owned(),
+        Event::Stopped(_) => "stopped".to_owned(),
+        Event::Resumed(_) => "resumed".to_owned(),
+        _ => return Ok(None),
+    };
+    let registered = log.entry(entry.policy)?.map(|entry| replay::event(&entry)).transpose()?;
+    let name = match registered {
+        Some(Event::Registered(registered)) => PolicyDocument::parse(&registered.document, "document").ok(),
+        _ => None,
+    };
+    let name = name.map_or_else(|| entry.policy.to_string(), |document| document.policy().to_owned());
+    Ok(Some(format!("policy {name}: {act}")))
+}
+
+/// Asks on a terminal.
+fn confirmed() -> Result<bool, Failure> {
+    if !(stdin().is_terminal() && stderr().is_terminal()) {
+        return Err(Failure::new("there is no terminal to ask on").help("give --yes if this is what you want"));
+    }
+    ask(&mut stdin().lock(), &mut stderr()).or_fail_with(|| "the answer cannot be read".to_owned())
+}
+
+fn ask(answers: &mut impl BufRead, questions: &mut impl Write) -> std::io::Result<bool> {
+    write!(questions, "Restore the backup and lose these events? [y/N] ")?;
+    questions.flush()?;
+    let mut answer = String::new();
+    answers.read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_one() {
+        for (answer, yes) in
+            [("y\n", true), ("yes\n", true), ("\n", false), ("", false), ("no\n", false), ("yep\n", false)]
+        {
+            assert_eq!(ask(&mut answer.as_bytes(), &mut Vec::new()).expect("an answer"), yes, "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `rarely store clock`: the time of a log beside the system's clock.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rarely_live::engine::{Durability, EngineOptions};
+use rarely_live::{Engine, replay};
+use rarely_output::utc;
+use rarely_store::{CLOCK_CORRECTED, EventLog as _, SqliteLog, StoreError, now_ms};
+
+use crate::failure::Failure;
+use crate::output::{print, say};
+use crate::serve::{engine_options, key_file, silent};
+
+/// Shows the time of the log; with a reason, sets it back.
+pub(super) fn run(store: &Path, reason: Option<&str>, signing_key: Option<&Path>) -> Result<(), Failure> {
+    let log = SqliteLog::open_read_only(store)?;
+    let (last_ms, system_ms) = (log.last_time_ms()?, now_ms());
+    let Some(reason) = reason else { return print(&shown(&log, last_ms, system_ms)?) };
+    drop(log);
+    if last_ms <= system_ms {
+        say("the time of the log is not ahead of the system's clock; nothing is corrected");
+        return Ok(());
+    }
+    let file = key_file(store, signing_key);
+    if !file.path().exists() {
+        return Err(Failure::new(format!("{}: the private key of the log is not there", file.path().display()))
+            .help("name its file with --signing-key: a correction must be signed"));
+    }
+    let options = EngineOptions { checkpoints: Some(silent(file)), ..engine_options(Durability::Full) };
+    let engine = Engine::start(store, options, |_| {})?;
+    let corrected = engine.correct_clock("console", system_ms, reason);
+    engine.stop();
+    say(&format!("event {} sets the time of the log back from {} to {}", corrected?, utc(last_ms), utc(system_ms)));
+    Ok(())
+}
+
+fn shown(log: &SqliteLog, last_ms: u64, system_ms: u64) -> Result<String, Failure> {
+    let number = log.head()?.map_or(0, |(number, _)| number);
+    let mut text = format!("last event      {number}, {}\nsystem's clock  {}\n", utc(last_ms), utc(system_ms));
+    let _ = match last_ms.checked_sub(system_ms).filter(|ahead_ms| *ahead_ms > 0) {
+        None => writeln!(text, "The log is not ahead of the system's clock."),
+        Some(ahead_ms) => writeln!(
+            text,
+            "The log is {} ahead of the system's clock. If that is right now, `rarely store clock --correct --reason …` sets the log back.",
+            duration(ahead_ms)
+        ),
+    };
+    replay::for_each_entry(log, 0, None, |entry| {
+        if entry.kind != "clock jumped" && entry.kind != CLOCK_CORRECTED {
+            return Ok::<_, StoreError>(());
+        }
+        let said = replay::event(&entry).ok().and_then(|event| event.service_sentence()).unwrap_or_default();
+        let _ = writeln!(text, "event {}, {}: {said}", entry.number, utc(entry.time_ms));
+        Ok(())
+    })?;
+    Ok(text)
+}
+
+/// A length of time in the unit that suits it.
+fn duration(milliseconds: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(86_400_000, "days"), (3_600_000, "hours"), (60_000, "minutes"), (1_000, "seconds")];
+    let fits = UNITS.into_iter().find(|(length, _)| milliseconds >= 2 * length);
+    fits.map_or_else(
+        || format!("{milliseconds} milliseconds"),
+        |(length, name)| format!("{} {name}", milliseconds / length),
+    )
+}
