@@ -106,6 +106,11 @@ impl<T> OutcomeQueue<T> {
         self.delay
     }
 
+    /// Declares another window, also for the decisions that wait. A longer one does not bring back decisions that ran out of time.
+    pub fn set_window(&mut self, window: Option<u64>) {
+        self.window = window;
+    }
+
     /// Notes a decision. Numbers must rise, and times must not fall.
     pub fn decided(&mut self, number: u64, time: u64) {
         if self.delay == Delay::Any {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rarely_core::Rng;
 use rarely_live::audit::AuditSummary;
-use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, SNAPSHOT_EVERY};
+use rarely_live::engine::{Clock, Durability, EngineOptions, NewOutcome, SNAPSHOT_EVERY};
 use rarely_live::event::Signature;
 use rarely_live::{Engine, audit};
 use rarely_store::SqliteLog;
@@ -76,8 +76,7 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
         for case in 0..100 {
             let age = (40.0 + 50.0 * people.uniform()).round();
             let record = json!({ "age": age }).as_object().cloned().unwrap_or_default();
-            let (record, context) = policy.reader.read(record)?;
-            requests.push(DecisionRequest { key: Some(format!("{batch}/{case}")), record, context });
+            requests.push(policy.edition().request(Some(format!("{batch}/{case}")), record)?);
             ages.push(age);
         }
         let decisions = runtime.block_on(engine.decide(&policy, "clinic", requests));
@@ -100,7 +99,7 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
     println!("verdict: {}", review.verdict.name());
     let open = policy.live.lock().open_proposal().cloned();
     if let Some(proposal) = open {
-        println!("proposal {}: {}", proposal.number, proposal.rule.words(&policy.document).join("; "));
+        println!("proposal {}: {}", proposal.number, proposal.rule.words(&policy.edition().document).join("; "));
 
         // 4. A person signs, and the new rule decides from now on.
         let signature = Signature::by_token("I approve this change", "the evidence is clear");

@@ -5,6 +5,7 @@ mod lagged_replay;
 
 use std::collections::BTreeMap;
 
+use rarely_core::Exploration;
 use rarely_error::{Explain, Remedy};
 use rarely_review::examine;
 use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, StoredSnapshot, verify_chain};
@@ -142,7 +143,7 @@ struct Auditor<'a> {
 struct Trail {
     /// The decider of the last decision.
     decider: Decider,
-    /// For policies that explore: the policy after the last decision's basis.
+    /// For policies that explore: the policy after the last decision's basis. If an amendment began it, after that one at the earliest.
     deciding: Option<LaggedReplay>,
     /// The policy after the last review's basis.
     reviewing: LaggedReplay,
@@ -151,7 +152,7 @@ struct Trail {
 impl Trail {
     /// Moves the decider to the state after event `basis`; `live` is the policy's current state.
     fn advance(&mut self, log: &dyn EventLog, live: &LivePolicy, basis: u64) -> Result<(), CheckError> {
-        if let Some(behind) = &mut self.deciding {
+        if let Some(behind) = self.deciding.as_mut().filter(|behind| behind.at() <= basis) {
             behind.advance(log, basis)?;
             self.decider = behind.live().decider(basis);
             return Ok(());
@@ -163,8 +164,8 @@ impl Trail {
         if version.number == self.decider.version {
             self.decider.basis = basis;
         } else {
-            let document = live.document().with_rule(version.rule.clone()).map_err(inconsistent)?;
-            self.decider = Decider::of_rule(&document, (version.number, basis));
+            let (number, document) = (version.number, live.document_of(version.number)?);
+            self.decider = Decider::of_rule((live.edition_of(number), &document), (number, basis));
         }
         Ok(())
     }
@@ -227,7 +228,9 @@ impl<'a> Auditor<'a> {
                 }
                 self.summary.reviews += 1;
             }
-            Event::Proposed(proposed) if proposed.rollback.is_none() => self.proposed(entry, proposed)?,
+            Event::Proposed(proposed) if proposed.rollback.is_none() && proposed.amendment.is_none() => {
+                self.proposed(entry, proposed)?;
+            }
             _ => {}
         }
         self.summary.outcomes += u64::from(matches!(event, Event::Observed(_) | Event::Corrected(_)));
@@ -236,8 +239,10 @@ impl<'a> Auditor<'a> {
             let SignatureCounts { by_key, by_token } = &mut self.summary.signatures;
             *(if signature.by_key.is_some() { by_key } else { by_token }) += 1;
         }
-        if matches!(event, Event::Registered(_)) {
-            self.registered(entry)?;
+        match event {
+            Event::Registered(_) => self.registered(entry)?,
+            Event::Approved(_) => self.amended(entry),
+            _ => {}
         }
         Ok(())
     }
@@ -249,6 +254,18 @@ impl<'a> Auditor<'a> {
         let deciding = decider.explores().then(|| LaggedReplay::new(entry)).transpose()?;
         self.policies.insert(entry.number, Trail { decider, deciding, reviewing });
         Ok(())
+    }
+
+    /// Follows a policy that explores since an amendment.
+    fn amended(&mut self, entry: &LogEntry) {
+        let (Some(trail), Some(live)) = (self.policies.get_mut(&entry.policy), self.state.policy(entry.policy)) else {
+            return;
+        };
+        let live = live.lock();
+        let explores = live.document().change().explore != Exploration::NONE;
+        if trail.deciding.is_none() && live.version().event == entry.number && explores {
+            trail.deciding = Some(LaggedReplay::from(live.clone(), entry));
+        }
     }
 
     /// Repeats a decision from the state on which it was based.
@@ -268,9 +285,10 @@ impl<'a> Auditor<'a> {
         if decided.basis > trail.decider.basis {
             trail.advance(self.log, &live, decided.basis)?;
         }
-        let context = live.reader().context(&decided.record).map_err(inconsistent)?;
+        let edition = &trail.decider.edition;
+        let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
         let again = trail.decider.decide(&context, entry.number);
-        let option = &live.document().options()[again.arm.index()];
+        let option = &edition.document.options()[again.arm.index()];
         let same = *option == decided.option
             && trail.decider.version == decided.version
             && again.reason == decided.reason

@@ -1,8 +1,11 @@
 //! The rule in force, ready to decide: an immutable value that threads share.
 
+use std::sync::Arc;
+
 use rarely_core::{Algorithm, Arm, Context, Decision, Exploration, Policy, Reason, Rng};
 use rarely_policy::PolicyDocument;
 
+use crate::document_edition::DocumentEdition;
 use crate::learned::Learned;
 
 /// Makes decisions from the state after one event. Deciding takes no lock.
@@ -12,6 +15,8 @@ pub struct Decider {
     pub version: u64,
     /// The last event taken into account.
     pub basis: u64,
+    /// The document under which it decides.
+    pub edition: Arc<DocumentEdition>,
     seed: u64,
     method: DecisionMethod,
 }
@@ -36,9 +41,10 @@ enum DecisionMethod {
 }
 
 impl Decider {
-    /// The document's rule, with exploration if the document asks for it and the policy is not stopped.
+    /// The document's rule, with exploration if the document asks for it and the policy is not stopped. `document` is that of the edition, with
+    /// the rule in force.
     pub(crate) fn new(
-        document: &PolicyDocument,
+        (edition, document): (&Arc<DocumentEdition>, &PolicyDocument),
         learned: &Learned,
         basis: DecisionBasis,
         seed: u64,
@@ -47,15 +53,18 @@ impl Decider {
         let explore = document.change().explore != Exploration::NONE && !stopped;
         let DecisionBasis { version, event, decided } = basis;
         match explore.then(|| exploring(document, learned, decided)).flatten() {
-            Some(method) => Self { version, basis: event, seed, method },
-            None => Self::of_rule(document, (version, event)),
+            Some(method) => Self { version, basis: event, edition: edition.clone(), seed, method },
+            None => Self::of_rule((edition, document), (version, event)),
         }
     }
 
     /// The document's rule alone.
-    pub(crate) fn of_rule(document: &PolicyDocument, (version, basis): (u64, u64)) -> Self {
+    pub(crate) fn of_rule(
+        (edition, document): (&Arc<DocumentEdition>, &PolicyDocument),
+        (version, basis): (u64, u64),
+    ) -> Self {
         let rule = rarely_core::Rule::new(document.rule().parameters(document));
-        Self { version, basis, seed: 0, method: DecisionMethod::Rule(rule) }
+        Self { version, basis, edition: edition.clone(), seed: 0, method: DecisionMethod::Rule(rule) }
     }
 
     /// Makes the decision with this event number.

@@ -148,6 +148,19 @@ pub struct ExternalDecision {
     /// The probability with which it was chosen, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propensity: Option<f64>,
+    /// The first version under the document that the record was read with; absent for the registered document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edition: Option<u64>,
+}
+
+impl Observed {
+    /// Whether an earlier event reported the same, under whichever document.
+    pub(crate) fn repeats(&self, earlier: &Event) -> bool {
+        let Event::Observed(earlier) = earlier else { return false };
+        let elsewhere = earlier.elsewhere.clone().zip(self.elsewhere.as_ref());
+        let elsewhere = elsewhere.map(|(earlier, now)| ExternalDecision { edition: now.edition, ..earlier });
+        *self == Self { elsewhere, ..earlier.clone() }
+    }
 }
 
 /// A reported outcome was corrected.
@@ -235,12 +248,28 @@ pub struct Proposed {
     pub outcomes: u64,
     /// SHA-256 of the statistics.
     pub digest: Digest,
+    /// For an amendment, the document that would replace the one in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amendment: Option<ProposedAmendment>,
     /// The signature of the person who requested the rollback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
     /// The rationale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<ProposalRationale>,
+}
+
+/// Another document for the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedAmendment {
+    /// The document, exactly as received.
+    pub document: String,
+    /// Why it is proposed.
+    pub reason: String,
+    /// What it changes, in words.
+    pub difference: Vec<String>,
+    /// What becomes of the statistics.
+    pub statistics: String,
 }
 
 /// The rationale of a proposal, in words and numbers.

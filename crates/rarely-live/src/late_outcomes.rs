@@ -45,6 +45,11 @@ impl LateOutcomes {
         Self { queue: OutcomeQueue::new(Delay::Any, window_ms), too_late: BTreeSet::new(), learned_before_rule: 0 }
     }
 
+    /// Waits this long from now on, also for decisions that were made already.
+    pub(crate) fn set_window(&mut self, window_ms: Option<u64>) {
+        self.queue.set_window(window_ms);
+    }
+
     pub(crate) fn decided(&mut self, header: EventHeader<'_>) {
         self.queue.decided(header.number, header.time_ms);
     }

@@ -10,6 +10,7 @@
 //! | [`event`], `record` | the events, and the record of one case |
 //! | `learned`, `late_outcomes`, `unanswered`, `review_history`, `versions` | the parts of a policy's state |
 //! | `live_policy`, `plan`, `objection` | one policy: applies events; which acts are allowed, and why not |
+//! | `document_edition`, `amendment` | a policy's document, as registered or amended; what an amendment does |
 //! | `decider` | the rule in force, ready to decide |
 //! | `person`, `token` | who people are; access tokens and roles |
 //! | `signed_statement`, `person_key`, `passkey` | what people sign; their keys; passkeys |
@@ -22,8 +23,10 @@
 //! `examples/embed_engine.rs` shows how a program embeds the engine.
 #![deny(missing_docs)]
 
+mod amendment;
 pub mod audit;
 mod decider;
+mod document_edition;
 pub mod engine;
 mod engine_state;
 pub mod event;
@@ -45,7 +48,9 @@ mod token;
 mod unanswered;
 mod versions;
 
+pub use amendment::{AmendmentEffect, AmendmentRecord};
 pub use decider::Decider;
+pub use document_edition::DocumentEdition;
 pub use engine::Engine;
 pub use engine_state::{ENGINE_STATE_FORMAT, EngineSnapshot, EngineState, SharedPolicy};
 pub use event::Event;

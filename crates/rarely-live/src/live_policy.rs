@@ -1,20 +1,23 @@
 //! One policy: the state that follows from its events.
 
+mod changing;
+mod learning;
+
 use std::sync::Arc;
 
-use rarely_core::{Arm, Reason};
-use rarely_policy::{Approval, PolicyDocument, WrittenRule};
-use rarely_review::Verdict;
+use rarely_core::Arm;
+use rarely_policy::{Approval, PolicyDocument};
 use rarely_store::Hash;
 use serde::{Deserialize, Serialize};
 
+use crate::amendment::AmendmentRecord;
 use crate::decider::{Decider, DecisionBasis};
-use crate::event::{Corrected, Decided, Event, Observed, Proposed, Registered, Reviewed, Signature};
-use crate::late_outcomes::{CorrectedOutcome, HeldOutcome, LateOutcomes};
+use crate::document_edition::DocumentEdition;
+use crate::event::{Decided, Event, Registered, Signature};
+use crate::late_outcomes::LateOutcomes;
 use crate::learned::Learned;
 use crate::objection::Objection;
-use crate::record::RecordReader;
-use crate::review_history::{ReviewHistory, TimedReviewPoint};
+use crate::review_history::ReviewHistory;
 use crate::signed_statement::SigningState;
 use crate::unanswered::Unanswered;
 use crate::versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
@@ -27,8 +30,10 @@ pub const ENGINE_ACTOR: &str = "engine";
 /// A policy that is in use: its document, and the state that follows from its events.
 #[derive(Debug, Clone)]
 pub struct LivePolicy {
+    /// With the rule in force.
     document: PolicyDocument,
-    reader: Arc<RecordReader>,
+    /// The registered document and its amendments; the last one is in force.
+    editions: Vec<Arc<DocumentEdition>>,
     state: PolicyState,
     /// The last event after which something was learned.
     learned_at: u64,
@@ -58,6 +63,12 @@ pub struct PolicyState {
     /// How people sign; `None` in logs from before policies could say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing: Option<SigningState>,
+    /// The documents that replaced the registered one, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amendments: Vec<AmendmentRecord>,
+    /// Outcomes are learned of decisions from this version on: an amendment may have ended earlier statistics.
+    #[serde(default = "first_version", skip_serializing_if = "is_first_version")]
+    pub learning_since: u64,
     /// The policy's last event.
     pub last_event: u64,
 }
@@ -134,7 +145,8 @@ impl LivePolicy {
     /// # Errors
     /// [`Objection::Inconsistent`] if the document is invalid.
     pub fn register(header: EventHeader<'_>, registered: &Registered) -> Result<Self, Objection> {
-        let document = PolicyDocument::parse(&registered.document, "document").map_err(inconsistent)?.as_live();
+        let edition = DocumentEdition::parse(1, &registered.document)?;
+        let document = edition.document.clone();
         let options = document.options().len();
         let version = Version {
             number: 1,
@@ -168,10 +180,11 @@ impl LivePolicy {
             },
             reviews: ReviewHistory::since(header.time_ms),
             signing: registered.signatures.map(|signed_with| SigningState { signed_with, last_act: header.hash }),
+            amendments: Vec::new(),
+            learning_since: 1,
             last_event: header.number,
         };
-        let learned_at = header.number;
-        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state, learned_at })
+        Ok(Self { document, editions: vec![edition], state, learned_at: header.number })
     }
 
     /// The policy of a snapshot.
@@ -179,12 +192,17 @@ impl LivePolicy {
     /// # Errors
     /// [`Objection::Inconsistent`] if its parts contradict each other.
     pub fn restore(mut state: PolicyState) -> Result<Self, Objection> {
-        let document = PolicyDocument::parse(&state.registration.text, "document").map_err(inconsistent)?.as_live();
+        let registered = DocumentEdition::parse(1, &state.registration.text)?;
         let last = state.versions.last().ok_or_else(|| inconsistent("a policy without a version"))?;
+        let mut editions = vec![registered.clone()];
+        for amendment in &state.amendments {
+            editions.push(DocumentEdition::parse(amendment.version, &amendment.text)?);
+        }
+        let document = &editions.last().unwrap_or(&registered).document;
         let document = document.with_rule(last.rule.clone()).map_err(inconsistent)?;
         state.learned = state.learned.revived(&document).map_err(inconsistent)?;
         let learned_at = state.last_event;
-        Ok(Self { reader: Arc::new(RecordReader::new(&document)), document, state, learned_at })
+        Ok(Self { document, editions, state, learned_at })
     }
 
     /// The document, with the rule in force.
@@ -215,7 +233,7 @@ impl LivePolicy {
         let PolicyState { learned, stopped, registration, counts, .. } = &self.state;
         let basis =
             DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
-        Decider::new(&self.document, learned, basis, registration.seed, *stopped)
+        Decider::new((self.edition(), &self.document), learned, basis, registration.seed, *stopped)
     }
 
     /// Whether the pilot goes on: it counts decisions, so that each of them may end it.
@@ -229,9 +247,27 @@ impl LivePolicy {
         self.learned_at == self.state.last_event
     }
 
-    /// Reads records for its document.
-    pub fn reader(&self) -> &Arc<RecordReader> {
-        &self.reader
+    /// The document in force, as it was registered or amended.
+    ///
+    /// # Panics
+    /// Never: a policy has at least one document.
+    pub fn edition(&self) -> &Arc<DocumentEdition> {
+        self.editions.last().expect("a policy has at least one document")
+    }
+
+    /// The document under which a version was or is in force.
+    pub fn edition_of(&self, version: u64) -> &Arc<DocumentEdition> {
+        let found = self.editions.iter().rev().find(|edition| edition.version <= version);
+        found.unwrap_or_else(|| self.edition())
+    }
+
+    /// The document of a version, with its rule.
+    ///
+    /// # Errors
+    /// [`Objection::NoVersion`].
+    pub fn document_of(&self, version: u64) -> Result<PolicyDocument, Objection> {
+        let rule = self.version_of(version)?.rule.clone();
+        self.edition_of(version).document.with_rule(rule).map_err(inconsistent)
     }
 
     /// Whether the rule is due for review.
@@ -279,8 +315,8 @@ impl LivePolicy {
                     return Err(inconsistent("a rollback with one signature, but the document requires two"));
                 }
                 let signer = signer(header, &rolled.signature);
-                let rule = self.version_of(rolled.to)?.rule.clone();
-                self.put_in_force(header, rule, VersionOrigin::Rollback { to: rolled.to }, vec![signer])?;
+                let document = self.rolled_back(rolled.to)?;
+                self.put_in_force(header, document, VersionOrigin::Rollback { to: rolled.to }, vec![signer]);
             }
             Event::Stopped(signature) => self.stopped(header, signature)?,
             Event::Resumed(signature) => {
@@ -299,217 +335,18 @@ impl LivePolicy {
         Ok(())
     }
 
-    /// Learns the outcomes that no longer wait. Decisions run out of time by the log's own clock, so that a replay agrees.
-    fn learn_late(&mut self, header: EventHeader<'_>) {
-        let PolicyState { learned, late: Some(late), .. } = &mut self.state else { return };
-        while let Some((decision, held)) = late.learnable(header.time_ms) {
-            learned.observe(learned.outcomes() + 1, decision, &held.context, held.arm, held.reward);
-            self.learned_at = header.number;
-        }
-    }
-
-    fn decided(&mut self, header: EventHeader<'_>, decided: &Decided) -> Result<(), Objection> {
-        let arm = self.arm(&decided.option)?;
-        let counts = &mut self.state.counts;
-        counts.decided[arm.index()] += 1;
-        counts.explored += u64::from(decided.reason != Reason::Policy);
-        if let Some(unanswered) = &mut counts.unanswered {
-            unanswered.decided(header.time_ms, arm.index());
-        }
-        if let Some(late) = &mut self.state.late {
-            late.decided(header);
-        }
-        Ok(())
-    }
-
-    fn observed(
-        &mut self,
-        header: EventHeader<'_>,
-        observed: &Observed,
-        about: Option<&DecisionRef>,
-    ) -> Result<(), Objection> {
-        let reader = &self.reader;
-        let (record, option) = match (&observed.elsewhere, about) {
-            (Some(elsewhere), _) => (&elsewhere.record, &elsewhere.option),
-            (None, Some(about)) => (&about.decided.record, &about.decided.option),
-            (None, None) => return Err(inconsistent("an outcome of a decision that is not in the log")),
-        };
-        let (arm, context) = (self.arm(option)?, reader.context(record).map_err(inconsistent)?);
-        let reward = reader.reward(observed.outcome, arm).map_err(inconsistent)?;
-        let counts = &mut self.state.counts;
-        match about {
-            Some(about) if observed.elsewhere.is_none() => {
-                counts.answered[arm.index()] += 1;
-                if let Some(unanswered) = &mut counts.unanswered {
-                    unanswered.answered(about.time_ms, arm.index());
-                }
-            }
-            _ => counts.elsewhere[arm.index()] += 1,
-        }
-        let PolicyState { learned, late, .. } = &mut self.state;
-        let (row, place) = match (late, observed.decision) {
-            (Some(late), Some(decision)) => {
-                late.report(decision, header, HeldOutcome { context, arm, reward });
-                return Ok(());
-            }
-            // Decisions made elsewhere have no place in our order.
-            (Some(_), None) => (learned.outcomes() + 1, 0),
-            (None, _) => (header.number, header.number),
-        };
-        learned.observe(row, place, &context, arm, reward);
-        self.learned_at = header.number;
-        Ok(())
-    }
-
-    fn corrected(
-        &mut self,
-        header: EventHeader<'_>,
-        corrected: &Corrected,
-        about: Option<&DecisionRef>,
-    ) -> Result<(), Objection> {
-        let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
-        let reader = &self.reader;
-        let (arm, context) =
-            (self.arm(&about.decided.option)?, reader.context(&about.decided.record).map_err(inconsistent)?);
-        let reward = |outcome| reader.reward(outcome, arm).map_err(inconsistent);
-        let (from, to) = (reward(corrected.from)?, reward(corrected.outcome)?);
-        self.state.counts.corrections += 1;
-        let (place, earlier) = match &mut self.state.late {
-            None => (corrected.first, corrected.first <= self.version().event),
-            Some(late) => match late.correct(corrected.decision, to) {
-                CorrectedOutcome::Learned { earlier } => (corrected.decision, earlier),
-                CorrectedOutcome::Waiting | CorrectedOutcome::NotLearned => return Ok(()),
-            },
-        };
-        self.state.learned.correct(place, &context, arm, (from, to), earlier);
-        self.learned_at = header.number;
-        Ok(())
-    }
-
-    fn reviewed(&mut self, header: EventHeader<'_>, reviewed: &Reviewed) -> Result<(), Objection> {
-        reviewed.signature.as_ref().map_or(Ok(()), check_complete)?;
-        let reviews = &mut self.state.reviews;
-        reviews.push(TimedReviewPoint {
-            time_ms: header.time_ms,
-            version: reviewed.version,
-            point: reviewed.point.clone(),
-        });
-        reviews.outcomes = reviewed.point.outcomes;
-        reviews.time_ms = header.time_ms;
-        reviews.verdict = Some(reviewed.verdict);
-        reviews.reasons.clone_from(&reviewed.reasons);
-        if reviewed.verdict != Verdict::Change {
-            reviews.refused = None;
-        }
-        Ok(())
-    }
-
-    fn proposed(&mut self, header: EventHeader<'_>, proposed: &Proposed) -> Result<(), Objection> {
-        self.check_version(proposed.version)?;
-        if let Some(open) = self.open_proposal() {
-            return Err(Objection::OpenProposal(open.number));
-        }
-        if proposed.proposal != self.next_proposal() {
-            return Err(inconsistent("a proposal with the wrong number"));
-        }
-        self.document.check_rule(&proposed.rule).map_err(inconsistent)?;
-        let mut signers = Vec::new();
-        match (&proposed.signature, proposed.rollback) {
-            (Some(signature), Some(to)) => {
-                self.may_roll_back(to, signature)?;
-                signers.push(signer(header, signature));
-            }
-            (None, None) => self.check_plan(&proposed.rule, header.time_ms)?,
-            _ => return Err(inconsistent("a rollback without a signature, or another proposal with one")),
-        }
-        self.state.proposals.push(ProposalRecord {
-            number: proposed.proposal,
-            event: header.number,
-            hash: header.hash,
-            time_ms: header.time_ms,
-            expires_ms: proposed.expires_ms,
-            version: proposed.version,
-            rule: proposed.rule.clone(),
-            rollback: proposed.rollback,
-            outcomes: proposed.outcomes,
-            signers,
-            status: ProposalStatus::Open,
-        });
-        self.state.reviews.refused = None;
-        Ok(())
-    }
-
-    fn approved(&mut self, header: EventHeader<'_>, number: u64, signature: &Signature) -> Result<(), Objection> {
-        self.may_sign(number, header, signature)?;
-        let proposal = self.open(number)?;
-        let (rule, rollback) = (proposal.rule.clone(), proposal.rollback);
-        let mut signers = proposal.signers.clone();
-        if header.actor != ENGINE_ACTOR {
-            signers.push(signer(header, signature));
-        }
-        if signers.len() < self.signatures_needed() {
-            let at = self.place(number)?;
-            self.state.proposals[at].signers = signers;
-            return Ok(());
-        }
-        let version = self.version().number + 1;
-        let origin = rollback.map_or(VersionOrigin::Proposal { proposal: number }, |to| VersionOrigin::Rollback { to });
-        let at = self.place(number)?;
-        self.state.proposals[at].signers.clone_from(&signers);
-        self.close(number, ProposalStatus::Approved { version });
-        self.put_in_force(header, rule, origin, signers)
-    }
-
-    fn rejected(&mut self, header: EventHeader<'_>, number: u64, signature: &Signature) -> Result<(), Objection> {
-        check_complete(signature)?;
-        let outcomes = self.open(number)?.outcomes;
-        self.state.reviews.rejected_at = Some(outcomes);
-        self.close(number, ProposalStatus::Rejected { by: Box::new(signer(header, signature)) });
-        Ok(())
-    }
-
-    fn stopped(&mut self, header: EventHeader<'_>, signature: &Signature) -> Result<(), Objection> {
-        self.may_stop(signature)?;
-        self.state.stopped = true;
-        let (to, rule) = self.last_signed();
-        if rule == self.version().rule {
-            return Ok(());
-        }
-        self.put_in_force(header, rule, VersionOrigin::Stop { to }, vec![signer(header, signature)])
-    }
-
-    fn put_in_force(
-        &mut self,
-        header: EventHeader<'_>,
-        rule: WrittenRule,
-        origin: VersionOrigin,
-        signers: Vec<Signer>,
-    ) -> Result<(), Objection> {
-        self.document = self.document.with_rule(rule.clone()).map_err(inconsistent)?;
-        if let Some(overtaken) = self.open_proposal().map(|proposal| proposal.number) {
-            self.close(overtaken, ProposalStatus::Overtaken);
-        }
-        let number = self.version().number + 1;
-        let EventHeader { number: event, time_ms, .. } = header;
-        self.state.versions.push(Version { number, rule, event, time_ms, origin, signers });
-        self.state.reviews.rejected_at = None;
-        self.state.reviews.refused = None;
-        self.state.learned.follow(&self.document);
-        if let Some(late) = &mut self.state.late {
-            late.follow(event);
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, number: u64, status: ProposalStatus) {
-        if let Ok(at) = self.place(number) {
-            self.state.proposals[at].status = status;
-        }
-    }
-
     fn arm(&self, option: &str) -> Result<Arm, Objection> {
-        self.reader.option(option).map_err(inconsistent)
+        self.edition().reader.option(option).map_err(inconsistent)
     }
+}
+
+fn first_version() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first_version(version: &u64) -> bool {
+    *version == first_version()
 }
 
 pub(crate) fn signer(header: EventHeader<'_>, signature: &Signature) -> Signer {

@@ -40,6 +40,22 @@ pub enum Objection {
         /// The requested version.
         version: u64,
     },
+    /// The rule of an earlier version does not fit the document in force.
+    #[error("the rule of version {version} does not fit the document in force: {problem}")]
+    UnfitRule {
+        /// The requested version.
+        version: u64,
+        /// What does not fit.
+        problem: String,
+    },
+    /// The document in force cannot be replaced by this one.
+    #[error("the document cannot replace the one in force: {problem}")]
+    Amendment {
+        /// Why not.
+        problem: String,
+        /// What to do.
+        help: &'static str,
+    },
     /// The signature lacks its meaning or reason.
     #[error("the signature has no {0}")]
     SignatureIncomplete(&'static str),
@@ -106,11 +122,13 @@ impl Explain for Objection {
             Self::WrongSignature { .. } => Some(Remedy::new("load it again, and sign exactly what is there")),
             Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
             Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
+            Self::Amendment { help, .. } => Some(Remedy::new(*help)),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }
             | Self::NotStopped
             | Self::SameRule { .. }
+            | Self::UnfitRule { .. }
             | Self::Plan(_)
             | Self::WrongVersion { .. }
             | Self::Inconsistent(_) => None,

@@ -55,6 +55,11 @@ impl LivePolicy {
         }
     }
 
+    /// The number of people who must sign a proposal. Nobody but people amends a document.
+    pub fn signatures_needed_for(&self, proposal: &ProposalRecord) -> usize {
+        self.signatures_needed().max(usize::from(proposal.amendment.is_some()))
+    }
+
     /// The number of the next proposal.
     pub fn next_proposal(&self) -> u64 {
         self.state().proposals.len() as u64 + 1
@@ -70,18 +75,19 @@ impl LivePolicy {
         if proposal.is_overdue(header.time_ms) {
             return Err(Objection::ProposalExpired(number));
         }
-        if self.state().stopped {
+        // A document may be mended before the policy is resumed.
+        if self.state().stopped && proposal.amendment.is_none() {
             return Err(Objection::Stopped);
         }
         self.check_version(proposal.version)?;
-        if header.actor == ENGINE_ACTOR && self.signatures_needed() > 0 {
+        if header.actor == ENGINE_ACTOR && self.signatures_needed_for(proposal) > 0 {
             return Err(inconsistent("a change without a signature, but the document requires one"));
         }
         let person = signature.person_id(header.actor);
         if proposal.signers.iter().any(|signer| signer.person_id() == person) {
             return Err(Objection::SameSigner { name: header.actor.to_owned() });
         }
-        if proposal.rollback.is_none() {
+        if proposal.rollback.is_none() && proposal.amendment.is_none() {
             self.check_plan(&proposal.rule, header.time_ms)?;
         }
         Ok(())
@@ -165,7 +171,7 @@ impl LivePolicy {
         if self.version_of(to)?.rule == self.version().rule {
             return Err(Objection::SameRule { version: to });
         }
-        Ok(())
+        self.rolled_back(to).map(|_| ())
     }
 
     /// Checks whether the policy may be stopped.

@@ -20,12 +20,20 @@ pub struct Unanswered {
     overdue: Vec<u64>,
     /// Slots below this one are counted in `overdue`.
     closed: u64,
+    /// Earlier decisions are not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    since_ms: u64,
 }
 
 impl Unanswered {
     /// No decisions yet.
     pub(crate) fn new(window_ms: u64, options: usize) -> Self {
-        Self { window_ms, open: BTreeMap::new(), overdue: vec![0; options], closed: 0 }
+        Self::since(window_ms, options, 0)
+    }
+
+    /// No decisions yet, and earlier ones do not count.
+    pub(crate) fn since(window_ms: u64, options: usize, since_ms: u64) -> Self {
+        Self { window_ms, open: BTreeMap::new(), overdue: vec![0; options], closed: 0, since_ms }
     }
 
     fn slot(&self, time_ms: u64) -> u64 {
@@ -46,6 +54,9 @@ impl Unanswered {
 
     /// Removes a decision whose outcome was reported.
     pub(crate) fn answered(&mut self, decided_ms: u64, option: usize) {
+        if decided_ms < self.since_ms {
+            return;
+        }
         let slot = self.slot(decided_ms);
         let count = match self.open.get_mut(&slot) {
             Some(counts) => &mut counts[option],
@@ -74,6 +85,11 @@ impl Unanswered {
         }
         overdue
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]

@@ -39,6 +39,11 @@ pub enum VersionOrigin {
         /// That version.
         to: u64,
     },
+    /// The rule that was in force, under an amended document.
+    Amendment {
+        /// The number of its proposal.
+        proposal: u64,
+    },
     /// The policy was stopped, which put the last signed rule in force again.
     Stop {
         /// That rule's version.
@@ -84,6 +89,9 @@ pub struct ProposalRecord {
     pub rule: WrittenRule,
     /// For a rollback, the earlier version whose rule this is.
     pub rollback: Option<u64>,
+    /// For an amendment, the document that would replace the one in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amendment: Option<String>,
     /// The outcomes that it is based on.
     pub outcomes: u64,
     /// Who has signed so far.

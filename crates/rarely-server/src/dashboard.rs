@@ -5,7 +5,7 @@
 //! | `session`, `visitor`, `sign_in`, `openid` | sessions, who is signed in, signing in and out, by token or identity provider |
 //! | `layout`, `assets`, `format` | the layout of every page; style sheet and script; times and numbers |
 //! | `page_error` | errors as pages |
-//! | `policies`, `policy`, `proposal` | the list of policies, one policy, one proposal |
+//! | `policies`, `policy`, `proposal`, `document` | the list of policies, one policy, one proposal; a policy's document, to amend |
 //! | `audit`, `event_text`, `backwards`, `decision` | events, newest first; one decision explained |
 //! | `signature_form`, `signing` | forms that ask for a signature; what they change |
 //! | `your_keys` | the passkeys and key files of the visitor |
@@ -15,6 +15,7 @@ mod assets;
 mod audit;
 mod backwards;
 mod decision;
+mod document;
 mod event_text;
 mod format;
 mod layout;
@@ -77,6 +78,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/sign-out", post(sign_in::sign_out))
         .route("/audit", get(audit::show_service))
         .route("/policies/{name}", get(policy::show))
+        .route("/policies/{name}/document", get(document::show).post(document::amend))
         .route("/policies/{name}/review", post(signing::review))
         .route("/policies/{name}/confirm", post(signing::confirm))
         .route("/policies/{name}/rollback", post(signing::roll_back))

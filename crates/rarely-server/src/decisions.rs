@@ -122,8 +122,7 @@ struct CheckedRequest {
 
 fn check(handle: &PolicyHandle, body: DecisionBody) -> Result<CheckedRequest, ProblemDetails> {
     check_key(body.key.as_deref())?;
-    let (record, context) = handle.reader.read(body.record)?;
-    Ok(CheckedRequest { request: DecisionRequest { key: body.key, record, context }, explain: body.explain })
+    Ok(CheckedRequest { request: handle.edition().request(body.key, body.record)?, explain: body.explain })
 }
 
 fn view(handle: &PolicyHandle, response: DecisionResponse, explained: Option<&[RecordField]>) -> DecisionView {
@@ -214,7 +213,7 @@ fn reconstruction(
          does this for every decision."
     );
     Ok(Reconstruction {
-        record: views::record(handle, &record),
+        record: views::record(&handle.live.lock(), version, &record),
         decision: DecisionView { decision: number, option, version, reason, propensity, explanation },
         basis,
         seed,

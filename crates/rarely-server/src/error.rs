@@ -94,7 +94,7 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::KeyTaken { .. },
         ) => StatusCode::CONFLICT,
         ServiceError::Change(ChangeError::Store(_) | ChangeError::Fault(_))
-        | ServiceError::Decide(DecisionError::Store(_) | DecisionError::Replay(_))
+        | ServiceError::Decide(DecisionError::Amended | DecisionError::Store(_) | DecisionError::Replay(_))
         | ServiceError::Outcome(OutcomeError::Store(_) | OutcomeError::Replay(_))
         | ServiceError::Store(_)
         | ServiceError::Replay(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -108,7 +108,11 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::Objection(Objection::NoVersion(_))) => "to",
         ServiceError::Change(ChangeError::Objection(Objection::SignatureIncomplete(field))) => field,
         ServiceError::Change(
-            ChangeError::Document(_) | ChangeError::NameTaken(_) | ChangeError::NoNoise | ChangeError::OnlyReviewed(_),
+            ChangeError::Document(_)
+            | ChangeError::Objection(Objection::Amendment { .. })
+            | ChangeError::NameTaken(_)
+            | ChangeError::NoNoise
+            | ChangeError::OnlyReviewed(_),
         ) => "document",
         ServiceError::Change(ChangeError::NoToken(_) | ChangeError::LastAdmin(_) | ChangeError::NoPersonKey(_)) => "id",
         ServiceError::Change(ChangeError::Person(error)) => error.field(),

@@ -30,9 +30,11 @@ pub(crate) fn explain(
     (option, version): (&str, u64),
     (reason, propensity): (Reason, f64),
 ) -> Option<Explanation> {
-    let rule = handle.live.lock().version_of(version).ok()?.rule.clone();
-    let document = handle.document.with_rule(rule).ok()?;
-    let context = handle.reader.context(fields).ok()?;
+    let (document, edition) = {
+        let live = handle.live.lock();
+        (live.document_of(version).ok()?, live.edition_of(version).clone())
+    };
+    let context = edition.reader.context(fields).ok()?;
     let player = rarely_core::Rule::new(document.rule().parameters(&document));
     let arm = player.choose(Context::new(&context).ok()?).ok()?;
     let rule_option = document.options()[arm.index()].clone();

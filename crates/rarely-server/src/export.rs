@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
 use rarely_error::{Explain, Remedy};
-use rarely_live::RecordField;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{Event, Observed};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
+use rarely_live::{DocumentEdition, LivePolicy, RecordField};
 use rarely_output::{ParquetRows, RowCell, RowColumn, utc};
 use rarely_policy::PolicyDocument;
 use rarely_store::EventLog;
@@ -71,11 +71,13 @@ impl Explain for ExportError {
 
 fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkWriter) -> Result<(), ExportError> {
     let corrected = corrections(handle, log, until)?;
-    let mut rows = ParquetRows::new(&mut *out, columns(&handle.document))?;
+    // Rows from before an amendment have what the columns of the document in force share with theirs.
+    let live = handle.live.lock().clone();
+    let mut rows = ParquetRows::new(&mut *out, columns(live.document()))?;
     each(handle, log, until, |number, time_ms, event| {
         let Event::Observed(observed) = event else { return Ok(()) };
         let outcome = corrected.get(&number).copied().unwrap_or(observed.outcome);
-        push(handle, log, &mut rows, (time_ms, outcome), &observed)
+        push(&live, log, &mut rows, (time_ms, outcome), &observed)
     })?;
     rows.finish()?;
     out.flush()?;
@@ -117,7 +119,7 @@ fn each(
 }
 
 fn push<W: Write + Send>(
-    handle: &PolicyHandle,
+    live: &LivePolicy,
     log: &dyn EventLog,
     rows: &mut ParquetRows<W>,
     (time_ms, outcome): (u64, f64),
@@ -133,9 +135,14 @@ fn push<W: Write + Send>(
         (None, None) => return Ok(()),
     };
     let written = utc(time_ms);
+    let under = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.edition).or(version).unwrap_or(1);
+    let edition = live.edition_of(under);
+    let known = edition.reader.encoder().feature_columns();
     let mut cells = Vec::with_capacity(record.len() + 6);
-    for (at, field) in record.iter().enumerate() {
-        cells.push(cell(handle, at, field));
+    for column in live.edition().reader.encoder().feature_columns() {
+        let at = known.iter().position(|known| known == column);
+        let field = at.and_then(|at| record.get(at).map(|field| cell(edition, at, field)));
+        cells.push(field.unwrap_or(RowCell::Missing));
     }
     cells.push(RowCell::Text(option));
     cells.push(RowCell::Number(outcome));
@@ -148,17 +155,17 @@ fn push<W: Write + Send>(
 }
 
 /// A number for a numeric feature, a level's name for a categorical one.
-fn cell<'a>(handle: &'a PolicyHandle, at: usize, field: &'a RecordField) -> RowCell<'a> {
-    let feature = &handle.document.features()[at];
+fn cell<'a>(edition: &'a DocumentEdition, at: usize, field: &'a RecordField) -> RowCell<'a> {
+    let feature = &edition.document.features()[at];
     match (feature.levels(), field) {
         (_, RecordField::Missing) => RowCell::Missing,
         (None, RecordField::Number(number)) => RowCell::Number(*number),
         (None, RecordField::Text(text)) => text.trim().parse().map_or(RowCell::Missing, RowCell::Number),
         (Some(_), RecordField::Text(text)) => RowCell::Text(text),
         (Some(levels), RecordField::Number(_)) => {
-            let mut context = handle.reader.encoder().blank();
-            let offset = handle.document.offset(at);
-            if handle.reader.encoder().feature(at, field.value(), &mut context).is_err() {
+            let mut context = edition.reader.encoder().blank();
+            let offset = edition.document.offset(at);
+            if edition.reader.encoder().feature(at, field.value(), &mut context).is_err() {
                 return RowCell::Missing;
             }
             let coordinates = &context[offset..offset + levels.len() - 1];

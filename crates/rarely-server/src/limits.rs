@@ -1,5 +1,6 @@
 //! Limits of the service, and the checks of names, keys and texts.
 
+use axum::http::StatusCode;
 use rarely_error::{Explain, Remedy};
 use rarely_live::{ENGINE_ACTOR, look_alike};
 
@@ -135,6 +136,15 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), ProblemDetails> 
     if count > TEXT_CHARACTERS {
         let remedy = format!("use at most {TEXT_CHARACTERS} characters");
         return Err(ProblemDetails::wrong(field, format!("the {field} has {count} characters"), remedy));
+    }
+    Ok(())
+}
+
+/// Checks the size of a policy document that a form has sent.
+pub(crate) fn check_document_size(text: &str) -> Result<(), ProblemDetails> {
+    if text.len() > DOCUMENT_BYTES {
+        let detail = format!("the document has {} bytes, but at most {DOCUMENT_BYTES} are allowed", text.len());
+        return Err(ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
     Ok(())
 }

@@ -181,7 +181,7 @@ struct PolicyMetrics {
 
 fn row(handle: &PolicyHandle, now_ms: u64) -> PolicyMetrics {
     let live = handle.live.lock();
-    let (state, names) = (live.state(), handle.document.options());
+    let (state, names) = (live.state(), live.document().options());
     let counts = &state.counts;
     let unanswered = counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms)).unwrap_or_default();
     let shares = unanswered.iter().zip(&counts.decided).map(|(open, all)| *open as f64 / (*all).max(1) as f64);

@@ -89,14 +89,20 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
 fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
     let Observation { record, option, outcome, key, propensity } = observation;
     check_key(key.as_deref())?;
-    let (record, _) = handle.reader.read(record)?;
-    let arm = handle.reader.option(&option).map_err(|error| ProblemDetails::from(error).with_field("option"))?;
-    let option = handle.document.options()[arm.index()].clone();
+    let edition = handle.edition();
+    let (record, _) = edition.reader.read(record)?;
+    let arm = edition.reader.option(&option).map_err(|error| ProblemDetails::from(error).with_field("option"))?;
+    let option = edition.document.options()[arm.index()].clone();
+    // The registered document needs no mention.
+    let edition = Some(edition.version).filter(|version| *version > 1);
     if let Some(propensity) = propensity {
         Encoder::propensity(FieldValue::Number(propensity))
             .map_err(|error| ProblemDetails::from(error).with_field("propensity"))?;
     }
-    Ok(NewOutcome::External { decision: ExternalDecision { key, record, option, propensity }, outcome: plain(outcome) })
+    Ok(NewOutcome::External {
+        decision: ExternalDecision { key, record, option, propensity, edition },
+        outcome: plain(outcome),
+    })
 }
 
 /// Turns −0 into 0, so that both are the same outcome.

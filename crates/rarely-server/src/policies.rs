@@ -3,17 +3,18 @@
 use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use rarely_live::Role;
+use rarely_live::{Objection, Role};
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
-use crate::limits::{DOCUMENT_BYTES, check_name};
+use crate::limits::{DOCUMENT_BYTES, check_name, check_text};
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
 use crate::route::ApiResult;
-use crate::views::{PolicyBrief, PolicyView, VersionView};
+use crate::signing::evidence_of;
+use crate::views::{PolicyBrief, PolicyView, ProposalView, VersionView};
 
 /// A policy document to register.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -21,6 +22,16 @@ use crate::views::{PolicyBrief, PolicyView, VersionView};
 pub(crate) struct Registration {
     /// The policy document, in TOML.
     document: String,
+}
+
+/// Another document for a policy.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Amendment {
+    /// The policy document, in TOML.
+    document: String,
+    /// Why it changes.
+    reason: String,
 }
 
 /// The policies that the token may read.
@@ -50,6 +61,24 @@ pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
         let status = if handle.id > before { StatusCode::CREATED } else { StatusCode::OK };
         let view = PolicyView::new(&handle, &handle.live.lock(), app.engine.now_ms());
         Ok(json(status, &view))
+    })
+    .await?
+}
+
+pub(crate) async fn amend(mut request: AuthorizedRequest) -> ApiResult {
+    request.format(&[BodyFormat::Json])?;
+    let Amendment { document, reason } = body::parse(&request.bytes(DOCUMENT_BYTES).await?)?;
+    check_text("reason", &reason)?;
+    let (app, handle, actor) = (request.app.clone(), request.policy()?.clone(), request.actor().to_owned());
+    blocking(move || {
+        check_document(&document)?;
+        let before = handle.live.lock().next_proposal();
+        let number = app.engine.amend(&handle, &actor, &document, &reason)?;
+        let status = if number >= before { StatusCode::CREATED } else { StatusCode::OK };
+        let (live, engine) = (handle.live.lock().clone(), &app.engine);
+        let found = live.state().proposals.iter().find(|proposal| proposal.number == number);
+        let found = found.ok_or(Objection::NoProposal(number))?;
+        Ok(json(status, &ProposalView::new(&live, found, evidence_of(engine, found)?)))
     })
     .await?
 }

@@ -133,6 +133,19 @@ fn change_routes() -> Vec<Route> {
             signing::proposal,
         )
         .returns::<crate::views::ProposalView>(200, "the proposal"),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/amendments",
+            ThisPolicy(Admin),
+            "Proposes another document for the policy, with the rule in force. It comes into force when people have signed the proposal.",
+            policies::amend,
+        )
+        .takes::<policies::Amendment>(
+            json!({ "document": DOCUMENT.replace("220", "260"), "reason": "Readings above 220 mmHg occur." }),
+        )
+        .returns::<crate::views::ProposalView>(201, "the amendment is proposed")
+        .returns::<crate::views::ProposalView>(200, "the same document is proposed already")
+        .fails(409, "the document cannot replace the one in force, or another proposal is open"),
         signed("/v1/policies/{name}/proposals/{number}/approve", "Approves a proposal with a signature.", |request| {
             Box::pin(signing::approve(request))
         }),

@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use rarely_live::engine::RecordedReview;
 use rarely_live::event::{Event, Signature};
-use rarely_live::{KeySignature, NoteSignature, PasskeySignature, TokenGrant, replay};
+use rarely_live::{Engine, KeySignature, NoteSignature, PasskeySignature, ProposalRecord, TokenGrant, replay};
 use rarely_store::{Hash, NoteKey};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
@@ -160,14 +161,19 @@ pub(crate) async fn proposal(request: AuthorizedRequest) -> ApiResult {
     blocking(move || {
         let found = handle.live.lock().state().proposals.iter().find(|proposal| proposal.number == number).cloned();
         let found = found.ok_or(rarely_live::Objection::NoProposal(number))?;
-        let entry = app.engine.log().entry(found.event)?;
-        let evidence = match entry.as_ref().map(replay::event).transpose()? {
-            Some(Event::Proposed(proposed)) => Some(value(&*proposed)),
-            _ => None,
-        };
+        let evidence = evidence_of(&app.engine, &found)?;
         Ok(json(StatusCode::OK, &ProposalView::new(&handle.live.lock(), &found, evidence)))
     })
     .await?
+}
+
+/// What a proposal rests on, as its event has it.
+pub(crate) fn evidence_of(engine: &Engine, proposal: &ProposalRecord) -> Result<Option<Json>, ProblemDetails> {
+    let entry = engine.log().entry(proposal.event)?;
+    Ok(match entry.as_ref().map(replay::event).transpose()? {
+        Some(Event::Proposed(proposed)) => Some(value(&*proposed)),
+        _ => None,
+    })
 }
 
 pub(crate) async fn approve(request: AuthorizedRequest) -> ApiResult {

@@ -200,6 +200,8 @@ pub(crate) struct ProposalView {
     /// For a rollback: the older version whose rule is proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     rollback: Option<u64>,
+    /// Whether it would replace the policy document; `evidence.amendment` has the document and what it changes.
+    amendment: bool,
     /// The outcomes that it is based on.
     outcomes: u64,
     /// Who signed it so far.
@@ -279,7 +281,7 @@ impl VersionView {
     pub(crate) fn new(live: &LivePolicy, version: &Version) -> Self {
         Self {
             number: version.number,
-            words: version.rule.words(live.document()),
+            words: version.rule.words(&live.edition_of(version.number).document),
             rule: json(&version.rule),
             event: version.event,
             time_ms: version.time_ms,
@@ -291,10 +293,14 @@ impl VersionView {
 
     /// A version with its policy document.
     pub(crate) fn with_document(live: &LivePolicy, version: &Version) -> Self {
-        let text = &live.state().registration.text;
-        // The plan may forbid the rule of a rollback. The text is then that of the registered document.
-        let document = rarely_policy::apply(text, &version.rule).unwrap_or_else(|_| text.clone());
-        Self { document: Some(document), ..Self::new(live, version) }
+        Self { document: Some(Self::document_text(live, version)), ..Self::new(live, version) }
+    }
+
+    /// The document of a version, with its rule.
+    pub(crate) fn document_text(live: &LivePolicy, version: &Version) -> String {
+        let text = &live.edition_of(version.number).text;
+        // The plan may forbid the rule of a rollback. The text is then that of the document as it was registered or amended.
+        rarely_policy::apply(text, &version.rule).unwrap_or_else(|_| text.clone())
     }
 }
 
@@ -307,12 +313,13 @@ impl ProposalView {
             time_ms: proposal.time_ms,
             expires_ms: proposal.expires_ms,
             version: proposal.version,
-            words: proposal.rule.words(live.document()),
+            words: proposal.rule.words(&live.edition_of(proposal.version).document),
             rule: json(&proposal.rule),
             rollback: proposal.rollback,
             outcomes: proposal.outcomes,
             signers: proposal.signers.clone(),
-            signatures_needed: live.signatures_needed(),
+            amendment: proposal.amendment.is_some(),
+            signatures_needed: live.signatures_needed_for(proposal),
             signatures: live.signed_with().name(),
             status: proposal.status.clone(),
             evidence,
@@ -355,8 +362,8 @@ pub(crate) fn option_counts(live: &LivePolicy, now_ms: u64) -> Vec<OptionCounts>
 }
 
 /// A record as an object with the names of its features.
-pub(crate) fn record(handle: &PolicyHandle, fields: &[rarely_live::RecordField]) -> BTreeMap<String, Json> {
-    let columns = handle.reader.encoder().feature_columns().iter().cloned();
+pub(crate) fn record(live: &LivePolicy, version: u64, fields: &[rarely_live::RecordField]) -> BTreeMap<String, Json> {
+    let columns = live.edition_of(version).reader.encoder().feature_columns().iter().cloned();
     columns.zip(fields.iter().map(rarely_live::RecordField::json)).collect()
 }
 

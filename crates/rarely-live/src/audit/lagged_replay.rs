@@ -29,8 +29,13 @@ impl LaggedReplay {
             return Err(inconsistent(crate::live_policy::inconsistent("a policy must start with its registration")));
         };
         let live = LivePolicy::register(replay::header(entry), &registered).map_err(inconsistent)?;
+        Ok(Self::from(live, entry))
+    }
+
+    /// The policy after one of its events.
+    pub(super) fn from(live: LivePolicy, entry: &LogEntry) -> Self {
         let number = entry.number;
-        Ok(Self { live, policy: number, at: number, ahead: VecDeque::new(), read: number })
+        Self { live, policy: entry.policy, at: number, ahead: VecDeque::new(), read: number }
     }
 
     pub(super) fn live(&self) -> &LivePolicy {

@@ -138,7 +138,7 @@ impl Applier {
         let mut due = BTreeSet::new();
         for (id, touch) in touched {
             let Some(handle) = self.handles.get(id) else { continue };
-            let explores = handle.document.change().explore != Exploration::NONE;
+            let explores = handle.edition().document.change().explore != Exploration::NONE;
             if touch.changed || touch.piloting || (touch.learned && explores) {
                 handle.publish(self.state.applied());
             }

@@ -7,7 +7,11 @@ use rarely_policy::{Approval, PolicyDocument};
 use rarely_store::{Hash, PolicyRef};
 
 use super::{ChangeError, Engine, EngineFault, PendingEvent, PolicyHandle, draft};
-use crate::event::{Event, Expired, PersonKey, Proposed, Registered, RolledBack, Signature, Signed, TokenRevoked};
+use crate::amendment::AmendmentEffect;
+use crate::document_edition::DocumentEdition;
+use crate::event::{
+    Event, Expired, PersonKey, Proposed, ProposedAmendment, Registered, RolledBack, Signature, Signed, TokenRevoked,
+};
 use crate::live_policy::EventHeader;
 use crate::objection::Objection;
 use crate::passkey::Passkey;
@@ -22,12 +26,7 @@ impl Engine {
     /// [`ChangeError`] if the document is invalid or its name is taken.
     pub fn register(&self, actor: &str, text: &str, seed: u64) -> Result<Arc<PolicyHandle>, ChangeError> {
         let document = PolicyDocument::parse(text, "document")?;
-        if document.noise().is_none() || document.norm_bound().is_none() {
-            return Err(ChangeError::NoNoise);
-        }
-        if let Some(what) = document.only_reviewed() {
-            return Err(rarely_review::OnlyReviewed { what }.into());
-        }
+        check_runs(&document)?;
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let name = document.policy();
         if let Some(handle) = self.policy(name) {
@@ -39,6 +38,49 @@ impl Engine {
         let registered = Registered { document: text.to_owned(), seed, decision_order, signatures };
         self.record(actor, PolicyRef::OwnNumber, Event::Registered(registered))?;
         self.policy(name).ok_or_else(|| EngineFault::ApplierEnded.into())
+    }
+
+    /// Proposes another document for a policy. It comes into force when people have signed it, at least one of them. Returns the number
+    /// of the proposal; if the same document is proposed already, of that one.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the document is invalid or cannot replace the one in force, or if another proposal is open.
+    pub fn amend(&self, handle: &PolicyHandle, actor: &str, text: &str, reason: &str) -> Result<u64, ChangeError> {
+        check_runs(&PolicyDocument::parse(text, "document")?)?;
+        if reason.trim().is_empty() {
+            let help = "say in a few words why the document changes";
+            return Err(Objection::Amendment { problem: "no reason was given".to_owned(), help }.into());
+        }
+        let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+        self.expire(handle, actor)?;
+        let (number, event) = {
+            let live = handle.live.lock();
+            match live.open_proposal() {
+                Some(open) if open.amendment.as_deref() == Some(text) => return Ok(open.number),
+                Some(open) => return Err(Objection::OpenProposal(open.number).into()),
+                None => {}
+            }
+            let version = live.version();
+            let edition = DocumentEdition::parse(version.number + 1, text)?;
+            let AmendmentEffect { difference, sentence, .. } = live.amendment(&edition)?;
+            let (document, reason) = (text.to_owned(), reason.to_owned());
+            let proposed = Proposed {
+                proposal: live.next_proposal(),
+                basis: live.state().last_event,
+                version: version.number,
+                rule: version.rule.clone(),
+                rollback: None,
+                expires_ms: self.now_ms().saturating_add(live.document().control().proposal_expires_ms),
+                outcomes: live.state().learned.outcomes(),
+                digest: Digest([0; 32]),
+                amendment: Some(ProposedAmendment { document, reason, difference, statistics: sentence }),
+                signature: None,
+                case: None,
+            };
+            (proposed.proposal, Event::Proposed(Box::new(proposed)))
+        };
+        self.record(actor, PolicyRef::Id(handle.id), event)?;
+        Ok(number)
     }
 
     /// Creates a token.
@@ -229,6 +271,7 @@ impl Engine {
                     expires_ms: self.now_ms().saturating_add(control.proposal_expires_ms),
                     outcomes: live.state().learned.outcomes(),
                     digest: Digest([0; 32]),
+                    amendment: None,
                     signature: Some(signature),
                     case: None,
                 }))
@@ -278,4 +321,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Checks that a policy with this document can run.
+fn check_runs(document: &PolicyDocument) -> Result<(), ChangeError> {
+    if document.noise().is_none() || document.norm_bound().is_none() {
+        return Err(ChangeError::NoNoise);
+    }
+    document.only_reviewed().map_or(Ok(()), |what| Err(rarely_review::OnlyReviewed { what }.into()))
 }

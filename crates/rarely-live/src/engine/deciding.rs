@@ -7,6 +7,7 @@ use rarely_error::{Explain, Remedy};
 use rarely_store::{Lookup, PolicyRef, StoreError};
 
 use super::{Engine, PendingEvent, PolicyHandle, draft};
+use crate::document_edition::DocumentEdition;
 use crate::event::{Decided, Event};
 use crate::live_policy::DecisionRef;
 use crate::lookup_key;
@@ -14,7 +15,7 @@ use crate::record::RecordField;
 use crate::replay::{self, ReplayError};
 
 /// A request for a decision.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct DecisionRequest {
     /// The idempotency key: a request with the same key gets the same response.
     pub key: Option<String>,
@@ -22,6 +23,8 @@ pub struct DecisionRequest {
     pub record: Vec<RecordField>,
     /// The same values as a context.
     pub context: Vec<f64>,
+    /// The document that the record was read with.
+    pub edition: Arc<DocumentEdition>,
 }
 
 /// The response to a [`DecisionRequest`].
@@ -50,6 +53,9 @@ pub enum DecisionError {
         /// The decision with this key.
         decision: u64,
     },
+    /// The document was amended after the record was read.
+    #[error("the policy document was amended while this was decided, so no decision was made")]
+    Amended,
     /// The decision could not be stored.
     #[error("the decision could not be stored, so none was made: {0}")]
     Store(Arc<StoreError>),
@@ -62,6 +68,7 @@ impl Explain for DecisionError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new request")),
+            Self::Amended => Some(Remedy::new("send the request again")),
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
         }
@@ -89,18 +96,22 @@ impl Engine {
                         // A concurrent request holds this key; wait for its result.
                         continue;
                     }
+                    if !Arc::ptr_eq(&decider.edition, &request.edition) {
+                        given.push((at, Err(DecisionError::Amended)));
+                        continue;
+                    }
                     let number = turn.number();
                     let decision = decider.decide(&request.context, number);
                     let decided = Decided {
                         key: request.key.clone(),
                         record: request.record.clone(),
-                        option: handle.document.options()[decision.arm.index()].clone(),
+                        option: decider.edition.document.options()[decision.arm.index()].clone(),
                         version: decider.version,
                         basis: decider.basis,
                         reason: decision.reason,
                         propensity: decision.propensity,
                     };
-                    given.push((at, DecisionResponse::of(number, &decided)));
+                    given.push((at, Ok(DecisionResponse::of(number, &decided))));
                     let event = Event::Decided(decided);
                     turn.push_deferred(
                         draft(actor, PolicyRef::Id(handle.id), &event, lookup_key),
@@ -111,7 +122,8 @@ impl Engine {
             });
             let waited = receipt.wait().await;
             for (at, response) in given {
-                responses[at] = Some(waited.clone().map(|()| response).map_err(DecisionError::Store));
+                responses[at] =
+                    Some(response.and_then(|made| waited.clone().map(|()| made).map_err(DecisionError::Store)));
             }
             if responses.iter().all(Option::is_some) {
                 return responses.into_iter().flatten().collect();

@@ -200,7 +200,7 @@ impl Engine {
         outcome: f64,
         correction: Option<&String>,
     ) -> Result<Checked, OutcomeError> {
-        handle.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
+        handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
         let lookup_key = lookup_key::of_outcome(decision);
@@ -244,7 +244,7 @@ impl Engine {
         decision: &ExternalDecision,
         outcome: f64,
     ) -> Result<Checked, OutcomeError> {
-        handle.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
+        handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome };
         let (mut lookup_key, mut as_of) = (None, u64::MAX);
         if let Some(key) = &decision.key {
@@ -253,7 +253,7 @@ impl Engine {
             if let Some(event) = found.number {
                 let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
                 let known = entry.as_ref().map(replay::event).transpose().map_err(unreadable)?;
-                return if known == Some(Event::Observed(observed)) {
+                return if known.is_some_and(|known| observed.repeats(&known)) {
                     Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })))
                 } else {
                     Err(OutcomeError::KeyTaken { key: key.clone(), event })

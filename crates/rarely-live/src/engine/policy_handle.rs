@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rarely_policy::PolicyDocument;
-
 use crate::decider::Decider;
+use crate::document_edition::DocumentEdition;
 use crate::engine_state::SharedPolicy;
-use crate::record::RecordReader;
 
 /// A policy as callers of the engine use it. The decider is separate from the policy's state, so that decisions do not wait for
 /// learning.
@@ -16,10 +14,6 @@ pub struct PolicyHandle {
     pub id: u64,
     /// Its name.
     pub name: String,
-    /// The document. Options and features never change; for the rule in force see `live`.
-    pub document: PolicyDocument,
-    /// Reads records for the document.
-    pub reader: Arc<RecordReader>,
     /// The policy's state.
     pub live: SharedPolicy,
     decider: RwLock<Arc<Decider>>,
@@ -31,25 +25,21 @@ pub struct PolicyHandle {
 
 impl PolicyHandle {
     pub(super) fn new(id: u64, live: SharedPolicy, basis: u64) -> Self {
-        let (document, reader, decider) = {
+        let (name, decider) = {
             let live = live.lock();
-            (live.document().clone(), live.reader().clone(), Arc::new(live.decider(basis)))
+            (live.document().policy().to_owned(), Arc::new(live.decider(basis)))
         };
-        Self {
-            id,
-            name: document.policy().to_owned(),
-            document,
-            reader,
-            live,
-            decider: RwLock::new(decider),
-            control: Mutex::default(),
-            review: Mutex::default(),
-        }
+        Self { id, name, live, decider: RwLock::new(decider), control: Mutex::default(), review: Mutex::default() }
     }
 
     /// The current decider.
     pub fn decider(&self) -> Arc<Decider> {
         self.decider.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The document under which the current decider decides, for reading records. For the rule in force see `live`.
+    pub fn edition(&self) -> Arc<DocumentEdition> {
+        self.decider().edition.clone()
     }
 
     /// Publishes a new decider.

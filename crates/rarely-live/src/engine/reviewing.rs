@@ -234,6 +234,7 @@ impl Engine {
             expires_ms: self.now_ms().saturating_add(base.document.control().proposal_expires_ms),
             outcomes: input.learned.outcomes(),
             digest: base.statistics.digest(),
+            amendment: None,
             signature: None,
             case: findings.proposal.as_ref().map(|found| rationale(&findings, found, proposal, pictures)),
         })

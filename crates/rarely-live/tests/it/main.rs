@@ -1,5 +1,6 @@
 //! Tests of live policies over a store.
 
+mod amendment;
 mod audit;
 mod checkpointing;
 mod clock;

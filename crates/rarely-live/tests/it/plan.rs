@@ -257,6 +257,7 @@ fn proposed(proposal: Proposal, time_ms: u64) -> Proposed {
         expires_ms: time_ms + EXPIRY * HOUR_MS,
         outcomes: 100,
         digest: Digest([0; 32]),
+        amendment: None,
         signature: proposal.signed.then(|| signature(Complete)),
         case: None,
     }

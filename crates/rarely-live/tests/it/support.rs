@@ -118,6 +118,7 @@ impl Bench {
                 record: vec![RecordField::Number(age)],
                 option: option.to_owned(),
                 propensity: Some(0.5),
+                edition: Some(handle.edition().version).filter(|version| *version > 1),
             };
             reports.push(NewOutcome::External { decision, outcome });
         }
@@ -154,8 +155,7 @@ pub(crate) fn start(path: &Path, now: &Arc<AtomicU64>, snapshot_every: u64) -> A
 
 pub(crate) fn request(handle: &PolicyHandle, age: f64, key: Option<&str>) -> DecisionRequest {
     let record = vec![RecordField::Number(age)];
-    let context = handle.reader.context(&record).expect("in range");
-    DecisionRequest { key: key.map(ToOwned::to_owned), record, context }
+    handle.edition().request_of(key.map(ToOwned::to_owned), record).expect("in range")
 }
 
 pub(crate) fn signature(meaning: &str) -> Signature {

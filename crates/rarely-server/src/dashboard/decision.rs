@@ -6,9 +6,9 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use rarely_core::{Context, Reason};
-use rarely_live::engine::{OutcomeError, PolicyHandle};
+use rarely_live::engine::OutcomeError;
 use rarely_live::event::{Decided, Event};
-use rarely_live::{Engine, LivePolicy, RecordField, Version};
+use rarely_live::{DocumentEdition, Engine, LivePolicy, RecordField, Version};
 use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
 use rarely_store::LogEntry;
@@ -108,7 +108,7 @@ pub(super) async fn show(
     .await?;
     let live = handle.live.lock().clone();
     let version = live.version_of(decided.version)?;
-    let view = DecisionPage { handle: &handle, live: &live, entry: &entry, decided: &decided, version };
+    let view = DecisionPage { live: &live, entry: &entry, decided: &decided, version };
     let content = html! {
         h1 { "Why did this person get " (decided.option) "?" }
         (view.short())
@@ -125,7 +125,6 @@ pub(super) async fn show(
 }
 
 struct DecisionPage<'a> {
-    handle: &'a PolicyHandle,
     live: &'a LivePolicy,
     entry: &'a LogEntry,
     decided: &'a Decided,
@@ -134,13 +133,18 @@ struct DecisionPage<'a> {
 }
 
 impl DecisionPage<'_> {
+    /// The document under which it was decided.
+    fn edition(&self) -> &DocumentEdition {
+        self.live.edition_of(self.decided.version)
+    }
+
     fn document(&self) -> &PolicyDocument {
-        self.live.document()
+        &self.edition().document
     }
 
     /// The option that the rule alone gives.
     fn ruled(&self) -> Option<&str> {
-        let context = self.handle.reader.context(&self.decided.record).ok()?;
+        let context = self.edition().reader.context(&self.decided.record).ok()?;
         let rule = rarely_core::Rule::new(self.version.rule.parameters(self.document()));
         let arm = rule.choose(Context::new(&context).ok()?).ok()?;
         self.document().options().get(arm.index()).map(String::as_str)

@@ -42,9 +42,13 @@ pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
                 @if let Some(signature) = &reviewed.signature { (signature_text(signature)) }
             },
             Event::Proposed(proposed) => {
-                @match proposed.rollback {
-                    Some(to) => { "A rollback to version " (to) " was proposed as " (proposal(proposed.proposal)) "." },
-                    None => { "A change was proposed: " (proposal(proposed.proposal)) "." },
+                @match (proposed.rollback, &proposed.amendment) {
+                    (Some(to), _) => { "A rollback to version " (to) " was proposed as " (proposal(proposed.proposal)) "." },
+                    (None, Some(amendment)) => {
+                        "Another document was proposed: " (proposal(proposed.proposal)) ". "
+                        (page_error::sentence(&amendment.difference.join("; "))) " Reason: " (amendment.reason)
+                    },
+                    (None, None) => { "A change was proposed: " (proposal(proposed.proposal)) "." },
                 }
                 @if let Some(case) = &proposed.case { " " (page_error::sentence(&case.difference.join("; "))) }
                 @if let Some(signature) = &proposed.signature { (signature_text(signature)) }

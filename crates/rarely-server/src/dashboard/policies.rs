@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Form;
 use axum::extract::{Query, State};
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_live::Role;
@@ -16,9 +15,8 @@ use super::layout::{PageLayout, TableCell, csrf, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, percent_encoded};
-use crate::limits::DOCUMENT_BYTES;
+use crate::limits::check_document_size;
 use crate::policies::{check_document, random_seed};
-use crate::problem::ProblemDetails;
 
 /// Policies per page.
 const ON_A_PAGE: usize = 100;
@@ -74,14 +72,7 @@ async fn try_register(
     visitor: &Visitor,
     text: String,
 ) -> Result<Arc<PolicyHandle>, PageError> {
-    if text.len() > DOCUMENT_BYTES {
-        let detail = format!(
-            "the document has {}, but at most {} are allowed",
-            plural(text.len() as u64, "byte"),
-            count(DOCUMENT_BYTES as u64)
-        );
-        return Err(ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, detail).into());
-    }
+    check_document_size(&text)?;
     let (engine, name, seed) = (dashboard.app.engine.clone(), visitor.grant.name.clone(), random_seed()?);
     blocking(move || {
         check_document(&text)?;

@@ -133,9 +133,9 @@ impl PolicyPage<'_> {
 
     /// Notices: an open proposal, a change that the plan forbids, a stop.
     fn notices(&self) -> Markup {
-        let needed = self.live.signatures_needed();
         html! {
             @if let Some(open) = self.live.open_proposal() {
+                @let needed = self.live.signatures_needed_for(open);
                 div.notice.fair {
                     p {
                         strong { "Proposal " (open.number) " waits for a signature. " }
@@ -339,10 +339,18 @@ impl PolicyPage<'_> {
 
     fn document(&self) -> Markup {
         let birth = &self.state.registration;
+        let amended = self.state.amendments.last();
         html! {
             h2 #document { "The document" }
-            p { "Registered " (time(birth.time_ms)) " by " strong { (birth.author) } " (event " (birth.event) ")." }
-            details #document-text { summary { "The document as registered" } pre { code { (birth.text) } } }
+            p {
+                "Registered " (time(birth.time_ms)) " by " strong { (birth.author) } " (event " (birth.event) ")."
+                @if let Some(amended) = amended { " Amended " (plural(self.state.amendments.len() as u64, "time")) ", last with version " (amended.version) "." }
+            }
+            details #document-text {
+                summary { "The document as " @if amended.is_some() { "amended" } @else { "registered" } }
+                pre { code { (self.live.edition().text) } }
+            }
+            p { a href=(self.link("/document")) { "The document with the rule in force, and how to amend it" } }
         }
     }
 }
@@ -463,6 +471,7 @@ fn done_message(done: &str) -> Option<&'static str> {
         "rollback-proposed" => "The rollback is proposed with your signature. One more is required.",
         "stopped" => "The policy is stopped.",
         "resumed" => "The policy is resumed.",
+        "amendment" => "The amendment is proposed. It comes into force when it is signed.",
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The page of a proposal: the evidence first, then the change, then the forms to approve or reject it.
+//! The page of a proposal: what changes, what that gains and what speaks against it, the forms to approve or reject it; then the evidence.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use rarely_core::Interval;
 use rarely_live::engine::PolicyHandle;
-use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed};
+use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed, ProposedAmendment};
 use rarely_live::{LivePolicy, Objection, ProposalRecord, Role, SignedAct};
 use rarely_policy::{PolicyDocument, SignedWith, difference};
 use rarely_review::findings::{
@@ -17,7 +17,7 @@ use rarely_review::findings::{
 };
 
 use super::format::{age, count, plural, time};
-use super::layout::{PageLayout, TableCell, list, picture, rule, table};
+use super::layout::{PageLayout, TableCell, fact, list, picture, rule, table};
 use super::page_error::{PageError, sentence};
 use super::policy::{signed, status};
 use super::signature_form::{RejectedForm, SignatureForm, SigningMeans};
@@ -64,21 +64,20 @@ pub(super) async fn page(
     let content = html! {
         h1 { "Proposal " (number) " for " (handle.name) }
         (view.stand())
-        @match (&proposed.case, proposed.rollback) {
-            (Some(case), _) => {
-                (view.evidence(case))
-                (view.who(case))
-                (against(case))
-                (view.assumptions(case))
-            },
-            (None, Some(to)) => {
-                p { "This is a rollback, not a change on new evidence: it puts the rule of version " (to) " into force again." }
-            },
-            (None, None) => {},
+        @if let Some(amendment) = &proposed.amendment {
+            (view.amendment(amendment))
+        } @else {
+            (view.change())
         }
-        (view.change())
+        (view.in_short())
         (view.signers())
         (view.forms(rejected))
+        @if let Some(case) = &proposed.case {
+            (view.evidence(case))
+            (view.who(case))
+            (against(case))
+            (view.assumptions(case))
+        }
     };
     let title = format!("Proposal {number}");
     let frame = PageLayout::of(dashboard, visitor, &title)
@@ -100,8 +99,9 @@ struct ProposalPage<'a> {
 }
 
 impl ProposalPage<'_> {
+    /// The document when it was proposed.
     fn document(&self) -> &PolicyDocument {
-        self.live.document()
+        &self.live.edition_of(self.proposal.version).document
     }
 
     fn stand(&self) -> Markup {
@@ -118,6 +118,47 @@ impl ProposalPage<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// What a signer must know, in a few lines, and where to sign.
+    fn in_short(&self) -> Markup {
+        let case = self.proposed.case.as_ref();
+        let facts = case.map(|case| {
+            let found = CertificateFinding::new(self.document(), &case.certificate, case.certified_by.clone(), &[]);
+            let against = case.against.first().map_or(AgainstFinding::NOTHING.to_owned(), |found| sentence(found));
+            let lines = found.lines.into_iter().take(2).map(|line| (line.name.to_owned(), line.value));
+            lines.chain([("what speaks most against it".to_owned(), against)]).collect::<Vec<_>>()
+        });
+        html! {
+            @if let Some(facts) = facts {
+                dl.facts { @for (name, value) in &facts { (fact(name, &html! { (value) })) } }
+            }
+            @if let Some(to) = self.proposed.rollback {
+                p { "This is a rollback, not a change on new evidence: it puts the rule of version " (to) " into force again." }
+            }
+            @if self.proposal.is_open() {
+                p.actions {
+                    @if self.visitor.may(Role::Review, &self.handle.name) {
+                        a.button href="#approve" { "Approve" } " " a.button.plain href="#reject" { "Reject" } " "
+                    }
+                    @if case.is_some() { a href="#evidence" { "The evidence" } }
+                }
+            }
+        }
+    }
+
+    /// Another document, and what that does.
+    fn amendment(&self, amendment: &ProposedAmendment) -> Markup {
+        html! {
+            h2 #change { "Another document" }
+            p { "The rule stays as it is. Proposed because: " (amendment.reason) }
+            p { "What changes:" }
+            (list(&amendment.difference))
+            p { (amendment.statistics) }
+            p { "The rule:" }
+            (rule(&self.proposal.rule.words(self.document())))
+            details #document { summary { "The whole document" } pre { code { (amendment.document) } } }
         }
     }
 
@@ -204,7 +245,7 @@ impl ProposalPage<'_> {
     }
 
     fn signers(&self) -> Markup {
-        let needed = self.live.signatures_needed();
+        let needed = self.live.signatures_needed_for(self.proposal);
         let signers = &self.proposal.signers;
         html! {
             h2 #signatures { "Signatures" }
@@ -232,7 +273,7 @@ impl ProposalPage<'_> {
         let approve = SignatureForm {
             id: "approve",
             title: "Approve the change",
-            about: "With the last required signature, the proposed rule comes into force at once, as a new version.",
+            about: "With the last required signature, what is proposed comes into force at once, as a new version.",
             action: link("approve"),
             act: Some((SignedAct::Approve, self.proposal.number)),
             meaning: "I have looked at the evidence, and I approve this change",

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
-use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::engine::{Clock, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::{Engine, RecordField, Role, TokenGrant};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -133,8 +133,7 @@ async fn policy_with_an_outcome(service: &TestService) -> Arc<PolicyHandle> {
 
 async fn report_one_outcome(service: &TestService, handle: &PolicyHandle) {
     let record = vec![RecordField::Number(10.0)];
-    let context = handle.reader.context(&record).expect("in range");
-    let asks = vec![DecisionRequest { key: None, record, context }];
+    let asks = vec![handle.edition().request_of(None, record).expect("in range")];
     let decision = service.engine.decide(handle, "ward", asks).await.remove(0).expect("an answer").decision;
     let report = NewOutcome::OfDecision { decision, outcome: 0.5, correction: None };
     service.engine.observe(handle, "ward", vec![report]).await.remove(0).expect("taken in");

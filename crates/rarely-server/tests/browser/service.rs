@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rarely_core::Rng;
-use rarely_live::engine::{Clock, DecisionRequest, Durability, EngineOptions, NewOutcome, PolicyHandle};
+use rarely_live::engine::{Clock, Durability, EngineOptions, NewOutcome, PolicyHandle};
 use rarely_live::event::{Drawing, ExternalDecision};
 use rarely_live::{Engine, RecordField, RelyingParty, Role, TokenGrant};
 use rarely_report::pictures;
@@ -155,8 +155,7 @@ impl Service {
             self.pass(600_000);
             let (systolic, noise) = self.draw();
             let record = vec![RecordField::Number(systolic)];
-            let context = handle.reader.context(&record).expect("in range");
-            let ask = DecisionRequest { key: None, record, context };
+            let ask = handle.edition().request_of(None, record).expect("in range");
             let answer = self.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
             let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
             let report = NewOutcome::OfDecision { decision: answer.decision, outcome, correction: None };
@@ -190,7 +189,7 @@ impl Service {
                 RecordField::Number(pulse),
             ];
             let option = ["home", "clinic", "ward"][option].to_owned();
-            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0) };
+            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None };
             reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0) });
         }
         for report in reports.chunks(500) {

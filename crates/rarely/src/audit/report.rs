@@ -118,9 +118,15 @@ fn described(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signatu
             ("reviewed, no change".to_owned(), Some(signature), in_force(), evidence)
         }
         Event::Proposed(proposed) => {
-            let what = match proposed.rollback {
-                Some(to) => format!("proposal {}: back to version {to}", proposed.proposal),
-                None => format!("proposal {}", proposed.proposal),
+            let what = match (proposed.rollback, &proposed.amendment) {
+                (Some(to), _) => format!("proposal {}: back to version {to}", proposed.proposal),
+                (None, Some(amendment)) => format!(
+                    "proposal {}: another document, because {}: {}",
+                    proposed.proposal,
+                    amendment.reason,
+                    amendment.difference.join("; ")
+                ),
+                (None, None) => format!("proposal {}", proposed.proposal),
             };
             (what, proposed.signature.clone(), proposed.rule.words(document).join("; "), basis(proposed))
         }
@@ -130,10 +136,13 @@ fn described(live: &LivePolicy, event: &Event) -> Option<(String, Option<Signatu
             (what, None, refused.words.join("; "), evidence)
         }
         Event::Approved(signed) => {
-            let done = if live.version().origin == (VersionOrigin::Proposal { proposal: signed.proposal }) {
-                "put in force"
-            } else {
-                "signed"
+            let done = match live.version().origin {
+                VersionOrigin::Proposal { proposal } | VersionOrigin::Amendment { proposal }
+                    if proposal == signed.proposal =>
+                {
+                    "put in force"
+                }
+                _ => "signed",
             };
             (format!("proposal {} {done}", signed.proposal), Some(signed.signature.clone()), in_force(), nothing())
         }
@@ -244,6 +253,7 @@ fn versions(page: &mut Page, live: &LivePolicy) {
         let origin = match version.origin {
             VersionOrigin::Registration => "registered".to_owned(),
             VersionOrigin::Proposal { proposal } => format!("proposal {proposal}"),
+            VersionOrigin::Amendment { proposal } => format!("the document was amended by proposal {proposal}"),
             VersionOrigin::Rollback { to } => format!("rolled back to version {to}"),
             VersionOrigin::Stop { to } => format!("stopped: back to version {to}"),
         };
@@ -262,7 +272,7 @@ fn versions(page: &mut Page, live: &LivePolicy) {
         vec![
             PageCell::Number(version.number.to_string()),
             PageCell::Text(minute(&utc(version.time_ms))),
-            PageCell::Text(version.rule.words(live.document()).join("; ")),
+            PageCell::Text(version.rule.words(&live.edition_of(version.number).document).join("; ")),
             PageCell::Text(origin),
             PageCell::Text(signed),
         ]

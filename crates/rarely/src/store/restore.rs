@@ -128,6 +128,9 @@ fn undone(log: &SqliteLog, entry: &LogEntry) -> Result<Option<String>, ReplayErr
         Event::Rejected(signed) => format!("rejected proposal {}", signed.proposal),
         Event::RolledBack(rolled) => format!("rolled back to version {}", rolled.to),
         Event::Proposed(proposed) if proposed.signature.is_some() => format!("signed proposal {}", proposed.proposal),
+        Event::Proposed(proposed) if proposed.amendment.is_some() => {
+            format!("proposed a document ({})", proposed.proposal)
+        }
         Event::Reviewed(reviewed) if reviewed.signature.is_some() => "signed that nothing changes".to_owned(),
         Event::Stopped(_) => "stopped".to_owned(),
         Event::Resumed(_) => "resumed".to_owned(),

@@ -50,6 +50,7 @@ impl PolicyPage<'_> {
     fn roll_back(&self, rejected: Option<&RejectedForm>) -> Markup {
         let in_force = &self.live.version().rule;
         let older: Vec<_> = self.state.versions.iter().rev().filter(|version| version.rule != *in_force).collect();
+        // A rule that the document in force no longer allows is refused, with the reason.
         let chosen = rejected.filter(|rejected| rejected.id == "rollback").and_then(|rejected| rejected.to);
         let form = SignatureForm {
             id: "rollback",
@@ -66,7 +67,7 @@ impl PolicyPage<'_> {
                 select #rollback-to name="to" required {
                     @for version in &older {
                         option value=(version.number) selected[chosen == Some(version.number)] {
-                            "version " (version.number) ": " (version.rule.words(self.live.document()).join("; "))
+                            "version " (version.number) ": " (version.rule.words(&self.live.edition_of(version.number).document).join("; "))
                         }
                     }
                 }

@@ -25,7 +25,7 @@ impl PolicyPage<'_> {
             li {
                 h3 { "Version " (version.number) @if next.is_none() { " " span.badge.good { "in force" } } }
                 p { (time(version.time_ms)) " · for " (age(version.time_ms, ended)) " · " (self.origin(version)) }
-                (rule(&version.rule.words(self.live.document())))
+                (rule(&version.rule.words(&self.live.edition_of(version.number).document)))
                 @for signer in &version.signers { (signed(signer)) }
             }
         }
@@ -39,6 +39,9 @@ impl PolicyPage<'_> {
                     a href=(self.link(&format!("/proposals/{proposal}"))) { "proposal " (proposal) }
                     @if version.signers.is_empty() { ", in force without a signature, as the plan allows" }
                 },
+                VersionOrigin::Amendment { proposal } => {
+                    "the same rule under another document: " a href=(self.link(&format!("/proposals/{proposal}"))) { "proposal " (proposal) }
+                },
                 VersionOrigin::Rollback { to } => { "the rule of version " (to) " again" },
                 VersionOrigin::Stop { to } => { "stopped: the rule of version " (to) " again" },
             }
@@ -50,7 +53,10 @@ impl PolicyPage<'_> {
             vec![
                 TableCell::Name(html! { a href=(self.link(&format!("/proposals/{}", proposal.number))) { "proposal " (proposal.number) } }),
                 TableCell::OneLine(time(proposal.time_ms)),
-                TableCell::Words(html! { (proposal.rule.words(self.live.document()).join("; ")) }),
+                TableCell::Words(html! {
+                    @if proposal.amendment.is_some() { "another document, the same rule" }
+                    @else { (proposal.rule.words(&self.live.edition_of(proposal.version).document).join("; ")) }
+                }),
                 TableCell::Words(status(&proposal.status)),
             ]
         });

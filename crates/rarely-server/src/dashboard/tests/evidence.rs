@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rarely_live::RecordField;
-use rarely_live::engine::DecisionRequest;
 use rarely_live::event::Signature;
 
 use super::{TestService, blocking, policy_with_an_outcome};
@@ -18,13 +17,8 @@ async fn evidence_is_computed_once() {
     let (one, other) = (one.expect("evidence").expect("an outcome"), other.expect("evidence").expect("an outcome"));
     assert!(Arc::ptr_eq(&one, &other), "two readers at once");
     let record = vec![RecordField::Number(10.0)];
-    let context = handle.reader.context(&record).expect("in range");
-    service
-        .engine
-        .decide(&handle, "ward", vec![DecisionRequest { key: None, record, context }])
-        .await
-        .remove(0)
-        .expect("an answer");
+    let request = handle.edition().request_of(None, record).expect("in range");
+    service.engine.decide(&handle, "ward", vec![request]).await.remove(0).expect("an answer");
     let again = evidence.of(&service.engine, &handle).await.expect("evidence").expect("an outcome");
     assert!(Arc::ptr_eq(&one, &again), "a decision says nothing of outcomes");
     let signature = Signature::by_token("m", "r");

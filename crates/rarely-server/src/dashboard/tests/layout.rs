@@ -1,7 +1,7 @@
 //! Names and texts are escaped on every page.
 
 use axum::http::StatusCode;
-use rarely_live::engine::{DecisionRequest, NewOutcome};
+use rarely_live::engine::NewOutcome;
 use rarely_live::{RecordField, Role};
 
 use super::{DOCUMENT, NAME, PAGE, TestService, blocking};
@@ -25,8 +25,7 @@ async fn names_and_texts_are_escaped() {
     let mut last = 0;
     for value in 0..40 {
         let record = vec![RecordField::Number(f64::from(value) * 2.5)];
-        let context = handle.reader.context(&record).expect("in range");
-        let ask = DecisionRequest { key: Some(format!("<s>{value}</s>")), record, context };
+        let ask = handle.edition().request_of(Some(format!("<s>{value}</s>")), record).expect("in range");
         last = service.engine.decide(&handle, "<b>ward</b>", vec![ask]).await.remove(0).expect("an answer").decision;
         let report = |outcome, correction| NewOutcome::OfDecision { decision: last, outcome, correction };
         service.engine.observe(&handle, "<b>ward</b>", vec![report(0.5, None)]).await.remove(0).expect("taken in");
