@@ -190,6 +190,12 @@ def test_a_change_is_proposed_signed_rolled_back_and_stopped(client: Client) -> 
     assert refused(client.reject, name, number, "I do not", "too late").status == 409
     assert refused(client.stop, name, "", "").status == 422
     assert client.rollback(name, 1, "I roll back", "the ward asks for it")["policy"]["version"] == 3
+    # With the rule in force again, the document can be amended: asked twice, it is proposed once.
+    wider = document.replace("[80, 220]", "[80, 240]")
+    assert wider != document
+    proposed = client.amend(name, wider, "readings above 220 occur")
+    assert (proposed["amendment"], client.amend(name, wider, "again")["number"]) == (True, proposed["number"])
+    assert client.approve(name, proposed["number"], "I approve", "they do")["policy"]["version"] == 4
     assert client.stop(name, "I stop it", "an incident")["policy"]["stopped"]
     assert not client.resume(name, "I resume it", "it is settled")["policy"]["stopped"]
     assert len(client.versions(name)) >= 3

@@ -6,7 +6,8 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt as _;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::{Map, Value as Json};
 
 use crate::limits::BODY_SECONDS;
 use crate::problem::ProblemDetails;
@@ -75,6 +76,32 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result
         Err(ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, detail)
             .with_remedy("send the request again, or in smaller parts"))
     })
+}
+
+/// Reads an object in which every field stands once: of two values for one feature, neither can be trusted.
+pub(crate) fn fields_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Json>, D::Error> {
+    struct FieldsOnce;
+
+    impl<'de> Visitor<'de> for FieldsOnce {
+        type Value = Map<String, Json>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut fields = Map::new();
+            while let Some((name, value)) = entries.next_entry::<String, Json>()? {
+                if fields.contains_key(&name) {
+                    return Err(A::Error::custom(format!("the field {name:?} stands twice")));
+                }
+                fields.insert(name, value);
+            }
+            Ok(fields)
+        }
+    }
+
+    deserializer.deserialize_map(FieldsOnce)
 }
 
 async fn gather(body: Body, most: usize) -> Result<Bytes, ProblemDetails> {

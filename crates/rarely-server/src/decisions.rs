@@ -31,6 +31,7 @@ use crate::views;
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionBody {
     /// The person's data: a value for every feature of the policy document. Other fields are neither used nor stored.
+    #[serde(deserialize_with = "body::fields_once")]
     #[schema(value_type = Object)]
     record: Map<String, Json>,
     /// An idempotency key: a repeated request with the same key gets the same decision.
@@ -158,7 +159,7 @@ pub(crate) async fn decide(mut request: AuthorizedRequest) -> ApiResult {
 }
 
 /// Makes one decision. Only a key is looked up in the store: without one, nothing blocks.
-async fn decide_one(
+pub(crate) async fn decide_one(
     app: Arc<App>,
     handle: Arc<PolicyHandle>,
     actor: String,

@@ -61,9 +61,7 @@ fn common_errors(route: &Route) -> Vec<(u16, &'static str)> {
         all.push((429, "too many invalid tokens were sent from this address"));
     }
     all.push((503, "the store failed, or the service is overloaded or shutting down"));
-    if !route.parameters.is_empty() {
-        all.push((400, "a parameter cannot be parsed"));
-    }
+    all.push((400, "a parameter is unknown, or cannot be parsed"));
     if matches!(route.access, Access::ThisPolicy(_)) {
         all.push((404, "the policy, or the number in the path, was not found"));
     }
@@ -144,5 +142,26 @@ fn contents(contents: &[Content]) -> Json {
 }
 
 fn value(schema: &impl serde::Serialize) -> Json {
-    serde_json::to_value(schema).unwrap_or_default()
+    let mut value = serde_json::to_value(schema).unwrap_or_default();
+    open_objects(&mut value);
+    value
+}
+
+/// Says of objects without declared fields that they may have any: generators of clients take silence for "none".
+fn open_objects(schema: &mut Json) {
+    match schema {
+        Json::Object(fields) => {
+            let is_object = fields.get("type").is_some_and(|kind| match kind {
+                Json::Array(kinds) => kinds.contains(&json!("object")),
+                kind => *kind == "object",
+            });
+            let says = ["properties", "additionalProperties", "allOf", "oneOf"];
+            if is_object && !says.iter().any(|key| fields.contains_key(*key)) {
+                fields.insert("additionalProperties".to_owned(), json!(true));
+            }
+            fields.values_mut().for_each(open_objects);
+        }
+        Json::Array(all) => all.iter_mut().for_each(open_objects),
+        _ => {}
+    }
 }

@@ -39,6 +39,7 @@ pub(crate) struct OutcomeReport {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Observation {
     /// The person's data: a value for every feature of the policy document.
+    #[serde(deserialize_with = "body::fields_once")]
     #[schema(value_type = Object)]
     record: Map<String, Json>,
     /// The option that the person got.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
 use futures_util::FutureExt as _;
@@ -166,11 +166,31 @@ impl Route {
     }
 
     async fn handle(&self, app: Arc<App>, request: Request) -> Response {
-        let result = match AuthorizedRequest::check(app, self.access, request).await {
-            Ok(request) => (self.handler)(request).await,
-            Err(problem) => Err(problem),
+        let unknown = request.uri().query().and_then(|query| self.unknown_parameter(query));
+        let result = match (AuthorizedRequest::check(app, self.access, request).await, unknown) {
+            (Ok(_), Some(unknown)) => Err(unknown),
+            (Ok(request), None) => (self.handler)(request).await,
+            (Err(problem), _) => Err(problem),
         };
         result.unwrap_or_else(ProblemDetails::into_response)
+    }
+
+    /// The first parameter of a query that the route does not have: a misspelt one must not be ignored.
+    fn unknown_parameter(&self, query: &str) -> Option<ProblemDetails> {
+        let known: Vec<&str> =
+            self.parameters.iter().filter(|known| known.location == "query").map(|known| known.name).collect();
+        let names = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split('=').next().unwrap_or(pair));
+        let unknown = names.into_iter().find(|name| !known.contains(name))?;
+        let remedy = match known.as_slice() {
+            [] => "leave it out: this route has no query parameters".to_owned(),
+            known => format!("the parameters are {}", known.join(" and ")),
+        };
+        let shown: String = unknown.chars().take(40).collect();
+        Some(
+            ProblemDetails::new(StatusCode::BAD_REQUEST, format!("the query parameter {shown:?} is unknown"))
+                .with_field("query")
+                .with_remedy(remedy),
+        )
     }
 }
 

@@ -9,7 +9,7 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    decisions, docs, events, evidence, export, health, metrics, outcomes, person_keys, policies, signing, tokens,
+    decisions, docs, events, evidence, export, health, metrics, ofrep, outcomes, person_keys, policies, signing, tokens,
     transparency,
 };
 
@@ -202,6 +202,17 @@ fn traffic_routes() -> Vec<Route> {
         .returns::<decisions::DecisionView>(200, "the decision, which is on disk")
         .returns_text(200, "application/x-ndjson", lines)
         .fails(409, "the key was used for another record"),
+        Route::new(
+            Method::POST,
+            "/ofrep/v1/evaluate/flags/{name}",
+            AnyPolicy(Decide),
+            "Decides for one person, as a flag of OpenFeature (OFREP). Requires the role on the policy that is the flag.",
+            ofrep::evaluate,
+        )
+        .takes::<ofrep::Evaluation>(json!({ "context": { "targetingKey": "patient 4711", "systolic": 152 } }))
+        .returns::<ofrep::Evaluated>(200, "the option, with the decision's number, version and propensity")
+        .returns::<ofrep::EvaluationFailure>(400, "the context does not fit the policy document, or cannot be parsed")
+        .returns::<ofrep::EvaluationFailure>(404, "there is no such policy"),
         Route::new(
             Method::POST,
             "/v1/policies/{name}/outcomes",

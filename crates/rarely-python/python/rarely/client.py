@@ -210,6 +210,10 @@ class Client:
         """Registers a policy document, in TOML, as version 1. The same document again is the same policy."""
         return self._object(_Request("POST", "/v1/policies", document.encode(), "application/toml"))
 
+    def amend(self, name: str, document: str, reason: str) -> Json:
+        """Proposes another document for a policy, with the rule in force. People sign the proposal that this returns."""
+        return self._post(_of(name, "amendments"), {"document": document, "reason": reason})
+
     def versions(self, name: str) -> list[Json]:
         """All versions of a policy."""
         return _listed(self._get(_of(name, "versions")), "versions")

@@ -117,7 +117,7 @@ fn form(visitor: &Visitor, handle: &PolicyHandle, text: &str, rejected: Option<(
             }
             div.field {
                 label for="reason" { "Reason" }
-                input #reason name="reason" required maxlength="1000" value=(reason);
+                input #reason type="text" name="reason" required maxlength="1000" value=(reason);
             }
             button type="submit" { "Propose" }
         }

@@ -3,6 +3,7 @@
 //! Screenshots of every page, 1280 and 360 pixels wide, are in `tmp/screenshots` of the target directory.
 
 mod browser;
+mod clients;
 mod life;
 mod openid;
 mod passkeys;

@@ -1,5 +1,6 @@
 //! The HTTP API through its router, without a socket. Each file tests the source file of the same name.
 
+mod amending;
 mod body;
 mod decisions;
 mod error;
@@ -10,6 +11,7 @@ mod limits;
 mod login_throttle;
 mod metrics;
 mod noting;
+mod ofrep;
 mod openapi;
 mod outcomes;
 mod policies;

@@ -8,7 +8,7 @@ use rarely_server::openapi;
 use crate::support::{BY_HAND, Service, document};
 
 /// The roles that may call each route. An empty list means that no token is needed.
-const TABLE: [(&str, &str, &[Role]); 32] = [
+const TABLE: [(&str, &str, &[Role]); 34] = [
     ("GET", "/healthz", &[]),
     ("GET", "/readyz", &[]),
     ("GET", "/openapi.json", &[]),
@@ -23,6 +23,8 @@ const TABLE: [(&str, &str, &[Role]); 32] = [
     ("GET", "/v1/policies/{name}/evidence", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/policies/{name}/proposals", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/policies/{name}/proposals/{number}", &[Read, Auditor, Review, Admin]),
+    ("POST", "/v1/policies/{name}/amendments", &[Admin]),
+    ("POST", "/ofrep/v1/evaluate/flags/{name}", &[Decide, Admin]),
     ("POST", "/v1/policies/{name}/proposals/{number}/approve", &[Review]),
     ("POST", "/v1/policies/{name}/proposals/{number}/reject", &[Review]),
     ("POST", "/v1/policies/{name}/rollback", &[Review]),
@@ -148,7 +150,9 @@ async fn odd_paths_and_methods() {
         ("/v1/policies/clinic/events?after=x", 400),
         ("/v1/policies/clinic/events?after=18446744073709551615", 200),
         ("/v1/policies/clinic/events?limit=0", 200),
-        ("/v1/policies/clinic/events?unknown=1", 200),
+        ("/v1/policies/clinic/events?unknown=1", 400),
+        ("/v1/policies/clinic?version=1", 400),
+        ("/v1/policies/clinic?", 200),
         ("/V1/policies", 404),
         ("/v2/policies", 404),
         ("/v1/policies/clinic%00", 404),
