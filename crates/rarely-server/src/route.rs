@@ -131,14 +131,16 @@ impl Route {
     /// Declares a response with a body of this type, as JSON.
     pub(crate) fn returns<T: ToSchema>(mut self, status: u16, meaning: &'static str) -> Self {
         let schema = self.schema::<T>();
-        let content = Content { media: "application/json", schema, example: None };
-        self.replies.push(Reply { status, meaning, contents: vec![content] });
-        self
+        self.replies_with(status, meaning, Content { media: "application/json", schema, example: None })
     }
 
-    /// Declares a response that is not JSON. Several media types may share a status.
-    pub(crate) fn returns_text(mut self, status: u16, media: &'static str, meaning: &'static str) -> Self {
-        let content = Content { media, schema: text(), example: None };
+    /// Declares a response that is not JSON.
+    pub(crate) fn returns_text(self, status: u16, media: &'static str, meaning: &'static str) -> Self {
+        self.replies_with(status, meaning, Content { media, schema: text(), example: None })
+    }
+
+    /// Several media types may share a status.
+    fn replies_with(mut self, status: u16, meaning: &'static str, content: Content) -> Self {
         match self.replies.iter_mut().find(|reply| reply.status == status) {
             Some(reply) => reply.contents.push(content),
             None => self.replies.push(Reply { status, meaning, contents: vec![content] }),
@@ -153,9 +155,8 @@ impl Route {
     }
 
     /// Declares an error of this route, in addition to those that all routes of its kind share.
-    pub(crate) fn fails(mut self, status: u16, meaning: &'static str) -> Self {
-        self.replies.push(Reply { status, meaning, contents: vec![problem()] });
-        self
+    pub(crate) fn fails(self, status: u16, meaning: &'static str) -> Self {
+        self.replies_with(status, meaning, problem())
     }
 
     fn schema<T: ToSchema>(&mut self) -> Json {

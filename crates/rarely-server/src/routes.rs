@@ -9,8 +9,8 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    decisions, docs, events, evidence, export, health, metrics, ofrep, outcomes, person_keys, policies, signing, tokens,
-    transparency,
+    decisions, docs, events, evidence, export, health, metrics, ofrep, outcomes, person_keys, policies, signing,
+    tokens, transparency,
 };
 
 /// An example of a policy document.
@@ -212,6 +212,7 @@ fn traffic_routes() -> Vec<Route> {
         .takes::<ofrep::Evaluation>(json!({ "context": { "targetingKey": "patient 4711", "systolic": 152 } }))
         .returns::<ofrep::Evaluated>(200, "the option, with the decision's number, version and propensity")
         .returns::<ofrep::EvaluationFailure>(400, "the context does not fit the policy document, or cannot be parsed")
+        .fails(400, "a query parameter is unknown")
         .returns::<ofrep::EvaluationFailure>(404, "there is no such policy"),
         Route::new(
             Method::POST,

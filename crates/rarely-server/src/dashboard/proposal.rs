@@ -70,8 +70,8 @@ pub(super) async fn page(
             (view.change())
         }
         (view.in_short())
-        (view.signers())
         (view.forms(rejected))
+        (view.signers())
         @if let Some(case) = &proposed.case {
             (view.evidence(case))
             (view.who(case))
@@ -121,7 +121,7 @@ impl ProposalPage<'_> {
         }
     }
 
-    /// What a signer must know, in a few lines, and where to sign.
+    /// What a signer must know, in a few lines.
     fn in_short(&self) -> Markup {
         let case = self.proposed.case.as_ref();
         let facts = case.map(|case| {
@@ -132,18 +132,10 @@ impl ProposalPage<'_> {
         });
         html! {
             @if let Some(facts) = facts {
-                dl.facts { @for (name, value) in &facts { (fact(name, &html! { (value) })) } }
+                dl.facts.brief { @for (name, value) in &facts { (fact(name, &html! { (value) })) } }
             }
             @if let Some(to) = self.proposed.rollback {
                 p { "This is a rollback, not a change on new evidence: it puts the rule of version " (to) " into force again." }
-            }
-            @if self.proposal.is_open() {
-                p.actions {
-                    @if self.visitor.may(Role::Review, &self.handle.name) {
-                        a.button href="#approve" { "Approve" } " " a.button.plain href="#reject" { "Reject" } " "
-                    }
-                    @if case.is_some() { a href="#evidence" { "The evidence" } }
-                }
             }
         }
     }

@@ -8,11 +8,12 @@ const client = createClient<paths>({ baseUrl: address, headers: { Authorization:
 async function main(): Promise<void> {
   const params = { path: { name: policy } };
   const made = await client.POST('/v1/policies/{name}/decisions', { params, body: { record: { systolic: 150 }, key: 'visit 1' } });
-  if (made.data === undefined) throw new Error(JSON.stringify(made.error));
+  // A batch would be answered by a text, one line for each decision.
+  if (made.data === undefined || typeof made.data === 'string') throw new Error(JSON.stringify(made.error));
   const { decision, option, version, propensity } = made.data;
   const number: number = decision;
   const taken = await client.POST('/v1/policies/{name}/outcomes', { params, body: { decision: number, outcome: 0.5 } });
-  if (taken.data === undefined) throw new Error(JSON.stringify(taken.error));
+  if (taken.data === undefined || typeof taken.data === 'string') throw new Error(JSON.stringify(taken.error));
   const refused = await client.POST('/v1/policies/{name}/decisions', { params, body: { record: { systolic: 'high' } } });
   const detail: string | undefined = refused.error?.detail;
   const listed = await client.GET('/v1/policies');

@@ -18,7 +18,10 @@ fn node(folder: &Path, arguments: &[&str]) -> String {
         panic!("node cannot be started ({error}): run scripts/test, which installs it, or set RARELY_NO_BROWSER=1")
     });
     let (out, talk) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{arguments:?}: {out}\n{talk}\nrun scripts/test, which installs what it needs into target/tools");
+    assert!(
+        run.status.success(),
+        "{arguments:?}: {out}\n{talk}\nrun scripts/test, which installs what it needs into target/tools"
+    );
     out.into_owned()
 }
 
@@ -49,7 +52,10 @@ fn openfeature_evaluates_a_policy_as_a_flag() {
         assert_eq!((&first["value"], &first["variant"]), (&json!("treat"), &json!("treat")), "{got:#}");
         assert_eq!((&first["reason"], &first["flagMetadata"]["version"]), (&json!("TARGETING_MATCH"), &json!(1)));
         assert_eq!(got["again"], *first, "the same person gets the same decision");
-        assert_eq!((&got["beyond"]["value"], &got["beyond"]["errorCode"]), (&json!("nothing"), &json!("INVALID_CONTEXT")));
+        assert_eq!(
+            (&got["beyond"]["value"], &got["beyond"]["errorCode"]),
+            (&json!("nothing"), &json!("INVALID_CONTEXT"))
+        );
         assert_eq!(got["unknown"]["errorCode"], "FLAG_NOT_FOUND");
     });
 }
@@ -64,12 +70,17 @@ fn a_typescript_client_is_generated_compiled_and_run() {
         std::fs::copy(format!("{HERE}/client.ts"), path.join("client.ts")).expect("a copy");
         node(path, &["node_modules/openapi-typescript/bin/cli.js", "api.json", "-o", "api.ts"]);
         let strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--skipLibCheck"];
-        let modules = ["--module", "nodenext", "--moduleResolution", "nodenext", "--target", "es2022", "--types", "node"];
+        let modules =
+            ["--module", "nodenext", "--moduleResolution", "nodenext", "--target", "es2022", "--types", "node"];
         let compiler = ["node_modules/typescript/bin/tsc", "client.ts"];
         node(path, &[&compiler[..], &strict[..], &modules[..]].concat());
         let printed = node(path, &["client.js", &service.address, &service.ann, "blood pressure"]);
         let got: Json = serde_json::from_str(&printed).expect("JSON");
-        assert_eq!((&got["option"], &got["version"], &got["repeated"]), (&json!("treat"), &json!(1), &json!(false)), "{got}");
+        assert_eq!(
+            (&got["option"], &got["version"], &got["repeated"]),
+            (&json!("treat"), &json!(1), &json!(false)),
+            "{got}"
+        );
         assert!(got["detail"].as_str().is_some_and(|detail| detail.contains("high")), "{got}");
         assert_eq!(got["names"], json!(["blood pressure"]));
     });

@@ -15,6 +15,7 @@ fn the_life_of_a_policy() {
         refuse(browser, service).await;
         approve(browser, service).await;
         roll_back(browser, service).await;
+        amend(browser, service).await;
         stop_and_resume(browser, service).await;
         audit(browser).await;
         two_signatures(browser, service).await;
@@ -99,15 +100,20 @@ async fn refuse(browser: &Browser, service: &Service) {
     browser.expect("One policy has a proposal that waits for a signature").await;
     browser.look("policies").await;
     browser.open(&format!("{POLICY}/proposals/1")).await;
+    browser.look("proposal").await;
     let places = browser
         .script(
-            "return ['evidence', 'against', 'change', 'sign'].map((id) => document.getElementById(id).offsetTop)",
+            "return ['change', 'sign', 'evidence', 'against'].map((id) => document.getElementById(id).offsetTop)",
             Vec::new(),
         )
         .await;
     let places: Vec<u64> = places.as_array().expect("a list").iter().filter_map(serde_json::Value::as_u64).collect();
-    assert!(places.is_sorted() && places.len() == 4, "the evidence comes before the change: {places:?}");
-    browser.look("proposal").await;
+    assert!(places.is_sorted() && places.len() == 4, "what changes, where to sign, then the evidence: {places:?}");
+    // A screen has 800 pixels.
+    assert!(places[1] < 760, "the forms are on the first screen: {places:?}");
+    for words in ["gain per case", "people who change", "what speaks most against it"] {
+        browser.expect(words).await;
+    }
     browser.click("#reject summary").await;
     browser.type_into("#reject-reason", "the season was unusual").await;
     browser.type_into("#reject-token", &service.ben).await;
@@ -151,6 +157,31 @@ async fn roll_back(browser: &Browser, service: &Service) {
     browser.expect("The older rule is in force again").await;
     browser.expect("Version 3 in force").await;
     browser.expect("the rule of version 1 again").await;
+    no_complaints(browser).await;
+}
+
+async fn amend(browser: &Browser, service: &Service) {
+    browser.open(&format!("{POLICY}/document")).await;
+    browser.look("document").await;
+    let wrong = "document.getElementById('document').value = document.getElementById('document').value.replace('[100, 200]', '[100')";
+    browser.script(wrong, Vec::new()).await;
+    browser.type_into("#reason", "readings above 200 occur").await;
+    browser.send("main form").await;
+    assert_eq!(browser.value("#reason").await, "readings above 200 occur", "what was typed is kept");
+    let wider = "document.getElementById('document').value = document.getElementById('document').value.replace('[100', '[100, 240]')";
+    browser.script(wider, Vec::new()).await;
+    browser.send("main form").await;
+    browser.expect("range of systolic 100–240, was 100–200").await;
+    browser.expect("The statistics start again from nothing").await;
+    browser.look("amendment").await;
+    browser.click("#approve summary").await;
+    browser.type_into("#approve-reason", "they do").await;
+    browser.type_into("#approve-token", &service.ann).await;
+    browser.send("#approve").await;
+    browser.expect("the new version is in force").await;
+    browser.expect("Version 4 in force").await;
+    browser.expect("the same rule under another document").await;
+    browser.look("policy-amended").await;
     no_complaints(browser).await;
 }
 

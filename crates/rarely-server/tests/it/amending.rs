@@ -23,7 +23,7 @@ async fn a_range_is_widened_under_signature() {
     let proposed = service.post(&owner, path, &wider).await.is(201);
     assert_eq!((&proposed["number"], &proposed["amendment"]), (&json!(1), &json!(true)), "{proposed}");
     let words = &proposed["evidence"]["amendment"];
-    assert_eq!(words["difference"], json!(["range of age 0 to 120, was 0 to 100"]), "{words}");
+    assert_eq!(words["difference"], json!(["range of age 0–120, was 0–100"]), "{words}");
     assert!(words["statistics"].as_str().unwrap().starts_with("The statistics start again from nothing"), "{words}");
     service.post(&owner, path, &wider).await.is(200);
     let other = json!({ "document": text.replace("[0, 100]", "[0, 130]"), "reason": "and older" });

@@ -12,7 +12,10 @@ async fn a_flag_is_a_decision() {
     service.register(&document("clinic", BY_HAND)).await;
     let ask = |age: u32, person: &str| json!({ "context": { "targetingKey": person, "age": age, "smoker": "no" } });
     let given = service.post(&service.admin, PATH, &ask(50, "p1")).await.is(200);
-    assert_eq!((&given["key"], &given["variant"], &given["value"]), (&json!("clinic"), &json!("treat"), &json!("treat")));
+    assert_eq!(
+        (&given["key"], &given["variant"], &given["value"]),
+        (&json!("clinic"), &json!("treat"), &json!("treat"))
+    );
     assert_eq!((&given["reason"], &given["metadata"]["version"]), (&json!("TARGETING_MATCH"), &json!(1)));
     let again = service.post(&service.admin, PATH, &ask(50, "p1")).await.is(200);
     assert_eq!(again, given, "the same person, the same features");
@@ -33,8 +36,14 @@ async fn failures_are_those_of_the_protocol() {
         ("/ofrep/v1/evaluate/flags/nobody", json!({ "context": {} }), 404, "FLAG_NOT_FOUND", "not found"),
         (PATH, json!({ "context": { "age": 50 } }), 400, "INVALID_CONTEXT", "the record has no smoker"),
         (PATH, json!({ "context": { "age": 500, "smoker": "no" } }), 400, "INVALID_CONTEXT", "500"),
-        (PATH, json!({ "context": { "targetingKey": 7, "age": 5, "smoker": "no" } }), 400, "INVALID_CONTEXT", "not a text"),
-        (PATH, json!({ "context": 7 }), 400, "PARSE_ERROR", "context"),
+        (
+            PATH,
+            json!({ "context": { "targetingKey": 7, "age": 5, "smoker": "no" } }),
+            400,
+            "INVALID_CONTEXT",
+            "not a text",
+        ),
+        (PATH, json!({ "context": 7 }), 400, "PARSE_ERROR", "expected an object"),
     ] {
         let failed = service.post(&service.admin, path, &body).await.is(status);
         assert_eq!(failed["errorCode"], code, "{failed}");
