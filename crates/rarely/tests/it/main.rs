@@ -2,6 +2,8 @@
 
 mod architecture;
 mod audit;
+#[cfg(unix)]
+mod cluster;
 mod documents;
 mod duckdb;
 mod examples;
@@ -18,6 +20,9 @@ mod output;
 mod policy;
 mod policy_init;
 mod postgres;
+#[cfg(unix)]
+#[path = "../../../../testdata/postgres_server.rs"]
+mod postgres_server;
 mod program;
 mod progress;
 mod replay;
