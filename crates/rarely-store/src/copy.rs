@@ -40,7 +40,7 @@ pub fn copy_to_postgres(
     let owned = |owner: String| StoreError::Postgres {
         what: "copying the store",
         path: shown.clone(),
-        source: format!("a service at {owner} uses this database"),
+        said: format!("a service at {owner} uses this database"),
     };
     let Some(lease) = store.acquire("copy", "", TERM)? else { return Err(owned(store.lease(TERM)?.address)) };
     let target = store.open(&lease)?;
@@ -61,11 +61,7 @@ pub fn copy_to_postgres(
 ///
 /// # Errors
 /// If `to` exists, or the log is damaged or cannot be read. The file `to` appears only when it is complete.
-pub fn copy_from_postgres(
-    from: PostgresAddress,
-    to: &Path,
-    progress: impl FnMut(u64),
-) -> Result<Head, StoreError> {
+pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut(u64)) -> Result<Head, StoreError> {
     if to.exists() {
         return Err(StoreError::AlreadyExists { path: to.to_owned() });
     }
@@ -90,11 +86,7 @@ pub fn copy_from_postgres(
 }
 
 /// Copies entries with their keys, then roots and checkpoints. Returns the head of the source.
-fn copy_entries(
-    from: &dyn EventLog,
-    to: &dyn EventLog,
-    mut progress: impl FnMut(u64),
-) -> Result<Head, StoreError> {
+fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, StoreError> {
     // A key leads to the latest entry that carries it, and no entry has two.
     let mut keys: HashMap<u64, LookupKey> = HashMap::new();
     from.lookup_keys(&mut |key, number| drop(keys.insert(number, key.clone())))?;

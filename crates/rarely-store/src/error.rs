@@ -205,14 +205,14 @@ pub enum StoreError {
         problem: String,
     },
     /// The database on another machine reported an error, or could not be reached.
-    #[error("{}: {what}: {source}", path.display())]
+    #[error("{}: {what}: {said}", path.display())]
     Postgres {
         /// The operation that failed.
         what: &'static str,
         /// The address, without its password.
         path: PathBuf,
         /// What the server or the network says.
-        source: String,
+        said: String,
     },
     /// The text is not the address of a database.
     #[error("{address}: {problem}")]

@@ -188,8 +188,8 @@ impl PostgresLog {
         let writer = self.writer()?;
         let mut kept = writer.session.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(session) = kept.as_ref() else {
-            let source = "the database could not be reached again after a failure".to_owned();
-            return Err(StoreError::Postgres { what, path: self.path.clone(), source });
+            let said = "the database could not be reached again after a failure".to_owned();
+            return Err(StoreError::Postgres { what, path: self.path.clone(), said });
         };
         let written = self.worker.run(writer.patience, statement(session.clone()));
         written.map_err(|error| {
@@ -200,8 +200,7 @@ impl PostgresLog {
 
     fn read_checkpoints(&self, after: Option<u64>, last: bool) -> Result<Vec<SignedCheckpoint>, StoreError> {
         const WHAT: &str = "reading the checkpoints";
-        let notes = self
-            .read(WHAT, move |session| async move { read::checkpoints(&session, after, last).await })?;
+        let notes = self.read(WHAT, move |session| async move { read::checkpoints(&session, after, last).await })?;
         let parsed = notes.iter().map(|note| note.parse());
         parsed.collect::<Result<_, CheckpointError>>().map_err(|error| StoreError::Damaged {
             what: WHAT,
@@ -272,8 +271,7 @@ impl EventLog for PostgresLog {
 
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError> {
         // Read before the query: an entry that is acknowledged meanwhile is found by the caller's own search.
-        let acknowledged =
-            self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
+        let acknowledged = self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
         let key: Arc<[u8]> = key.as_bytes().into();
         self.read("looking up a key", move |session| {
             let key = key.clone();
@@ -282,9 +280,10 @@ impl EventLog for PostgresLog {
     }
 
     fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {
-        self.read("reading the hashes of events", move |session| async move {
-            read::hashes(&session, after, limit).await
-        })
+        self.read(
+            "reading the hashes of events",
+            move |session| async move { read::hashes(&session, after, limit).await },
+        )
     }
 
     fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {

@@ -162,7 +162,8 @@ impl SnapshotFile {
 
     fn replace(&self, header: &Header, body: &[u8]) -> Result<(), StoreError> {
         if let Some(database) = &self.database {
-            let unwritable = |error: serde_json::Error| StoreError::io("writing the snapshot", &self.path, error.into());
+            let unwritable =
+                |error: serde_json::Error| StoreError::io("writing the snapshot", &self.path, error.into());
             let header = serde_json::to_string(header).map_err(unwritable)?;
             return database.keep_snapshot(Some((header, body.to_vec())));
         }

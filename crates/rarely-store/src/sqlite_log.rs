@@ -392,7 +392,7 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
         keys.sort();
         let mut upsert = transaction.prepare_cached(schema::UPSERT_KEY)?;
         for (key, number) in keys {
-            upsert.execute(params![key.as_bytes(), signed(number)?, read::seal(key, number)])?;
+            upsert.execute(params![key.as_bytes(), signed(number)?, seal(key, number)])?;
             bytes += PAGE;
         }
     }

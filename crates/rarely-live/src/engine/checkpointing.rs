@@ -4,9 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rarely_store::{
-    EventLog as _, Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError,
-};
+use rarely_store::{Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError};
 
 use super::{ChangeError, Engine, StartError};
 use crate::engine_state::EngineState;

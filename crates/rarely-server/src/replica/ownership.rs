@@ -106,7 +106,9 @@ impl Ownership {
         }
         upkeep.abort();
         let stopping = self.is_stopping() && lease.is_valid();
-        self.nobody(if stopping { "the service is stopping" } else { "this replica has given its lease up" }.to_owned());
+        self.nobody(
+            if stopping { "the service is stopping" } else { "this replica has given its lease up" }.to_owned(),
+        );
         app.close();
         if !stopping {
             let why = match app.engine.fault() {

@@ -147,7 +147,8 @@ impl PostgresStore {
         let (link, id) = (self.link.clone(), id.map(str::to_owned));
         let set = self.worker.run(PATIENCE, async move {
             let session = link.session().await?;
-            let statement = "UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) WHERE chain = $1";
+            let statement =
+                "UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) WHERE chain = $1";
             session.write(statement, &[&CHAIN, &id]).await.map(drop)
         });
         set.map_err(|error| error.of("copying the store", &self.path))
@@ -228,8 +229,7 @@ fn usable(term: Duration) -> Duration {
 }
 
 async fn status(session: Arc<Session>) -> Result<LeaseStatus, SessionError> {
-    let statement =
-        "SELECT epoch, owner, address, expires <= clock_timestamp() FROM rarely.leases WHERE chain = $1";
+    let statement = "SELECT epoch, owner, address, expires <= clock_timestamp() FROM rarely.leases WHERE chain = $1";
     let rows = session.query(statement, &[&CHAIN]).await?;
     let Some(row) = rows.first() else {
         return Ok(LeaseStatus { epoch: 0, owner: String::new(), address: String::new(), expired: true });

@@ -42,9 +42,7 @@ pub(super) async fn entries(
     };
     let rows = match policy {
         None => {
-            session
-                .query(select_events!("AND number > $2 ORDER BY number LIMIT $3"), &[&CHAIN, &after, &limit])
-                .await?
+            session.query(select_events!("AND number > $2 ORDER BY number LIMIT $3"), &[&CHAIN, &after, &limit]).await?
         }
         Some(policy) => {
             session
@@ -100,8 +98,7 @@ pub(super) async fn hashes(session: &Session, after: u64, limit: usize) -> Resul
 }
 
 pub(super) async fn tree_blocks(session: &Session) -> Result<Vec<Hash>, SessionError> {
-    let rows =
-        session.query("SELECT block, root FROM rarely.tree WHERE chain = $1 ORDER BY block", &[&CHAIN]).await?;
+    let rows = session.query("SELECT block, root FROM rarely.tree WHERE chain = $1 ORDER BY block", &[&CHAIN]).await?;
     let mut blocks = Vec::new();
     for row in &rows {
         // What follows a gap is not used.

@@ -92,7 +92,7 @@ impl SessionError {
     /// The error of an operation on the store at `path`.
     pub(super) fn of(self, what: &'static str, path: &Path) -> StoreError {
         let path = path.to_owned();
-        let source = match self {
+        let said = match self {
             Self::Store(error) => return error,
             Self::Unreplicated => return StoreError::Unreplicated { path },
             Self::TimedOut(patience) => format!("no answer within {} seconds", patience.as_secs_f64()),
@@ -103,7 +103,7 @@ impl SessionError {
                 _ => in_words(&error),
             },
         };
-        StoreError::Postgres { what, path, source }
+        StoreError::Postgres { what, path, said }
     }
 }
 

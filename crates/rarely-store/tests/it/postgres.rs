@@ -338,8 +338,16 @@ fn damage_is_found() {
     verify_chain(&log, |_| ()).unwrap();
     for (damage, repair, words) in [
         ("UPDATE rarely.marks SET number = 4", "UPDATE rarely.marks SET number = 5", "checksum"),
-        ("UPDATE rarely.events SET body = body || ' ' WHERE number = 7", "UPDATE rarely.events SET body = rtrim(body) WHERE number = 7", "event 7 was modified"),
-        ("UPDATE rarely.events SET number = 20 WHERE number = 9", "UPDATE rarely.events SET number = 9 WHERE number = 20", "event 9 is missing"),
+        (
+            "UPDATE rarely.events SET body = body || ' ' WHERE number = 7",
+            "UPDATE rarely.events SET body = rtrim(body) WHERE number = 7",
+            "event 7 was modified",
+        ),
+        (
+            "UPDATE rarely.events SET number = 20 WHERE number = 9",
+            "UPDATE rarely.events SET number = 9 WHERE number = 20",
+            "event 9 is missing",
+        ),
     ] {
         server.query_in(&name, damage);
         let fault = verify_chain(&log, |_| ()).unwrap_err();

@@ -57,7 +57,7 @@ pub(super) fn run(store: &Path, held: &Held, format: OutputFormat) -> Result<Exi
                 OutputFormat::Table => {
                     let store = without_password(&store.display().to_string());
                     print(&format!("{store}: the log is not consistent: {what}\n"))?;
-                },
+                }
                 OutputFormat::Json => print_json(&json!({ "fits": false, "event": event, "problem": what }))?,
             }
             Ok(ExitCode::FAILURE)

@@ -32,14 +32,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let shown = to.to_string();
             (copy_to_postgres(&arguments.from, to, Durability::Full, progress)?, shown)
         }
-        (Some(from), None) => {
-            (copy_from_postgres(from, &arguments.to, progress)?, arguments.to.display().to_string())
-        }
+        (Some(from), None) => (copy_from_postgres(from, &arguments.to, progress)?, arguments.to.display().to_string()),
         (None, None) => {
             return Err(Failure::new("both stores are files").help("use `rarely store backup`"));
         }
         (Some(_), Some(_)) => {
-            return Err(Failure::new("both stores are databases").help("copy the one to a file, and the file to the other"));
+            return Err(
+                Failure::new("both stores are databases").help("copy the one to a file, and the file to the other")
+            );
         }
     };
     bar.finish_and_clear();

@@ -45,7 +45,9 @@ impl Replica {
             heard.lock().expect("not poisoned").push(line);
         }
         let told = heard.clone();
-        thread::spawn(move || lines.map_while(Result::ok).for_each(|line| told.lock().expect("not poisoned").push(line)));
+        thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| told.lock().expect("not poisoned").push(line))
+        });
         Self { child, url, heard }
     }
 
@@ -183,7 +185,8 @@ fn the_dashboard_and_streams_work_through_a_follower(follower: &Replica, agent: 
     let signed_in = agent.post(format!("{url}/sign-in")).header("content-type", "application/x-www-form-urlencoded");
     let signed_in = signed_in.send(&form).expect("an answer");
     assert_eq!(signed_in.status().as_u16(), 303);
-    let cookie = signed_in.headers()["set-cookie"].to_str().expect("text").split(';').next().expect("a cookie").to_owned();
+    let cookie =
+        signed_in.headers()["set-cookie"].to_str().expect("text").split(';').next().expect("a cookie").to_owned();
     let mut page = agent.get(format!("{url}/")).header("cookie", cookie).call().expect("a page");
     let text = page.body_mut().read_to_string().expect("text");
     assert!(text.contains("hypertension-treatment"), "{text}");
@@ -270,7 +273,8 @@ impl Load {
     fn stop(self) -> Vec<History> {
         self.stopping.store(true, Ordering::SeqCst);
         self.threads.into_iter().for_each(|thread| thread.join().expect("a client ends"));
-        let taken = self.histories.into_iter().map(|history| std::mem::take(&mut *history.lock().expect("not poisoned")));
+        let taken =
+            self.histories.into_iter().map(|history| std::mem::take(&mut *history.lock().expect("not poisoned")));
         taken.collect()
     }
 }
@@ -417,7 +421,9 @@ fn nothing_acknowledged_is_lost() {
     replicas.into_iter().for_each(Replica::stop);
     let requests: usize = histories.iter().map(|history| history.times.len()).sum();
     let events = check_history(&place, &address, &histories);
-    println!("{faults} faults in {seconds:.0} s: {requests} requests acknowledged, {events} events, nothing lost or twice");
+    println!(
+        "{faults} faults in {seconds:.0} s: {requests} requests acknowledged, {events} events, nothing lost or twice"
+    );
 }
 
 /// The primary ends and its synchronous standby takes over: what was acknowledged is there.
@@ -451,11 +457,18 @@ fn a_database_that_may_lose_events_is_refused() {
     let serve = format!("serve --store {address} --listen 127.0.0.1:0 --signing-key key");
     let refused = place.rarely(&serve).output().expect("it starts");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(talk(&refused).contains("fsync = off") && talk(&refused).contains("--durability relaxed"), "{}", talk(&refused));
+    assert!(
+        talk(&refused).contains("fsync = off") && talk(&refused).contains("--durability relaxed"),
+        "{}",
+        talk(&refused)
+    );
     let replica = Replica::start(&place, &address, "--durability relaxed");
     admin(&place);
     replica.stop();
-    let wrong = place.rarely("serve --store postgres://tester:secret@127.0.0.1:1/x --signing-key key").output().expect("it starts");
+    let wrong = place
+        .rarely("serve --store postgres://tester:secret@127.0.0.1:1/x --signing-key key")
+        .output()
+        .expect("it starts");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(talk(&wrong).contains("127.0.0.1:1/x") && !talk(&wrong).contains("secret"), "{}", talk(&wrong));
 }
