@@ -50,7 +50,7 @@ pub struct ReplicaOptions {
 }
 
 /// Who does the work.
-pub(crate) enum Standing {
+pub(crate) enum LogOwner {
     /// Nobody, and why.
     Nobody(String),
     /// The replica at this address.
@@ -59,7 +59,7 @@ pub(crate) enum Standing {
     Own { router: Router, app: Arc<App>, lease: Arc<Lease> },
 }
 
-impl Standing {
+impl LogOwner {
     /// The address of the owner, if it is another replica.
     fn other(&self) -> Option<&Arc<str>> {
         match self {
@@ -71,7 +71,7 @@ impl Standing {
 
 /// What every request of a replica shares.
 struct Replica {
-    standing: watch::Receiver<Arc<Standing>>,
+    log_owner: watch::Receiver<Arc<LogOwner>>,
     forwarder: Forwarder,
     secret: String,
     version: &'static str,
@@ -114,9 +114,9 @@ pub(crate) async fn serve(
     let relying_party = relying_party(public_url.as_deref(), address, secure)?;
     let advertised = advertised(replica.advertise, address, secure)?;
     let forwarder = Forwarder::new(store.secret(), replica.authorities.as_deref())?;
-    let (publish, standing) = watch::channel(Arc::new(Standing::Nobody("this replica is starting".to_owned())));
+    let (publish, log_owner) = watch::channel(Arc::new(LogOwner::Nobody("this replica is starting".to_owned())));
     let shared = Arc::new(Replica {
-        standing: standing.clone(),
+        log_owner: log_owner.clone(),
         forwarder,
         secret: store.secret().to_owned(),
         version,
@@ -150,10 +150,10 @@ pub(crate) async fn serve(
         ended.graceful_shutdown(Some(Duration::from_secs(1)));
         owned
     });
-    let (closing, seen) = (handle, standing.clone());
+    let (closing, seen) = (handle, log_owner.clone());
     let stopper = tokio::spawn(async move {
         signals.wait().await;
-        if let Standing::Own { app, .. } = &**seen.borrow() {
+        if let LogOwner::Own { app, .. } = &**seen.borrow() {
             app.close();
         }
         closing.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
@@ -195,27 +195,27 @@ fn advertised(named: Option<String>, address: SocketAddr, secure: bool) -> Resul
 /// Does a request here, or passes it on.
 async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> Response {
     let from_replica = replica.take_forwarded(&mut request);
-    let standing = replica.standing.borrow().clone();
-    match &*standing {
-        Standing::Own { router, lease, .. } if lease.is_valid() => {
+    let log_owner = replica.log_owner.borrow().clone();
+    match &*log_owner {
+        LogOwner::Own { router, lease, .. } if lease.is_valid() => {
             let Ok(response) = router.clone().oneshot(request).await;
             return response;
         }
         _ if request.uri().path() == "/healthz" => {
             return with_headers(json(StatusCode::OK, &Health::new(replica.version, 0)));
         }
-        Standing::Other(owner) if !from_replica => {
+        LogOwner::Other(owner) if !from_replica => {
             let Ok(_permit) = replica.passing.try_acquire() else {
                 return with_headers(ProblemDetails::busy().into_response());
             };
             let client = ClientAddress::of(request.extensions(), request.headers(), &replica.trusted_proxies).0;
-            let change = OwnerChange { standing: replica.standing.clone(), owner: owner.clone() };
+            let change = OwnerChange { log_owner: replica.log_owner.clone(), owner: owner.clone() };
             let passed = replica.forwarder.pass_on(request, owner, client, change).await;
             passed.unwrap_or_else(|problem| with_headers(problem.into_response()))
         }
-        Standing::Nobody(reason) => no_owner(reason),
-        Standing::Other(_) => no_owner("another replica owns the log now"),
-        Standing::Own { .. } => no_owner("this replica has not renewed its lease in time"),
+        LogOwner::Nobody(reason) => no_owner(reason),
+        LogOwner::Other(_) => no_owner("another replica owns the log now"),
+        LogOwner::Own { .. } => no_owner("this replica has not renewed its lease in time"),
     }
 }
 

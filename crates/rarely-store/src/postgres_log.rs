@@ -43,11 +43,11 @@ pub struct PostgresLog {
     address: Arc<PostgresAddress>,
     path: PathBuf,
     id: String,
-    reading: Reading,
+    reading: ReadSessions,
     writer: Option<Writer>,
 }
 
-enum Reading {
+enum ReadSessions {
     /// Any connection will do.
     Pool(Mutex<Vec<Arc<Session>>>),
     /// One transaction sees everything.
@@ -83,7 +83,7 @@ impl PostgresLog {
         if described.copying {
             return Err(StoreError::CopyInterrupted { path });
         }
-        let reading = Reading::Transaction(session);
+        let reading = ReadSessions::Transaction(session);
         Ok(Self { worker, address, path, id: described.id, reading, writer: None })
     }
 
@@ -98,7 +98,8 @@ impl PostgresLog {
         let (session, acknowledged) = (Mutex::new(None), AtomicI64::new(0));
         let writer = Writer { epoch, durability, patience, session, acknowledged };
         let (worker, address, path) = (worker.clone(), address.clone(), address.path());
-        let log = Self { worker, address, path, id, reading: Reading::Pool(Mutex::default()), writer: Some(writer) };
+        let log =
+            Self { worker, address, path, id, reading: ReadSessions::Pool(Mutex::default()), writer: Some(writer) };
         log.reopen()?;
         Ok(log)
     }
@@ -148,10 +149,10 @@ impl PostgresLog {
     {
         let fail = |error: SessionError| error.of(what, &self.path);
         let pool = match &self.reading {
-            Reading::Transaction(session) => {
+            ReadSessions::Transaction(session) => {
                 return self.worker.run(PATIENCE, query(session.clone())).map_err(fail);
             }
-            Reading::Pool(pool) => pool,
+            ReadSessions::Pool(pool) => pool,
         };
         for attempt in 0.. {
             let kept = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -214,7 +215,7 @@ impl EventLog for PostgresLog {
     fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError> {
         let Some(last) = entries.last() else { return Ok(()) };
         let (epoch, last) = (self.writer()?.epoch, last.entry.number);
-        let columns = Columns::of(entries).ok_or(StoreError::OutOfOrder { expected: 0, found: last })?;
+        let columns = EntryColumns::of(entries).ok_or(StoreError::OutOfOrder { expected: 0, found: last })?;
         self.write("appending events", |session| async move { columns.append(&session, epoch).await })?;
         self.writer()?.acknowledged.store(signed(last).unwrap_or(i64::MAX), Ordering::SeqCst);
         Ok(())
@@ -360,7 +361,7 @@ async fn barrier(session: &Session, epoch: i64) -> Result<(), SessionError> {
 
 /// Entries as the columns that one statement writes.
 #[derive(Default)]
-struct Columns {
+struct EntryColumns {
     numbers: Vec<i64>,
     times: Vec<i64>,
     actors: Vec<String>,
@@ -373,7 +374,7 @@ struct Columns {
     keys: BTreeMap<LookupKey, u64>,
 }
 
-impl Columns {
+impl EntryColumns {
     /// `None` if a number is 2⁶³ or more.
     fn of(entries: &[KeyedEntry]) -> Option<Self> {
         let mut columns = Self::default();

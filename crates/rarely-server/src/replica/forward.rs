@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
 use tower::Service;
 
-use super::{FORWARDED, Standing};
+use super::{FORWARDED, LogOwner};
 use crate::problem::ProblemDetails;
 use crate::serve::ServeError;
 
@@ -51,15 +51,15 @@ pub(super) struct Forwarder {
 
 /// Tells when another replica owns the log.
 pub(super) struct OwnerChange {
-    pub(super) standing: watch::Receiver<Arc<Standing>>,
+    pub(super) log_owner: watch::Receiver<Arc<LogOwner>>,
     pub(super) owner: Arc<str>,
 }
 
 impl OwnerChange {
     async fn happens(mut self) {
-        let changed = |standing: &Arc<Standing>| standing.other() != Some(&self.owner);
+        let changed = |log_owner: &Arc<LogOwner>| log_owner.other() != Some(&self.owner);
         // An error means that the service ends.
-        drop(self.standing.wait_for(changed).await);
+        drop(self.log_owner.wait_for(changed).await);
     }
 }
 

@@ -12,7 +12,7 @@ use rarely_store::{Lease, PostgresStore, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::Standing;
+use super::LogOwner;
 use crate::app::{App, ServiceSettings};
 use crate::connections::Door;
 use crate::openid::OpenIdProvider;
@@ -30,7 +30,7 @@ pub(super) struct Ownership {
     pub(super) door: Arc<Door>,
     pub(super) provider: Option<Arc<OpenIdProvider>>,
     pub(super) address: SocketAddr,
-    pub(super) publish: watch::Sender<Arc<Standing>>,
+    pub(super) publish: watch::Sender<Arc<LogOwner>>,
     pub(super) stopping: Arc<AtomicBool>,
     pub(super) runtime: Handle,
 }
@@ -99,7 +99,7 @@ impl Ownership {
         let app = Arc::new(app.with_shared_openid(self.provider.clone()));
         let lease = Arc::new(lease);
         let router = crate::router(app.clone());
-        self.publish.send_replace(Arc::new(Standing::Own { router, app: app.clone(), lease: lease.clone() }));
+        self.publish.send_replace(Arc::new(LogOwner::Own { router, app: app.clone(), lease: lease.clone() }));
         let upkeep = self.runtime.spawn(upkeep(app.clone()));
         while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() {
             std::thread::sleep(TICK);
@@ -137,12 +137,12 @@ impl Ownership {
     }
 
     fn nobody(&self, reason: String) {
-        self.publish.send_replace(Arc::new(Standing::Nobody(reason)));
+        self.publish.send_replace(Arc::new(LogOwner::Nobody(reason)));
     }
 
     fn other(&self, address: String) {
         if self.publish.borrow().other().is_none_or(|known| **known != *address) {
-            self.publish.send_replace(Arc::new(Standing::Other(address.into())));
+            self.publish.send_replace(Arc::new(LogOwner::Other(address.into())));
         }
     }
 
