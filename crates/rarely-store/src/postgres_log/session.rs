@@ -80,7 +80,9 @@ impl From<PostgresError> for SessionError {
 impl SessionError {
     /// Whether another connection may do better.
     pub(super) fn is_connection_lost(&self) -> bool {
-        matches!(self, Self::Postgres(error) if error.is_closed() || error.as_db_error().is_none())
+        let Self::Postgres(error) = self else { return false };
+        // Of the server's own errors, those of classes 08 and 57P are about the connection.
+        error.code().is_none_or(|code| code.code().starts_with("08") || code.code().starts_with("57P"))
     }
 
     /// Whether a lock could not be had in time.

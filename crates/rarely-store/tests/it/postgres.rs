@@ -252,7 +252,7 @@ fn a_commit_that_is_not_replicated_is_not_acknowledged() {
     assert!(matches!(error, StoreError::Unreplicated { .. }), "{error}");
     assert_eq!(server.query_in(&name, "SELECT count(*) FROM rarely.events"), "1", "it is there");
     assert_eq!(log.find(&key).unwrap(), None, "and nobody relies on it yet");
-    server.query("SET synchronous_commit = local; ALTER SYSTEM SET synchronous_standby_names = ''");
+    server.query("ALTER SYSTEM SET synchronous_standby_names = ''");
     server.query("SELECT pg_reload_conf()");
     log.reopen().unwrap();
     assert_eq!(log.find(&key).unwrap(), Some(1), "what follows it is replicated, so it is");
