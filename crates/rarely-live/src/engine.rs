@@ -278,7 +278,7 @@ impl Engine {
             drop(thread.join());
         }
         if first {
-            self.last_checkpoint();
+            self.sign_checkpoint();
         }
     }
 }

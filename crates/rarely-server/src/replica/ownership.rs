@@ -95,6 +95,8 @@ impl Ownership {
             lease.release();
             return Ok(self.failed(&error));
         }
+        // From now on a replica with another key is refused.
+        engine.sign_checkpoint();
         let app = App::new(engine, self.settings.clone()).behind(self.door.clone());
         let app = Arc::new(app.with_shared_openid(self.provider.clone()));
         let lease = Arc::new(lease);

@@ -1,22 +1,20 @@
 //! Several replicas of the service over one PostgreSQL: any of them takes any request, and nothing acknowledged is lost, whatever
 //! happens to them or to the database.
 
-use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
-use std::thread::{self, JoinHandle, sleep};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use rarely_store::{EventLog as _, LogEntry, SqliteLog};
 use serde_json::{Value as Json, json};
 
+use crate::cluster_load::{Load, check_history};
 use crate::postgres_server::PostgresServer;
 use crate::program::{Place, data, talk};
 use crate::server::DOCUMENT;
 
-const POLICY: &str = "/v1/policies/hypertension-treatment";
+pub(crate) const POLICY: &str = "/v1/policies/hypertension-treatment";
 /// The lease of the tests, in seconds.
 const LEASE: u64 = 2;
 /// How long anything may take to become possible again.
@@ -70,13 +68,13 @@ impl Drop for Replica {
     }
 }
 
-fn agent() -> ureq::Agent {
+pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0);
     config.timeout_global(Some(Duration::from_secs(6))).build().into()
 }
 
 /// Sends JSON, or another kind of text; the status and the answer.
-fn post(agent: &ureq::Agent, url: &str, token: &str, kind: &str, body: &str) -> Option<(u16, Json)> {
+pub(crate) fn post(agent: &ureq::Agent, url: &str, token: &str, kind: &str, body: &str) -> Option<(u16, Json)> {
     let request = agent.post(url).header("authorization", format!("Bearer {token}")).header("content-type", kind);
     let mut response = request.send(body).ok()?;
     let text = response.body_mut().read_to_string().ok()?;
@@ -85,7 +83,7 @@ fn post(agent: &ureq::Agent, url: &str, token: &str, kind: &str, body: &str) -> 
 
 /// Waits until a condition holds.
 #[track_caller]
-fn wait_for<R>(what: &str, mut condition: impl FnMut() -> Option<R>) -> R {
+pub(crate) fn wait_for<R>(what: &str, mut condition: impl FnMut() -> Option<R>) -> R {
     let until = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = condition() {
@@ -213,142 +211,27 @@ fn beside_a_running_cluster(place: &Place, address: &str) {
         ("serve --store s.db --advertise http://10.0.0.1:80".to_owned(), "postgres://"),
         (format!("serve --store {address} --signing-key nowhere --listen 127.0.0.1:0"), "there is no signing key"),
     ] {
-        let refused = place.rarely(&command).output().expect("it starts");
-        assert_eq!(refused.status.code(), Some(2), "{command}: {}", talk(&refused));
-        assert!(talk(&refused).contains(words), "{command}: {}", talk(&refused));
+        let refused = refused(place, &command);
+        assert!(refused.contains(words), "{command}: {refused}");
     }
 }
 
-/// What a client was told.
-#[derive(Default)]
-struct History {
-    /// By key: number and option of the decision.
-    decisions: BTreeMap<String, (u64, String)>,
-    /// Decisions whose outcome was acknowledged.
-    outcomes: Vec<u64>,
-    /// When each acknowledged request began and ended.
-    times: Vec<(Instant, Instant)>,
-}
-
-/// Clients that send requests to any replica until each is acknowledged.
-struct Load {
-    urls: Arc<RwLock<Vec<String>>>,
-    stopping: Arc<AtomicBool>,
-    histories: Vec<Arc<Mutex<History>>>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Load {
-    fn start(clients: usize, urls: Vec<String>, token: &str) -> Self {
-        let (urls, stopping) = (Arc::new(RwLock::new(urls)), Arc::new(AtomicBool::new(false)));
-        let histories: Vec<Arc<Mutex<History>>> = (0..clients).map(|_| Arc::default()).collect();
-        let threads = histories.iter().enumerate().map(|(client, history)| {
-            let (urls, stopping, history) = (urls.clone(), stopping.clone(), history.clone());
-            let token = token.to_owned();
-            thread::spawn(move || run_client(client, &urls, &stopping, &history, &token))
-        });
-        let threads = threads.collect();
-        Self { urls, stopping, histories, threads }
-    }
-
-    /// When the first request that began after `moment` was acknowledged.
-    fn first_after(&self, moment: Instant) -> Option<Instant> {
-        let ends = self.histories.iter().flat_map(|history| {
-            let history = history.lock().expect("not poisoned");
-            history.times.iter().rev().take_while(|(_, end)| *end > moment).copied().collect::<Vec<_>>()
-        });
-        ends.filter(|(began, _)| *began >= moment).map(|(_, end)| end).min()
-    }
-
-    /// Waits until every client has got an answer to a request that it sent after `moment`.
-    fn all_go_on_after(&self, moment: Instant) {
-        for history in &self.histories {
-            wait_for("a client goes on", || {
-                let history = history.lock().expect("not poisoned");
-                history.times.last().filter(|(began, _)| *began > moment).map(|_| ())
-            });
+/// What a command that must fail says. One that goes on is ended.
+#[track_caller]
+fn refused(place: &Place, command: &str) -> String {
+    let mut running = place.rarely(command);
+    let mut child = running.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().expect("its end").is_none() {
+        if Instant::now() > until {
+            drop(child.kill());
+            panic!("{command} is not refused");
         }
+        sleep(Duration::from_millis(20));
     }
-
-    fn stop(self) -> Vec<History> {
-        self.stopping.store(true, Ordering::SeqCst);
-        self.threads.into_iter().for_each(|thread| thread.join().expect("a client ends"));
-        let taken =
-            self.histories.into_iter().map(|history| std::mem::take(&mut *history.lock().expect("not poisoned")));
-        taken.collect()
-    }
-}
-
-fn run_client(client: usize, urls: &RwLock<Vec<String>>, stopping: &AtomicBool, history: &Mutex<History>, token: &str) {
-    let agent = agent();
-    // Asks one replica after the other until the request is done; `None` when the load ends first.
-    let ask = |mut turn: usize, path: &str, body: &Json| -> Option<Json> {
-        while !stopping.load(Ordering::SeqCst) {
-            let url = {
-                let urls = urls.read().expect("not poisoned");
-                format!("{}{POLICY}{path}", urls[turn % urls.len()])
-            };
-            turn += 1;
-            let began = Instant::now();
-            match post(&agent, &url, token, "application/json", &body.to_string()) {
-                Some((200, answer)) => {
-                    history.lock().expect("not poisoned").times.push((began, Instant::now()));
-                    return Some(answer);
-                }
-                Some((503, _)) | None => sleep(Duration::from_millis(30)),
-                Some((status, answer)) => panic!("{path}: {status} {answer}"),
-            }
-        }
-        None
-    };
-    for turn in 0.. {
-        let key = format!("client {client}, visit {turn}");
-        let record = json!({ "systolic": 100 + (turn * 37 + client * 11) % 100, "diabetic": "no" });
-        let Some(answer) = ask(turn + client, "/decisions", &json!({ "record": record, "key": key })) else { return };
-        let decision = answer["decision"].as_u64().expect("a number");
-        let option = answer["option"].as_str().expect("an option").to_owned();
-        history.lock().expect("not poisoned").decisions.insert(key, (decision, option));
-        let outcome = f64::from(u32::try_from(turn % 10).expect("small")) / 10.0;
-        if ask(turn, "/outcomes", &json!({ "decision": decision, "outcome": outcome })).is_none() {
-            return;
-        }
-        history.lock().expect("not poisoned").outcomes.push(decision);
-    }
-}
-
-/// Compares what clients were told with the log: nothing lost, nothing twice, no gap. Returns the number of events.
-fn check_history(place: &Place, address: &str, histories: &[History]) -> usize {
-    place.done(&format!("audit verify --store {address}"));
-    place.done(&format!("store copy --from {address} --to history.db"));
-    let log = SqliteLog::open_read_only(&place.path("history.db")).expect("a copy");
-    let entries: Vec<LogEntry> = log.entries(0, None, usize::MAX).expect("entries");
-    let (mut decided, mut observed) = (HashMap::new(), HashMap::<u64, u64>::new());
-    for (expected, entry) in (1..).zip(&entries) {
-        assert_eq!(entry.number, expected, "no gaps");
-        let body: Json = serde_json::from_str(&entry.body).expect("JSON");
-        match entry.kind.as_str() {
-            "decided" => {
-                let key = body["key"].as_str().expect("a key").to_owned();
-                let option = body["option"].as_str().expect("an option").to_owned();
-                let before = decided.insert(key, (entry.number, option));
-                assert_eq!(before, None, "event {}: a key decides once", entry.number);
-            }
-            "observed" => *observed.entry(body["decision"].as_u64().expect("a decision")).or_default() += 1,
-            _ => {}
-        }
-    }
-    let acknowledged: usize = histories.iter().map(|history| history.decisions.len()).sum();
-    for history in histories {
-        for (key, answer) in &history.decisions {
-            assert_eq!(decided.get(key), Some(answer), "{key}: acknowledged, and so in the log as it was answered");
-        }
-        for decision in &history.outcomes {
-            assert_eq!(observed.get(decision), Some(&1), "the outcome of {decision} is there once");
-        }
-    }
-    // A client that stops may leave one request that nobody has acknowledged.
-    assert!(decided.len() <= acknowledged + histories.len(), "{} decided, {acknowledged} acknowledged", decided.len());
-    entries.len()
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(2), "{command}: {}", talk(&output));
+    talk(&output)
 }
 
 /// Three replicas under load. `RARELY_FAULTS` sets the number of faults.
@@ -368,7 +251,7 @@ fn nothing_acknowledged_is_lost() {
         let at = replicas.iter().position(|replica| replica.url == owning).expect("one of them");
         let other = (at + 1 + fault % 2) % 3;
         let mut again = None;
-        let moment = Instant::now();
+        let mut moment = Instant::now();
         let name = match fault % 6 {
             0 => {
                 replicas[at].signal("KILL");
@@ -387,6 +270,7 @@ fn nothing_acknowledged_is_lost() {
                 let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                            WHERE datname = current_database() AND pid <> pg_backend_pid()";
                 server.query(cut);
+                moment = Instant::now();
                 "all connections to the database cut"
             }
             3 => {
@@ -396,6 +280,7 @@ fn nothing_acknowledged_is_lost() {
             }
             4 => {
                 server.crash();
+                moment = Instant::now();
                 server.launch();
                 "the database crashed and restarted"
             }
@@ -439,8 +324,8 @@ fn a_promoted_standby_has_everything() {
     let load = Load::start(3, replicas.iter().map(|replica| replica.url.clone()).collect(), &token);
     load.all_go_on_after(Instant::now());
     sleep(Duration::from_secs(1));
-    let moment = Instant::now();
     primary.crash();
+    let moment = Instant::now();
     standby.promote();
     let answered = wait_for("an answer", || load.first_after(moment));
     println!("a standby was promoted: first answer after {:.2} s", (answered - moment).as_secs_f64());
@@ -455,20 +340,11 @@ fn a_database_that_may_lose_events_is_refused() {
     let (server, place) = (PostgresServer::start_with("-c fsync=off"), Place::new());
     let address = server.address();
     let serve = format!("serve --store {address} --listen 127.0.0.1:0 --signing-key key");
-    let refused = place.rarely(&serve).output().expect("it starts");
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        talk(&refused).contains("fsync = off") && talk(&refused).contains("--durability relaxed"),
-        "{}",
-        talk(&refused)
-    );
+    let words = refused(&place, &serve);
+    assert!(words.contains("fsync = off") && words.contains("--durability relaxed"), "{words}");
     let replica = Replica::start(&place, &address, "--durability relaxed");
     admin(&place);
     replica.stop();
-    let wrong = place
-        .rarely("serve --store postgres://tester:secret@127.0.0.1:1/x --signing-key key")
-        .output()
-        .expect("it starts");
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(talk(&wrong).contains("127.0.0.1:1/x") && !talk(&wrong).contains("secret"), "{}", talk(&wrong));
+    let words = refused(&place, "serve --store postgres://tester:secret@127.0.0.1:1/x --signing-key key");
+    assert!(words.contains("127.0.0.1:1/x") && !words.contains("secret"), "{words}");
 }

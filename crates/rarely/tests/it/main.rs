@@ -4,6 +4,8 @@ mod architecture;
 mod audit;
 #[cfg(unix)]
 mod cluster;
+#[cfg(unix)]
+mod cluster_load;
 mod documents;
 mod duckdb;
 mod examples;
