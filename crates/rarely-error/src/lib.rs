@@ -87,6 +87,8 @@ pub enum Action {
     VerifyLog,
     /// Replace the key that signs checkpoints, although the old one is lost.
     ReplaceSigningKey,
+    /// Accept that a power failure may lose the last acknowledged events.
+    AcceptRelaxedDurability,
     /// List a policy's proposals.
     ListProposals,
     /// List a policy's versions.
@@ -127,6 +129,8 @@ pub enum Action {
     AllowPlainHttp,
     /// Listen on another address.
     ChooseListenAddress,
+    /// Name the address at which other replicas reach this one.
+    NameReplicaAddress,
 }
 
 impl Action {
@@ -140,6 +144,7 @@ impl Action {
             Self::RestoreBackup => "restore a backup",
             Self::VerifyLog => "verify the log",
             Self::ReplaceSigningKey => "replace the lost key",
+            Self::AcceptRelaxedDurability => "accept relaxed durability",
             Self::ListProposals => "list the policy's proposals",
             Self::ListVersions => "list the policy's versions",
             Self::RequestReview => "request a review",
@@ -161,6 +166,7 @@ impl Action {
             Self::RunShard => "run the shard",
             Self::AllowPlainHttp => "allow plain HTTP",
             Self::ChooseListenAddress => "choose another address",
+            Self::NameReplicaAddress => "name an address like http://host:port",
         }
     }
 }

@@ -110,7 +110,18 @@ impl Engine {
     /// # Errors
     /// [`StartError`] if the store is in use or damaged, or its log cannot be replayed.
     pub fn start(path: &Path, options: EngineOptions, progress: impl FnMut(u64)) -> Result<Arc<Self>, StartError> {
-        let mut store = Store::open(path, options.durability)?;
+        Self::start_on(Store::open(path, options.durability)?, options, progress)
+    }
+
+    /// As [`start`](Self::start), on a store that is open.
+    ///
+    /// # Errors
+    /// [`StartError`] if its log cannot be replayed.
+    pub fn start_on(
+        mut store: Store,
+        options: EngineOptions,
+        progress: impl FnMut(u64),
+    ) -> Result<Arc<Self>, StartError> {
         let (log, file) = (store.log().clone(), store.snapshot());
         let steady = SteadyClock::after(log.last_time_ms()?, options.clock.clone());
         let signing = options.checkpoints.clone();
@@ -134,7 +145,7 @@ impl Engine {
         let (publish, applied) = watch::channel(state.applied());
         let (calls, called) = mpsc::channel();
         let snapshots = SnapshotWriter { file, every: options.snapshot_every, last, seal, writing: None };
-        let shared = (published.clone(), log as Arc<dyn EventLog>, steady.clone());
+        let shared = (published.clone(), log, steady.clone());
         let applier = Applier::new(state, shared, publish, calls.clone(), snapshots);
         let (running, stopped) = mpsc::channel();
         let engine = Arc::new(Self {
@@ -267,7 +278,7 @@ impl Engine {
             drop(thread.join());
         }
         if first {
-            self.last_checkpoint();
+            self.sign_checkpoint();
         }
     }
 }

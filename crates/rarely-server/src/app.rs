@@ -97,7 +97,11 @@ impl App {
     /// Lets people sign in to the dashboard with an identity provider.
     #[must_use]
     pub fn with_openid(self, provider: Option<OpenIdProvider>) -> Self {
-        Self { openid: provider.map(Arc::new), ..self }
+        self.with_shared_openid(provider.map(Arc::new))
+    }
+
+    pub(crate) fn with_shared_openid(self, openid: Option<Arc<OpenIdProvider>>) -> Self {
+        Self { openid, ..self }
     }
 
     pub(crate) fn openid(&self) -> Option<&Arc<OpenIdProvider>> {

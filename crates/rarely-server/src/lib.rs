@@ -15,6 +15,7 @@
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
 //! | `middleware` | around every request: limits, headers, metrics, panics |
 //! | `dashboard` | the pages |
+//! | `replica` | several replicas over one database: who owns the log, and requests that are passed on |
 //! | `serve`, `connections`, `starting` | sockets, TLS and signals; who may connect, and for how long; answers while the log is read |
 #![deny(missing_docs)]
 
@@ -44,6 +45,7 @@ mod outcomes;
 mod person_keys;
 mod policies;
 mod problem;
+mod replica;
 mod request;
 mod route;
 mod routes;
@@ -64,7 +66,8 @@ pub use limits::{NameError, check_name, check_owner, check_person};
 pub use openapi::document as openapi;
 pub use openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
 pub use problem::ProblemDetails;
-pub use serve::{Ready, ServeError, ServeOptions, serve};
+pub use replica::ReplicaOptions;
+pub use serve::{Ready, ServeError, ServeOptions, ServedStore, serve};
 
 /// The API and the dashboard as an axum router.
 pub fn router(app: Arc<App>) -> Router {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
@@ -37,14 +37,18 @@ pub(crate) async fn wrap(State(app): State<Arc<App>>, mut request: Request, next
         }
         None => ProblemDetails::busy().into_response(),
     };
-    let headers = response.headers_mut();
+    set_headers(response.headers_mut());
+    let route = path.as_ref().map_or("other", MatchedPath::as_str);
+    app.metrics.record_request(route, &method, response.status(), started.elapsed());
+    response
+}
+
+/// Sets the headers that every response has.
+pub(crate) fn set_headers(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         // A handler that set the header itself wins.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let route = path.as_ref().map_or("other", MatchedPath::as_str);
-    app.metrics.record_request(route, &method, response.status(), started.elapsed());
-    response
 }
 
 pub(crate) async fn no_route(request: Request) -> ProblemDetails {

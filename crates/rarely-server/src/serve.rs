@@ -20,20 +20,30 @@ use crate::app::{App, ServiceSettings};
 use crate::connections::{Door, Doorkeeper};
 use crate::limits::HEAD_SECONDS;
 use crate::openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
+use crate::replica::{self, ReplicaOptions};
 use crate::router;
 use crate::starting::{self, Reading};
 
 /// Seconds that open requests get to finish when the service shuts down.
-const SHUTDOWN_SECONDS: u64 = 10;
+pub(crate) const SHUTDOWN_SECONDS: u64 = 10;
 /// How often recorded latencies are sorted into buckets.
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Failed sign-ins are recorded after so many rounds of upkeep: every minute.
 const UPKEEPS_PER_SUMMARY: u64 = 12;
 
+/// Where the store of a service is.
+#[derive(Debug, Clone)]
+pub enum ServedStore {
+    /// A file, of which one process is the owner.
+    File(PathBuf),
+    /// A database, which several replicas of the service share.
+    Database(ReplicaOptions),
+}
+
 /// What to serve, and where.
 pub struct ServeOptions {
-    /// The path of the store.
-    pub store: PathBuf,
+    /// The store.
+    pub store: ServedStore,
     /// The address to listen on.
     pub listen: SocketAddr,
     /// PEM files of the certificate chain and the private key.
@@ -56,8 +66,8 @@ pub struct ServeOptions {
 pub struct Ready<'a> {
     /// The address it listens on.
     pub address: SocketAddr,
-    /// Its policies.
-    pub engine: &'a Arc<Engine>,
+    /// Its policies; `None` for a replica that does not own the store, or not yet.
+    pub engine: Option<&'a Arc<Engine>>,
     /// Whether it uses TLS.
     pub secure: bool,
 }
@@ -85,6 +95,17 @@ pub enum ServeError {
         key: PathBuf,
         /// What is wrong.
         source: std::io::Error,
+    },
+    /// Other replicas cannot reach this address.
+    #[error("other replicas cannot reach this one at {0}")]
+    Advertised(String),
+    /// The certificates of the authorities cannot be used.
+    #[error("{}: the certificates of the authorities cannot be used: {problem}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
     },
     /// Browsers offer no passkeys at the public address.
     #[error(transparent)]
@@ -117,6 +138,8 @@ impl Explain for ServeError {
                 Some(Remedy::with("stop the program that uses this address, or {action}", Action::ChooseListenAddress))
             }
             Self::Certificate { .. } => Some(Remedy::new("use a certificate chain and its private key as PEM files")),
+            Self::Advertised(_) => Some(Remedy::with("{action}", Action::NameReplicaAddress)),
+            Self::Authorities { .. } => Some(Remedy::new("use a PEM file with certificates")),
             Self::PublicUrl(error) => error.remedy(),
             Self::Start(error) => error.remedy(),
             Self::Record(error) => error.remedy(),
@@ -126,19 +149,24 @@ impl Explain for ServeError {
     }
 }
 
-/// Serves until SIGTERM or Ctrl-C. Calls `ready` once requests are accepted.
+/// Serves until SIGTERM or Ctrl-C. Calls `ready` once requests are accepted; in a replica, also each time it becomes the owner of the
+/// store.
 ///
 /// # Errors
 /// [`ServeError`] says why it did not start or ended early.
 pub async fn serve(
     options: ServeOptions,
     mut progress: impl FnMut(u64) + Send + 'static,
-    ready: impl FnOnce(&Ready<'_>) -> Result<(), String> + Send + 'static,
+    mut ready: impl FnMut(&Ready<'_>) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let ServeOptions { store, listen, tls, insecure, trusted_proxies, public_url, engine, version, openid } = options;
-    if tls.is_none() && !insecure && !listen.ip().is_loopback() {
-        return Err(ServeError::Open(listen));
+    if options.tls.is_none() && !options.insecure && !options.listen.ip().is_loopback() {
+        return Err(ServeError::Open(options.listen));
     }
+    let store = match options.store.clone() {
+        ServedStore::File(store) => store,
+        ServedStore::Database(replica) => return replica::serve(options, replica, progress, ready).await,
+    };
+    let ServeOptions { listen, tls, trusted_proxies, public_url, engine, version, openid, .. } = options;
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
         None => None,
@@ -169,7 +197,7 @@ pub async fn serve(
     let engine = started.map_err(broken)??;
     let told = engine.clone();
     let told = tokio::task::spawn_blocking(move || {
-        let refused = ready(&Ready { address, engine: &told, secure }).map_err(ServeError::Refused);
+        let refused = ready(&Ready { address, engine: Some(&told), secure }).map_err(ServeError::Refused);
         let begun = refused.and_then(|()| told.service_started(version).map_err(ServeError::Record));
         begun.map(drop).inspect_err(|_| told.stop())
     });
@@ -194,7 +222,7 @@ pub async fn serve(
 }
 
 /// The service as browsers know it. Without a public address, this machine knows it as localhost.
-fn relying_party(
+pub(crate) fn relying_party(
     public_url: Option<&str>,
     address: SocketAddr,
     tls: bool,
@@ -219,9 +247,9 @@ async fn run(front: Front, signals: Signals, app: Arc<App>) -> std::io::Result<(
 }
 
 /// A socket that answers by a router.
-struct Front {
+pub(crate) struct Front {
     server: axum_server::Server<SocketAddr>,
-    handle: Handle<SocketAddr>,
+    pub(crate) handle: Handle<SocketAddr>,
     tls: Option<RustlsConfig>,
     door: Arc<Door>,
 }
@@ -234,7 +262,22 @@ impl Front {
         Ok(Self { server, handle, tls, door })
     }
 
-    async fn serve(self, router: Router) -> std::io::Result<()> {
+    /// Listens on an address. Returns also the address, whose port may have been chosen by the system, and the door.
+    pub(crate) fn bind(
+        listen: SocketAddr,
+        tls: Option<RustlsConfig>,
+        trusted_proxies: Vec<IpNet>,
+    ) -> Result<(Self, SocketAddr, Arc<Door>), ServeError> {
+        let unusable = |source| ServeError::Address { address: listen, source };
+        let listener = TcpListener::bind(listen).map_err(unusable)?;
+        listener.set_nonblocking(true).map_err(unusable)?;
+        let address = listener.local_addr().map_err(unusable)?;
+        let door = Arc::new(Door::open(trusted_proxies));
+        let front = Self::open(listener, tls, door.clone()).map_err(ServeError::Server)?;
+        Ok((front, address, door))
+    }
+
+    pub(crate) async fn serve(self, router: Router) -> std::io::Result<()> {
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let keeper = Doorkeeper(self.door);
         match self.tls {
@@ -275,19 +318,19 @@ async fn stop_on_signal(mut signals: Signals, handle: Handle<SocketAddr>, app: A
 
 /// The signals that stop the service. They are registered before `ready` is called.
 #[cfg(unix)]
-struct Signals {
+pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    pub(crate) fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn wait(&mut self) {
+    pub(crate) async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
@@ -297,20 +340,20 @@ impl Signals {
 
 /// The signals that stop the service.
 #[cfg(not(unix))]
-struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    pub(crate) fn listen() -> std::io::Result<Self> {
         Ok(Self)
     }
 
-    async fn wait(&mut self) {
+    pub(crate) async fn wait(&mut self) {
         drop(tokio::signal::ctrl_c().await);
     }
 }
 
-async fn upkeep(app: Arc<App>) {
+pub(crate) async fn upkeep(app: Arc<App>) {
     for round in 1_u64.. {
         tokio::time::sleep(UPKEEP).await;
         app.metrics.run_upkeep();
@@ -337,7 +380,7 @@ fn say_clock(offset_ms: i64, now_ms: u64) {
     );
 }
 
-async fn certificate((certificate, key): (PathBuf, PathBuf)) -> Result<RustlsConfig, ServeError> {
+pub(crate) async fn certificate((certificate, key): (PathBuf, PathBuf)) -> Result<RustlsConfig, ServeError> {
     // Fails if the process has chosen a provider already, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     let config = RustlsConfig::from_pem_file(&certificate, &key).await;

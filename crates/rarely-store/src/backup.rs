@@ -158,7 +158,7 @@ fn copy_pages(from: &Path, partial: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn put_in_place(partial: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) fn put_in_place(partial: &Path, to: &Path) -> Result<(), StoreError> {
     let put = fs::rename(partial, to).and_then(|()| sync_directory(to));
     put.map_err(|error| StoreError::io("moving the copy into place", to, error))
 }

@@ -204,6 +204,65 @@ pub enum StoreError {
         /// Why.
         problem: String,
     },
+    /// The database on another machine reported an error, or could not be reached.
+    #[error("{}: {what}: {said}", path.display())]
+    Postgres {
+        /// The operation that failed.
+        what: &'static str,
+        /// The address, without its password.
+        path: PathBuf,
+        /// What the server or the network says.
+        said: String,
+    },
+    /// The text is not the address of a database.
+    #[error("{address}: {problem}")]
+    Address {
+        /// The address, without its password.
+        address: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Another owner has taken the log over.
+    #[error("{}: this process does not own the log any more; another one has taken it over", path.display())]
+    Fenced {
+        /// The address, without its password.
+        path: PathBuf,
+    },
+    /// The database committed, but did not wait until its standbys had it.
+    #[error("{}: the database warns that a commit may not be replicated, so it is not acknowledged", path.display())]
+    Unreplicated {
+        /// The address, without its password.
+        path: PathBuf,
+    },
+    /// A setting of the database allows acknowledged events to be lost.
+    #[error(
+        "{}: the database has {setting} = {found}, so that acknowledged events could be lost; {required} is required",
+        path.display()
+    )]
+    WeakSetting {
+        /// The address, without its password.
+        path: PathBuf,
+        /// The name of the setting.
+        setting: &'static str,
+        /// Its value.
+        found: String,
+        /// The value that it must have.
+        required: &'static str,
+    },
+    /// A copy into this database was not finished.
+    #[error("{}: a copy into this store was interrupted, so it is not complete", path.display())]
+    CopyInterrupted {
+        /// The address, without its password.
+        path: PathBuf,
+    },
+    /// The target of a copy has events.
+    #[error("{}: this store has {events} events, and a copy needs an empty one", path.display())]
+    NotEmpty {
+        /// The address, without its password.
+        path: PathBuf,
+        /// How many.
+        events: u64,
+    },
     /// A fault injected by a test into a [`MemoryLog`](crate::MemoryLog).
     #[error("injected fault")]
     Injected,
@@ -247,6 +306,24 @@ impl Explain for StoreError {
             Self::Proof { .. } => {
                 Remedy::new("name an event, and sizes that the log has reached, the smaller one first")
             }
+            Self::Postgres { .. } => Remedy::new(
+                "check that the database runs and can be reached, and that its user may use the schema; then try again",
+            ),
+            Self::Address { .. } => Remedy::new(
+                "write postgres://USER@HOST/DATABASE, with ?sslmode=disable, prefer, require or verify-full if you like",
+            ),
+            Self::Fenced { .. } => Remedy::new("send the request again; a request with a key is done once"),
+            Self::Unreplicated { .. } => {
+                Remedy::new("check the standbys of the database; a repeated request with the same key finds the event")
+            }
+            Self::WeakSetting { setting, required, .. } => Remedy::with(
+                format!("set it, for example with ALTER SYSTEM SET {setting} = {required}, or {{action}}"),
+                Action::AcceptRelaxedDurability,
+            ),
+            Self::CopyInterrupted { .. } => {
+                Remedy::new("drop the schema rarely of this database if nothing else is in it, then copy again")
+            }
+            Self::NotEmpty { .. } => Remedy::new("choose another database"),
             Self::Injected => return None,
         })
     }

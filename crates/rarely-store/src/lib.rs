@@ -11,9 +11,10 @@
 //! file byte by byte.
 //!
 //! # Modules, in reading order
-//! [`LogEntry`], [`EntryDraft`] and [`LookupKey`]; [`EventLog`], the interface of every log, with [`SqliteLog`] and, for
-//! tests, [`MemoryLog`]; [`LogWriter`], the only writer; [`Store`], which combines them with [`StoreLock`] and
-//! [`HeadWitness`]; [`SnapshotFile`]; [`verify_chain`]; [`backup()`] and [`restore`].
+//! [`LogEntry`], [`EntryDraft`] and [`LookupKey`]; [`EventLog`], the interface of every log, with [`SqliteLog`], [`PostgresLog`]
+//! and, for tests, [`MemoryLog`]; [`LogWriter`], the only writer; [`Store`], which combines them with [`StoreLock`] and
+//! [`HeadWitness`]; [`PostgresStore`] and [`Lease`], where several machines share a log; [`SnapshotFile`]; [`verify_chain`];
+//! [`backup()`] and [`restore`].
 //!
 //! # Guarantees
 //! - A [`Receipt`] succeeds only when its entries are on disk (with [`Durability::Full`]). Each entry is in the log once.
@@ -31,6 +32,7 @@
 #![deny(missing_docs)]
 
 mod backup;
+mod copy;
 mod entry;
 mod error;
 mod event_log;
@@ -42,6 +44,8 @@ mod memory_log;
 mod merkle;
 mod notary;
 mod note;
+mod postgres_address;
+mod postgres_log;
 mod signed_checkpoint;
 mod signing_key;
 mod snapshot;
@@ -52,6 +56,7 @@ mod verify_tree;
 mod witness;
 
 pub use backup::{EventLoss, Restored, backup, restore};
+pub use copy::{copy_from_postgres, copy_to_postgres};
 pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 pub use error::StoreError;
 pub use event_log::EventLog;
@@ -63,6 +68,8 @@ pub use memory_log::{InjectedFault, MemoryLog};
 pub use merkle::{MerkleTree, check_consistency, check_inclusion};
 pub use notary::Notary;
 pub use note::{NoteKey, NoteKeyError, NoteSigner, NoteVerdict};
+pub use postgres_address::PostgresAddress;
+pub use postgres_log::{Lease, LeaseStatus, POSTGRES_FORMAT, PostgresLog, PostgresStore};
 pub use signed_checkpoint::{CheckpointError, SignedCheckpoint};
 pub use signing_key::SigningKeyFile;
 pub use snapshot::{SnapshotFault, SnapshotFile, StoredSnapshot};

@@ -1,8 +1,9 @@
-//! Snapshots: the state after some entry, kept in a file so that a start does not replay the whole log.
+//! Snapshots: the state after some entry, kept so that a start does not replay the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rarely_error::{Explain, Remedy};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use crate::event_log::EventLog;
 use crate::hash::Hash;
 use crate::notary::Notary;
 use crate::note::{NoteKey, NoteVerdict};
+use crate::postgres_log::PostgresLog;
 use crate::sqlite_log::with_suffix;
 
 /// The state after one entry. The format of its body belongs to the caller.
@@ -108,16 +110,23 @@ impl Explain for SnapshotFault {
     }
 }
 
-/// The file `<store>.snapshot`: one line of JSON that describes the body, then the body.
-#[derive(Debug, Clone)]
+/// The file `<store>.snapshot`: one line of JSON that describes the body, then the body. In PostgreSQL it is a row.
+#[derive(Clone)]
 pub struct SnapshotFile {
     path: PathBuf,
+    /// The database that has it in place of a file.
+    database: Option<Arc<PostgresLog>>,
 }
 
 impl SnapshotFile {
     /// The snapshot of the store at `store`.
     pub fn beside(store: &Path) -> Self {
-        Self { path: with_suffix(store, ".snapshot") }
+        Self { path: with_suffix(store, ".snapshot"), database: None }
+    }
+
+    /// The snapshot in the same database as the log.
+    pub fn in_database(log: Arc<PostgresLog>) -> Self {
+        Self { path: log.path().to_owned(), database: Some(log) }
     }
 
     /// The file.
@@ -152,6 +161,12 @@ impl SnapshotFile {
     }
 
     fn replace(&self, header: &Header, body: &[u8]) -> Result<(), StoreError> {
+        if let Some(database) = &self.database {
+            let unwritable =
+                |error: serde_json::Error| StoreError::io("writing the snapshot", &self.path, error.into());
+            let header = serde_json::to_string(header).map_err(unwritable)?;
+            return database.keep_snapshot(Some((header, body.to_vec())));
+        }
         let temporary = with_suffix(&self.path, ".partial");
         let write = || {
             let mut file = File::create(&temporary)?;
@@ -203,11 +218,15 @@ impl SnapshotFile {
     }
 
     fn load(&self, format: &str, log: &dyn EventLog) -> Result<Option<(Header, StoredSnapshot)>, SnapshotFault> {
-        let bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(SnapshotFault::Io { path: self.path.clone(), source }),
+        let bytes = match &self.database {
+            Some(database) => database.snapshot()?,
+            None => match fs::read(&self.path) {
+                Ok(bytes) => Some(bytes),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(source) => return Err(SnapshotFault::Io { path: self.path.clone(), source }),
+            },
         };
+        let Some(bytes) = bytes else { return Ok(None) };
         let (header, snapshot) = self.decode(format, bytes)?;
         self.belongs(&snapshot, log)?;
         Ok(Some((header, snapshot)))
@@ -216,8 +235,11 @@ impl SnapshotFile {
     /// Removes the snapshot, if there is one.
     ///
     /// # Errors
-    /// If the file cannot be removed.
+    /// If it cannot be removed.
     pub fn remove(&self) -> Result<(), StoreError> {
+        if let Some(database) = &self.database {
+            return database.keep_snapshot(None);
+        }
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(StoreError::io("removing the snapshot", &self.path, error))

@@ -22,6 +22,8 @@ use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use checkpoint::Checkpointer;
 use read::Readers;
 
+pub(crate) use read::seal;
+
 /// The newest database format that this version reads and writes.
 pub const FORMAT: u64 = 2;
 
@@ -138,6 +140,19 @@ impl SqliteLog {
             connection.execute("DELETE FROM tree WHERE block >= ?1", [signed(size / BLOCK)?]).map(|_| removed)
         };
         forget().map(drop).map_err(|error| StoreError::database(FORGETTING, &self.path, error))
+    }
+
+    /// Makes this the copy of another log, which has this id.
+    pub(crate) fn set_id(&mut self, id: &str) -> Result<(), StoreError> {
+        const WHAT: &str = "copying the store";
+        {
+            let gate = self.writer()?.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let connection = gate.as_ref().ok_or_else(|| self.unopened(WHAT))?;
+            let set = connection.execute("UPDATE meta SET value = ?1 WHERE name = 'id'", [id]);
+            set.map_err(|error| StoreError::database(WHAT, &self.path, error))?;
+        }
+        id.clone_into(&mut self.id);
+        Ok(())
     }
 
     fn read_checkpoints(&self, after: Option<u64>, last: bool) -> Result<Vec<SignedCheckpoint>, StoreError> {
@@ -377,7 +392,7 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
         keys.sort();
         let mut upsert = transaction.prepare_cached(schema::UPSERT_KEY)?;
         for (key, number) in keys {
-            upsert.execute(params![key.as_bytes(), signed(number)?, read::seal(key, number)])?;
+            upsert.execute(params![key.as_bytes(), signed(number)?, seal(key, number)])?;
             bytes += PAGE;
         }
     }

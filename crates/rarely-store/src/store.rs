@@ -1,16 +1,17 @@
 //! A store as a server uses it: lock, log, witness and writer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::entry::{Head, LogEntry, Stamp};
 use crate::error::StoreError;
-use crate::event_log::EventLog as _;
+use crate::event_log::EventLog;
 use crate::lock::StoreLock;
 use crate::log_writer::{Guards, LogWriter};
 use crate::notary::Notary;
 use crate::note::NoteSigner;
+use crate::postgres_log::{Lease, PostgresStore};
 use crate::signing_key::SigningKeyFile;
 use crate::snapshot::SnapshotFile;
 use crate::sqlite_log::{Durability, SqliteLog};
@@ -39,9 +40,11 @@ use crate::witness::HeadWitness;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Store {
-    path: PathBuf,
-    log: Arc<SqliteLog>,
-    witness: HeadWitness,
+    id: String,
+    log: Arc<dyn EventLog>,
+    snapshot: SnapshotFile,
+    /// Of a file. Databases have none: what is acknowledged is replicated.
+    witness: Option<HeadWitness>,
     notary: Option<Arc<Notary>>,
 }
 
@@ -59,22 +62,33 @@ impl Store {
         }
         let log = Arc::new(SqliteLog::open_held(path, durability, Some(lock))?);
         witness.check(&*log)?;
-        Ok(Self { path: path.to_owned(), log, witness, notary: None })
+        let (id, snapshot) = (log.id().to_owned(), SnapshotFile::beside(path));
+        Ok(Self { id, log, snapshot, witness: Some(witness), notary: None })
+    }
+
+    /// Opens a store in PostgreSQL, for the owner of its lease.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or the lease is over.
+    pub fn open_postgres(store: &PostgresStore, lease: &Lease) -> Result<Self, StoreError> {
+        let log = Arc::new(store.open(lease)?);
+        let (id, snapshot) = (log.id().to_owned(), SnapshotFile::in_database(log.clone()));
+        Ok(Self { id, log, snapshot, witness: None, notary: None })
     }
 
     /// The log, for reading.
-    pub fn log(&self) -> &Arc<SqliteLog> {
+    pub fn log(&self) -> &Arc<dyn EventLog> {
         &self.log
     }
 
-    /// The snapshot file beside the store.
+    /// The snapshot of the store: the file beside it, or a row of the database.
     pub fn snapshot(&self) -> SnapshotFile {
-        SnapshotFile::beside(&self.path)
+        self.snapshot.clone()
     }
 
     /// The name of this log in checkpoints, and of its signing key.
     pub fn origin(&self) -> String {
-        origin(self.log.id())
+        origin(&self.id)
     }
 
     /// The private key of this log from its file. The first time a key is created there.
@@ -116,7 +130,7 @@ impl Store {
         clock: impl Fn() -> T + Send + Sync + 'static,
         on_commit: impl FnMut(Vec<(LogEntry, Option<P>)>) + Send + 'static,
     ) -> Result<LogWriter<P>, StoreError> {
-        let guards = Guards { witness: Some(self.witness), notary: self.notary };
+        let guards = Guards { witness: self.witness, notary: self.notary };
         LogWriter::start_with(self.log, guards, clock, on_commit)
     }
 

@@ -26,8 +26,8 @@ enum Command {
     /// Check everything: the hash chain, the signed checkpoints, every decision drawn again, every review's sums, every version's
     /// signatures; exit 0 if all is consistent, 1 if not
     Verify {
-        /// The store; a server may be using it
-        #[arg(long, value_name = "FILE")]
+        /// The store, a file or postgres://USER@HOST/DATABASE; servers may be using it
+        #[arg(long, value_name = "STORE")]
         store: PathBuf,
         /// An event number and its hash, recorded elsewhere, which the log must still contain
         #[arg(long, value_name = "NUMBER:HASH", value_parser = head)]
@@ -44,8 +44,8 @@ enum Command {
     },
     /// Write the history of changes as a self-contained page and as CSV
     Report {
-        /// The store; a server may be using it
-        #[arg(long, value_name = "FILE")]
+        /// The store, a file or postgres://USER@HOST/DATABASE; servers may be using it
+        #[arg(long, value_name = "STORE")]
         store: PathBuf,
         /// Only this policy
         #[arg(long, value_name = "NAME")]

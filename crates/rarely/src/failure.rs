@@ -119,6 +119,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::RestoreBackup => "restore a backup with `rarely store restore`",
         Action::VerifyLog => "run `rarely audit verify --store FILE`",
         Action::ReplaceSigningKey => "replace the lost key with `rarely store rotate-key --lost --store FILE`",
+        Action::AcceptRelaxedDurability => "accept that with --durability relaxed",
         Action::NamePropensityColumn => "name their column with --propensity-column",
         Action::GiveSavedStatistics => "give a file that `rarely review --save-state` wrote",
         Action::PrintStatement => "print the statement with `rarely sums sql`",
@@ -134,6 +135,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::RunShard => "run the command with --shard NUMBER/COUNT --out DIR",
         Action::AllowPlainHttp => "pass --insecure",
         Action::ChooseListenAddress => "choose another address with --listen",
+        Action::NameReplicaAddress => "name the address of this replica with --advertise, like http://10.0.0.7:8080",
         Action::CreateToken => "create one with `rarely token create`",
         _ => return None,
     })

@@ -1,6 +1,7 @@
 //! `rarely serve`.
 
 mod openid;
+mod replica;
 mod witnesses;
 
 use std::fs::{self, OpenOptions};
@@ -17,19 +18,22 @@ use rarely_live::engine::{CHECKPOINT_EVERY, CheckpointOptions, Clock, Durability
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
-use rarely_server::{Ready, ServeOptions};
+use rarely_server::{Ready, ServeOptions, ServedStore};
 use rarely_store::{NoteKey, SigningKeyFile};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::say;
+use crate::postgres::without_password;
 use witnesses::{WitnessAddress, Witnesses};
 
 /// What to serve.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The store: one file, created if it does not exist
-    #[arg(long, value_name = "FILE")]
+    /// The store: one file, created if it does not exist; or postgres://USER@HOST/DATABASE, which several machines share
+    #[arg(long, value_name = "STORE")]
     store: PathBuf,
+    #[command(flatten)]
+    replica: replica::ReplicaArguments,
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -91,10 +95,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Durable::Full => Durability::Full,
         Durable::Relaxed => Durability::Relaxed,
     };
+    let served = arguments.replica.store(&arguments.store, arguments.signing_key.is_some())?;
+    let is_replica = matches!(served, ServedStore::Database(_));
     let signing = checkpoints(arguments);
     let publish = signing.publish.clone();
     let options = ServeOptions {
-        store: arguments.store.clone(),
+        store: served,
         listen: arguments.listen,
         tls: arguments.cert.clone().zip(arguments.key.clone()),
         insecure: arguments.insecure,
@@ -113,16 +119,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let keep = refused.clone();
     let ready = move |ready: &Ready<'_>| {
         done.finish_and_clear();
-        first_token(ready.engine, token_file.as_deref()).map_err(|failure| {
-            let text = failure.to_string();
-            *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
-            text
-        })?;
-        if let Some((notary, latest)) = ready.engine.notary().and_then(|notary| Some((notary, notary.latest()?))) {
-            // A witness that is new, or was away, gets the last checkpoint before anything happens.
-            publish(notary, &latest);
+        if let Some(engine) = ready.engine {
+            first_token(engine, token_file.as_deref()).map_err(|failure| {
+                let text = failure.to_string();
+                *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                text
+            })?;
+            if let Some((notary, latest)) = engine.notary().and_then(|notary| Some((notary, notary.latest()?))) {
+                // A witness that is new, or was away, gets the last checkpoint before anything happens.
+                publish(notary, &latest);
+            }
+            announce(engine, &store, durability);
         }
-        announce(ready, &store, durability);
+        if ready.engine.is_none() || !is_replica {
+            say(&format!("listening on {}://{}", if ready.secure { "https" } else { "http" }, ready.address));
+        }
         Ok(())
     };
     log_to_stderr();
@@ -249,16 +260,15 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn announce(ready: &Ready<'_>, store: &Path, durability: Durability) {
-    let (policies, events) = (ready.engine.policies().len(), ready.engine.committed());
+fn announce(engine: &Engine, store: &Path, durability: Durability) {
+    let (policies, events) = (engine.policies().len(), engine.committed());
     let durable = match durability {
         Durability::Full => "every event is on disk before it is acknowledged",
         Durability::Relaxed => "RELAXED durability: a power failure may lose the last events",
     };
-    say(&format!("store {}: {policies} policies, {events} events; {durable}", store.display()));
-    if let Some(notary) = ready.engine.notary() {
+    let store = without_password(&store.display().to_string());
+    say(&format!("store {store}: {policies} policies, {events} events; {durable}"));
+    if let Some(notary) = engine.notary() {
         say(&format!("checkpoints are signed with the key {}", notary.key()));
     }
-    let scheme = if ready.secure { "https" } else { "http" };
-    say(&format!("listening on {scheme}://{}", ready.address));
 }

@@ -1,8 +1,8 @@
 //! `rarely store`: backups of a store, recovery when its last events are lost, its clock, and a new signing key.
 
-mod store_clock;
-
+mod copy;
 mod restore;
+mod store_clock;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use rarely_store::{SqliteLog, Store, backup, origin};
 
 use crate::failure::Failure;
 use crate::output::{print, say};
+use crate::postgres::only_a_file;
 use crate::serve::{engine_options, key_file, offline_options, silent};
 
 /// What to do with a store.
@@ -34,6 +35,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
+    /// Copy a store from a file into an empty PostgreSQL database, or from there to a new file, and check the copy
+    Copy(copy::Arguments),
     /// Replace a store with a backup; refused if a server uses the store, or if it has events that the backup lacks
     Restore(restore::Arguments),
     /// Accept that a log has lost its last events, and record that as an event
@@ -72,19 +75,31 @@ enum Command {
     },
 }
 
+/// What to do with a store in a database.
+const COPY_INSTEAD: &str = "copy the store to a file with `rarely store copy`, and use the copy";
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Backup { store, to } => {
+            only_a_file(store, COPY_INSTEAD)?;
             let head = backup(store, to)?;
             say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
         }
+        Command::Copy(arguments) => copy::run(arguments)?,
         Command::Restore(arguments) => restore::run(arguments)?,
-        Command::Recover { store } => recover(store)?,
+        Command::Recover { store } => {
+            only_a_file(store, "a database has no witness; compare it with checkpoints that were kept elsewhere")?;
+            recover(store)?;
+        }
         Command::Clock { store, correct, reason, signing_key } => {
+            only_a_file(store, COPY_INSTEAD)?;
             let reason = reason.as_deref().filter(|_| *correct);
             store_clock::run(store, reason, signing_key.as_deref())?;
         }
-        Command::RotateKey { store, signing_key, lost } => rotate_key(store, signing_key.as_deref(), *lost)?,
+        Command::RotateKey { store, signing_key, lost } => {
+            only_a_file(store, COPY_INSTEAD)?;
+            rotate_key(store, signing_key.as_deref(), *lost)?;
+        }
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::failure::{Failure, parse};
 use crate::output::{OutputFormat, print, print_json, say, width};
+use crate::postgres::only_a_file;
 use crate::running_server::RunningServer;
 use crate::serve::{new_token, offline_options};
 
@@ -198,6 +199,7 @@ fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failur
     let path = place.store.as_deref();
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
+    only_a_file(path, "let a running server do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN")?;
     if !path.exists() {
         return Err(StoreError::Missing { path: path.to_owned() }.into());
     }

@@ -4,9 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rarely_store::{
-    EventLog as _, Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError,
-};
+use rarely_store::{Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError};
 
 use super::{ChangeError, Engine, StartError};
 use crate::engine_state::EngineState;
@@ -114,8 +112,8 @@ impl Engine {
         self.notary.as_ref()
     }
 
-    /// Signs a checkpoint of everything on disk and publishes it.
-    pub(super) fn last_checkpoint(&self) {
+    /// Signs a checkpoint of everything on disk, if somebody signs this log, and publishes it.
+    pub fn sign_checkpoint(&self) {
         let (Some(notary), Some(options)) = (&self.notary, &self.options.checkpoints) else { return };
         // If it cannot be stored, the next start signs one.
         if let Ok(Some(checkpoint)) = notary.sign_checkpoint() {
@@ -139,7 +137,7 @@ impl Engine {
         let old: Option<&NoteSigner> = self.notary.as_deref().map(Notary::signer);
         let replaced = KeyReplaced::sign(old, &new);
         let event = self.record(actor, rarely_store::PolicyRef::None, Event::KeyReplaced(replaced))?;
-        self.last_checkpoint();
+        self.sign_checkpoint();
         file.replace_with(&next).map_err(store)?;
         Ok(event)
     }

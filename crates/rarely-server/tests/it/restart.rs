@@ -1,6 +1,5 @@
 //! The same responses after a restart, with and without a snapshot.
 
-use rarely_store::SnapshotFile;
 use serde_json::{Value as Json, json};
 
 use crate::support::{BY_HAND, Service, document, observations, record, signature};
@@ -26,16 +25,15 @@ async fn responses_are_the_same_after_a_restart() {
     let before = looks(&service, 605).await;
 
     let service = service.restart();
-    assert!(SnapshotFile::beside(&service.store()).path().exists());
+    assert!(service.has_snapshot());
     assert_eq!(looks(&service, 605).await, before, "from the snapshot");
-    let store = service.store();
     let service = service.restart();
     let again = service.batch(&service.admin, "/v1/policies/clinic/decisions", &asks).await;
     assert_eq!(again, first, "the same keys get the same decisions");
-    SnapshotFile::beside(&store).remove().unwrap();
+    service.snapshot().remove().unwrap();
     // Stopping writes no snapshot if there was no event since the last one, so the next start has only the log.
     let service = service.restart();
-    assert!(!SnapshotFile::beside(&store).path().exists(), "only the log is left");
+    assert!(!service.has_snapshot(), "only the log is left");
     assert_eq!(looks(&service, 605).await, before, "from the log alone");
     service.finish();
 }

@@ -1,6 +1,5 @@
 //! A test service on a temporary store. Every response of the API is checked against the OpenAPI document.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +9,9 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use rarely_live::engine::{CheckpointOptions, Clock, Durability, EngineOptions, SNAPSHOT_FORMAT};
 use rarely_live::{Engine, PolicyState, Role, TokenGrant, audit};
 use rarely_server::{App, ServiceSettings, openapi, router};
-use rarely_store::{SigningKeyFile, SnapshotFile, SqliteLog};
+use rarely_store::{
+    EventLog, Lease, PostgresAddress, PostgresLog, PostgresStore, SigningKeyFile, SnapshotFile, SqliteLog, Store,
+};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -27,6 +28,9 @@ pub(crate) struct Service {
     clock: Arc<AtomicU64>,
     pub(crate) admin: String,
     openapi: Json,
+    snapshot: SnapshotFile,
+    /// Of a store in a database.
+    lease: Option<Lease>,
 }
 
 /// A response.
@@ -95,23 +99,39 @@ impl Service {
             snapshot_every: 100_000,
             checkpoints,
         };
-        let engine = Engine::start(&folder.path().join("rarely.db"), options, |_| {}).expect("a store");
+        let (store, lease) = open_store(&folder);
+        let snapshot = store.snapshot();
+        let engine = Engine::start_on(store, options, |_| {}).expect("a store");
         let settings =
             ServiceSettings { secure: false, relying_party: None, version: "0.0.0", trusted_proxies: Vec::new() };
         let app = Arc::new(App::new(engine, settings));
-        Self { folder, router: router(app.clone()), app, clock, admin: String::new(), openapi: openapi("0.0.0") }
+        let (router, openapi) = (router(app.clone()), openapi("0.0.0"));
+        Self { folder, router, app, clock, admin: String::new(), openapi, snapshot, lease }
     }
 
     /// Stops the service and starts it again on the same store.
     pub(crate) fn restart(self) -> Self {
         let (folder, clock, admin) = (self.folder.clone(), self.clock.clone(), self.admin.clone());
-        tokio::task::block_in_place(|| self.app.engine.stop());
+        self.stop();
         drop(self);
         Self { admin, ..Self::open(folder, clock, false) }
     }
 
-    pub(crate) fn store(&self) -> PathBuf {
-        self.folder.path().join("rarely.db")
+    fn stop(&self) {
+        tokio::task::block_in_place(|| self.app.engine.stop());
+        if let Some(lease) = &self.lease {
+            lease.release();
+        }
+    }
+
+    /// The snapshot of the store.
+    pub(crate) fn snapshot(&self) -> &SnapshotFile {
+        &self.snapshot
+    }
+
+    pub(crate) fn has_snapshot(&self) -> bool {
+        let read = self.snapshot.read(SNAPSHOT_FORMAT, self.app.engine.log().as_ref());
+        read.expect("a snapshot that fits").is_some()
     }
 
     /// Sets the clock, forwards or back.
@@ -260,16 +280,47 @@ impl Service {
 
     /// Stops the service and audits its whole log.
     pub(crate) fn finish(self) -> audit::AuditSummary {
-        let (folder, store) = (self.folder.clone(), self.store());
-        tokio::task::block_in_place(|| self.app.engine.stop());
+        let folder = self.folder.clone();
+        self.stop();
         drop(self);
-        let log = SqliteLog::open_read_only(&store).expect("a store");
-        let snapshot = SnapshotFile::beside(&store).read(SNAPSHOT_FORMAT, &log).expect("a snapshot that fits");
-        let findings = audit::verify(&log, snapshot.as_ref(), |_| {}).unwrap_or_else(|fault| panic!("{fault}"));
+        let (log, file): (Arc<dyn EventLog>, SnapshotFile) = match database(&folder) {
+            Some(address) => {
+                let log = Arc::new(PostgresLog::open_read_only(address).expect("a store"));
+                (log.clone(), SnapshotFile::in_database(log))
+            }
+            None => {
+                let store = folder.path().join("rarely.db");
+                (Arc::new(SqliteLog::open_read_only(&store).expect("a store")), SnapshotFile::beside(&store))
+            }
+        };
+        let snapshot = file.read(SNAPSHOT_FORMAT, log.as_ref()).expect("a snapshot that fits");
+        let findings = audit::verify(log.as_ref(), snapshot.as_ref(), |_| {}).unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(findings.snapshot, snapshot.map(|snapshot| snapshot.number));
         drop(folder);
         findings
     }
+}
+
+/// The database of a test, if `RARELY_TEST_POSTGRES` names a server for all of them, like `postgres://tester@127.0.0.1:5433`.
+fn database(folder: &TempDir) -> Option<PostgresAddress> {
+    let server = std::env::var("RARELY_TEST_POSTGRES").ok()?;
+    let name = folder.path().file_name().expect("a name").to_str().expect("text");
+    let name: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    Some(PostgresAddress::parse(&format!("{server}/{name}")).expect("an address"))
+}
+
+/// Opens the store in a file, or in a database of its own.
+fn open_store(folder: &TempDir) -> (Store, Option<Lease>) {
+    let Some(address) = database(folder) else {
+        return (Store::open(&folder.path().join("rarely.db"), Durability::Relaxed).expect("a store"), None);
+    };
+    let [host, port, name, user] = address.login();
+    // It fails if the database exists: then this is a restart.
+    let created = std::process::Command::new("createdb").args(["-h", &host, "-p", &port, "-U", &user, &name]).output();
+    drop(created.expect("createdb"));
+    let store = PostgresStore::connect(address, Durability::Relaxed).expect("a store");
+    let lease = store.acquire("test", "", std::time::Duration::from_secs(60)).expect("an answer").expect("it is free");
+    (Store::open_postgres(&store, &lease).expect("a store"), Some(lease))
 }
 
 /// Validates a value, with the parts of JSON Schema that the document uses.

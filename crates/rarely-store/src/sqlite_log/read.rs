@@ -227,7 +227,7 @@ pub(super) fn structure(connection: &Connection) -> Result<Option<String>, rusql
 
 /// Eight bytes of SHA-256 over number and key. Lookup keys are not part of the hash chain; this checksum detects a damaged
 /// one.
-pub(super) fn seal(key: &LookupKey, number: u64) -> i64 {
+pub(crate) fn seal(key: &LookupKey, number: u64) -> i64 {
     let mut sealed = Vec::with_capacity(key.as_bytes().len() + 8);
     sealed.extend_from_slice(&number.to_be_bytes());
     sealed.extend_from_slice(key.as_bytes());

@@ -9,14 +9,18 @@ use crate::support::{Folder, all, filled, said, say, writer};
 #[test]
 fn entries_of_one_policy() {
     let folder = Folder::new();
-    let writer = writer(&folder.store());
+    check_entries_of_one_policy(&writer(&folder.store()));
+}
+
+/// Fills an empty log, and reads the entries of its policies.
+pub(crate) fn check_entries_of_one_policy(writer: &LogWriter<()>) {
     let about = |policy| EntryDraft { policy, ..said("something") };
-    let registered = say(&writer, about(PolicyRef::OwnNumber), ());
-    let another = say(&writer, about(PolicyRef::OwnNumber), ());
+    let registered = say(writer, about(PolicyRef::OwnNumber), ());
+    let another = say(writer, about(PolicyRef::OwnNumber), ());
     for _ in 0..10 {
-        say(&writer, about(PolicyRef::Id(registered)), ());
-        say(&writer, about(PolicyRef::Id(another)), ());
-        say(&writer, about(PolicyRef::None), ());
+        say(writer, about(PolicyRef::Id(registered)), ());
+        say(writer, about(PolicyRef::Id(another)), ());
+        say(writer, about(PolicyRef::None), ());
     }
     let numbers = |after, policy, limit| -> Vec<u64> {
         writer.log().entries(after, Some(policy), limit).unwrap().iter().map(|entry| entry.number).collect()
@@ -33,7 +37,7 @@ fn entries_of_one_policy() {
 }
 
 /// Checks `entries_before` against the whole log.
-fn check_backwards(log: &dyn EventLog) {
+pub(crate) fn check_backwards(log: &dyn EventLog) {
     let entries = all(log);
     let last = entries.len() as u64;
     for before in [0, 1, 2, last / 2, last, last + 1, u64::MAX] {

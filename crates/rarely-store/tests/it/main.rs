@@ -7,6 +7,11 @@ mod hash;
 mod log_writer;
 mod merkle;
 mod notary;
+#[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
+#[path = "../../../../testdata/postgres_server.rs"]
+mod postgres_server;
 mod snapshot;
 mod store;
 mod support;

@@ -8,10 +8,11 @@ use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_live::{ENGINE_ACTOR, EngineState, LivePolicy, Signer, VersionOrigin};
 use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
 use rarely_plot::{Page, PageCell};
-use rarely_store::{LogEntry, SqliteLog};
+use rarely_store::{EventLog, LogEntry, PostgresLog, SqliteLog};
 
 use crate::failure::Failure;
 use crate::output::say;
+use crate::postgres::{store_address, without_password};
 
 /// The heading of what is about no policy. A policy cannot have this name: it has a slash.
 const SERVICE: &str = "service / people";
@@ -35,12 +36,16 @@ struct HistoryLine {
 }
 
 pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Failure> {
-    let log = SqliteLog::open_read_only(store)?;
+    let log: Box<dyn EventLog> = match store_address(store)? {
+        Some(address) => Box::new(PostgresLog::open_read_only(address)?),
+        None => Box::new(SqliteLog::open_read_only(store)?),
+    };
+    let log = &*log;
     let mut world = EngineState::default();
     let mut lines = Vec::new();
-    let walked = for_each_entry::<ReplayError>(&log, 0, None, |entry| {
+    let walked = for_each_entry::<ReplayError>(log, 0, None, |entry| {
         let event = replay::event(&entry)?;
-        world.apply_entry(&log, &entry, &event)?;
+        world.apply_entry(log, &entry, &event)?;
         match world.policy(entry.policy) {
             Some(live) => lines.extend(line(&live.lock(), &entry, &event)),
             None => lines.extend(service_line(&entry, &event)),
@@ -50,7 +55,8 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
     walked?;
     if let Some(name) = policy {
         if world.named(name).is_none() {
-            return Err(Failure::new(format!("{}: there is no policy {name:?}", store.display())));
+            let store = without_password(&store.display().to_string());
+            return Err(Failure::new(format!("{store}: there is no policy {name:?}")));
         }
         lines.retain(|line| line.policy == name);
     }
@@ -197,7 +203,7 @@ fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
     page.paragraph(&format!(
         "Every version, proposal, refusal, stop, signature, correction, export and reading of a record in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
          from which this was written.",
-        store.display(),
+        without_password(&store.display().to_string()),
         world.applied()
     ));
     let mut policies: BTreeMap<&str, Vec<&HistoryLine>> = BTreeMap::new();

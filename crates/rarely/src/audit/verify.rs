@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -11,14 +12,15 @@ use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::event::KeyReplaced;
 use rarely_live::replay::ReplayError;
 use rarely_store::{
-    ChainFault, EventLog as _, Head, HeadWitness, NoteKey, SnapshotFault, SnapshotFile, SqliteLog, StoreError,
-    StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup, tree_root, verify_tree,
+    ChainFault, EventLog, Head, HeadWitness, NoteKey, PostgresAddress, PostgresLog, SnapshotFault, SnapshotFile,
+    SqliteLog, StoreError, StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup, tree_root, verify_tree,
 };
 use serde_json::json;
 
 use super::held::Held;
 use crate::failure::{Failure, OrFail as _, worded};
 use crate::output::{OutputFormat, print, print_json, say};
+use crate::postgres::{store_address, without_password};
 
 /// What is not consistent, the event it is about, and what to do.
 struct Inconsistency {
@@ -52,7 +54,10 @@ pub(super) fn run(store: &Path, held: &Held, format: OutputFormat) -> Result<Exi
                 say(&format!("help: {help}"));
             }
             match format {
-                OutputFormat::Table => print(&format!("{}: the log is not consistent: {what}\n", store.display()))?,
+                OutputFormat::Table => {
+                    let store = without_password(&store.display().to_string());
+                    print(&format!("{store}: the log is not consistent: {what}\n"))?;
+                }
                 OutputFormat::Json => print_json(&json!({ "fits": false, "event": event, "problem": what }))?,
             }
             Ok(ExitCode::FAILURE)
@@ -75,6 +80,9 @@ type Checked = Result<Verified, Inconsistency>;
 
 /// The audit's result; an error if the audit could not run.
 fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
+    if let Some(address) = store_address(store)? {
+        return check_database(address, held);
+    }
     if !store.exists() {
         return Err(StoreError::Missing { path: store.to_owned() }.into());
     }
@@ -97,25 +105,44 @@ fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
             other => unreadable(other),
         };
     }
-    if let Some(inconsistency) = held.head.map(|head| recorded_head(&log, head)).transpose()?.flatten() {
+    let witnessed = witness.and_then(|witness| witness.seen()).map(|seen| seen.number);
+    check_log(&log, &snapshot_file, held, witnessed)
+}
+
+/// Checks a log in a database as it is now: everything is read in one transaction, so that no server has to stop.
+fn check_database(address: PostgresAddress, held: &Held) -> Result<Checked, Failure> {
+    let log = match PostgresLog::open_read_only(address) {
+        Ok(log) => Arc::new(log),
+        Err(error) => return unreadable(error),
+    };
+    check_log(&*log, &SnapshotFile::in_database(log.clone()), held, None)
+}
+
+/// Checks a log that does not change.
+fn check_log(
+    log: &dyn EventLog,
+    snapshot_file: &SnapshotFile,
+    held: &Held,
+    witnessed: Option<u64>,
+) -> Result<Checked, Failure> {
+    if let Some(inconsistency) = held.head.map(|head| recorded_head(log, head)).transpose()?.flatten() {
         return Ok(Err(inconsistency));
     }
-    let snapshot = match read(&snapshot_file, &log)? {
+    let snapshot = match read(snapshot_file, log)? {
         Ok(snapshot) => snapshot,
         Err(inconsistency) => return Ok(Err(inconsistency)),
     };
     let bar = ProgressBar::new(log.head()?.map_or(0, |(number, _)| number));
     bar.enable_steady_tick(Duration::from_millis(200));
-    let verified = verify(&log, snapshot.as_ref(), |number| bar.set_position(number));
+    let verified = verify(log, snapshot.as_ref(), |number| bar.set_position(number));
     bar.finish_and_clear();
-    let witnessed = witness.and_then(|witness| witness.seen()).map(|seen| seen.number);
     let findings = match verified {
         Ok(findings) => findings,
         Err(AuditFault::Replay(ReplayError::Store(error))) => return unreadable(error),
         Err(fault) => return Ok(Err(Inconsistency::new(fault.event(), &fault))),
     };
     let checkpoints = log.checkpoints(None)?.len();
-    let tree = match signed(&log, &snapshot_file, held, &findings) {
+    let tree = match signed(log, snapshot_file, held, &findings) {
         Ok(tree) => tree,
         Err(SnapshotFault::Log(StoreError::Tree(fault))) => {
             return Ok(Err(Inconsistency::new(Some(fault.number()), &fault)));
@@ -127,7 +154,7 @@ fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
 }
 
 /// Compares the log with an event's hash that was recorded elsewhere.
-fn recorded_head(log: &SqliteLog, Head { number, hash }: Head) -> Result<Option<Inconsistency>, Failure> {
+fn recorded_head(log: &dyn EventLog, Head { number, hash }: Head) -> Result<Option<Inconsistency>, Failure> {
     let what = match log.entry(number)? {
         Some(entry) if entry.hash == hash => return Ok(None),
         Some(entry) => format!("event {number} has the hash {}, but {hash} was recorded elsewhere", entry.hash),
@@ -138,7 +165,7 @@ fn recorded_head(log: &SqliteLog, Head { number, hash }: Head) -> Result<Option<
 
 /// Compares the log and its snapshot with what was signed; `None` without a key.
 fn signed(
-    log: &SqliteLog,
+    log: &dyn EventLog,
     snapshot: &SnapshotFile,
     held: &Held,
     findings: &AuditSummary,
@@ -171,7 +198,7 @@ fn chain(fault: &ChainFault) -> Inconsistency {
     Inconsistency::new(Some(fault.number()), fault)
 }
 
-fn read(file: &SnapshotFile, log: &SqliteLog) -> Result<Result<Option<StoredSnapshot>, Inconsistency>, Failure> {
+fn read(file: &SnapshotFile, log: &dyn EventLog) -> Result<Result<Option<StoredSnapshot>, Inconsistency>, Failure> {
     Ok(match file.read(SNAPSHOT_FORMAT, log) {
         Ok(snapshot) => Ok(snapshot),
         Err(SnapshotFault::Log(error)) => return Err(error.into()),

@@ -5,11 +5,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use rarely_store::PostgresAddress;
 
 /// The password for an address, if there is one.
-pub(super) fn find(config: &Config) -> Option<String> {
+pub(super) fn find(address: &PostgresAddress) -> Option<String> {
     if let Some(password) = env::var("PGPASSWORD").ok().filter(|password| !password.is_empty()) {
         return Some(password);
     }
@@ -21,19 +20,7 @@ pub(super) fn find(config: &Config) -> Option<String> {
         crate::output::say(&format!("{}: is not used, because others can read it (chmod 600 it)", file.display()));
         return None;
     }
-    in_lines(&fs::read_to_string(&file).ok()?, &wanted(config))
-}
-
-/// Host, port, database and user.
-fn wanted(config: &Config) -> [String; 4] {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
-        _ => "localhost".to_owned(),
-    };
-    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
-    let user = config.get_user().unwrap_or_default().to_owned();
-    let database = config.get_dbname().map_or_else(|| user.clone(), str::to_owned);
-    [host, port, database, user]
+    in_lines(&fs::read_to_string(&file).ok()?, &address.login())
 }
 
 /// The password of the first line `host:port:database:user:password` that fits; `*` fits everything.

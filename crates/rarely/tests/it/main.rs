@@ -2,6 +2,10 @@
 
 mod architecture;
 mod audit;
+#[cfg(unix)]
+mod cluster;
+#[cfg(unix)]
+mod cluster_load;
 mod documents;
 mod duckdb;
 mod examples;
@@ -18,6 +22,9 @@ mod output;
 mod policy;
 mod policy_init;
 mod postgres;
+#[cfg(unix)]
+#[path = "../../../../testdata/postgres_server.rs"]
+mod postgres_server;
 mod program;
 mod progress;
 mod replay;

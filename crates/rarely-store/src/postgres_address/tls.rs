@@ -16,7 +16,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme};
 
-use crate::failure::{Failure, OrFail as _};
+use crate::error::StoreError;
 
 /// Which certificates of a server are accepted.
 #[derive(Debug)]
@@ -29,15 +29,17 @@ pub(super) enum TrustedCertificates {
 
 impl TrustedCertificates {
     /// Of the authorities in a file, or of those that browsers trust.
-    pub(super) fn of(file: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn of(file: Option<&str>) -> Result<Self, StoreError> {
         let mut roots = RootCertStore::empty();
         let Some(file) = file.filter(|file| *file != "system") else {
             roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
             return Ok(Self::Signed(roots));
         };
-        let unreadable = || format!("{file}: the certificates cannot be read");
-        for certificate in CertificateDer::pem_file_iter(Path::new(file)).or_fail_with(unreadable)? {
-            roots.add(certificate.or_fail_with(unreadable)?).or_fail_with(unreadable)?;
+        let path = Path::new(file);
+        let unreadable = |error| StoreError::io("the certificates cannot be read", path, io::Error::other(error));
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))? {
+            let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+            roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
         }
         Ok(Self::Signed(roots))
     }
@@ -48,10 +50,10 @@ impl TrustedCertificates {
 pub(super) struct TlsConnector(Arc<ClientConfig>);
 
 impl TlsConnector {
-    pub(super) fn new(certificates: TrustedCertificates) -> Result<Self, Failure> {
+    pub(super) fn new(certificates: TrustedCertificates) -> Result<Self, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
-        let builder = builder.or_fail()?;
+        let builder = builder?;
         let config = match certificates {
             TrustedCertificates::Signed(roots) => builder.with_root_certificates(roots),
             TrustedCertificates::Any => {

@@ -1,0 +1,166 @@
+//! The thread that takes the lease when it is free, and does the work while it has it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rarely_live::Engine;
+use rarely_live::engine::{EngineOptions, StartError};
+use rarely_live::replay::ReplayError;
+use rarely_store::{Lease, PostgresStore, Store, StoreError};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::LogOwner;
+use crate::app::{App, ServiceSettings};
+use crate::connections::Door;
+use crate::openid::OpenIdProvider;
+use crate::serve::{Ready, ServeError, upkeep};
+
+/// How often an owner checks whether it still is one.
+const TICK: Duration = Duration::from_millis(20);
+
+pub(super) struct Ownership {
+    pub(super) store: PostgresStore,
+    pub(super) advertised: String,
+    pub(super) term: Duration,
+    pub(super) engine: EngineOptions,
+    pub(super) settings: ServiceSettings,
+    pub(super) door: Arc<Door>,
+    pub(super) provider: Option<Arc<OpenIdProvider>>,
+    pub(super) address: SocketAddr,
+    pub(super) publish: watch::Sender<Arc<LogOwner>>,
+    pub(super) stopping: Arc<AtomicBool>,
+    pub(super) runtime: Handle,
+}
+
+impl Ownership {
+    /// Runs until the service stops, or this replica cannot do the work for a reason that does not pass.
+    pub(super) fn run(
+        self,
+        mut progress: impl FnMut(u64),
+        mut ready: impl FnMut(&Ready<'_>) -> Result<(), String>,
+    ) -> Result<(), ServeError> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|error| ServeError::Server(std::io::Error::other(error.to_string())))?;
+        let id = format!("{:032x}", u128::from_be_bytes(id));
+        while !self.is_stopping() {
+            match self.store.lease(self.term) {
+                Ok(status) if status.expired => match self.store.acquire(&id, &self.advertised, self.term) {
+                    Ok(Some(lease)) => {
+                        self.own(lease, &mut progress, &mut ready)?;
+                        continue;
+                    }
+                    // Another replica was quicker; the next round sees it.
+                    Ok(None) => {}
+                    Err(error) => self.nobody(format!("the lease cannot be taken: {error}")),
+                },
+                Ok(status) => self.other(status.address),
+                // The owner may still have its connection, so that requests are passed on as before.
+                Err(_) if self.publish.borrow().other().is_some() => {}
+                Err(error) => self.nobody(error.to_string()),
+            }
+            std::thread::sleep((self.term / 10).clamp(Duration::from_millis(50), Duration::from_secs(1)));
+        }
+        Ok(())
+    }
+
+    /// Does the work while the lease is valid.
+    fn own(
+        &self,
+        lease: Lease,
+        progress: &mut impl FnMut(u64),
+        ready: &mut impl FnMut(&Ready<'_>) -> Result<(), String>,
+    ) -> Result<(), ServeError> {
+        self.nobody("this replica has taken over and reads the log".to_owned());
+        let started = Store::open_postgres(&self.store, &lease)
+            .map_err(StartError::from)
+            .and_then(|store| Engine::start_on(store, self.engine.clone(), progress));
+        let engine = match started {
+            Ok(engine) => engine,
+            Err(error) => {
+                lease.release();
+                return if passes(&error) { Ok(self.failed(&error)) } else { Err(error.into()) };
+            }
+        };
+        let told = Ready { address: self.address, engine: Some(&engine), secure: self.settings.secure };
+        if let Err(refused) = ready(&told) {
+            engine.stop();
+            lease.release();
+            return Err(ServeError::Refused(refused));
+        }
+        if let Err(error) = engine.service_started(self.settings.version) {
+            engine.stop();
+            lease.release();
+            return Ok(self.failed(&error));
+        }
+        // From now on a replica with another key is refused.
+        engine.sign_checkpoint();
+        let app = App::new(engine, self.settings.clone()).behind(self.door.clone());
+        let app = Arc::new(app.with_shared_openid(self.provider.clone()));
+        let lease = Arc::new(lease);
+        let router = crate::router(app.clone());
+        self.publish.send_replace(Arc::new(LogOwner::Own { router, app: app.clone(), lease: lease.clone() }));
+        let upkeep = self.runtime.spawn(upkeep(app.clone()));
+        while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() {
+            std::thread::sleep(TICK);
+        }
+        upkeep.abort();
+        let stopping = self.is_stopping() && lease.is_valid();
+        self.nobody(
+            if stopping { "the service is stopping" } else { "this replica has given its lease up" }.to_owned(),
+        );
+        app.close();
+        if !stopping {
+            let why = match app.engine.fault() {
+                Some(fault) => fault.to_string(),
+                None => "it was not renewed in time, or another replica has it".to_owned(),
+            };
+            tracing::warn!("this replica has given up the lease of the store (epoch {}): {why}", lease.epoch());
+            lease.release();
+            // It may wait for the database, and the next owner is not to wait for it. Whatever it still writes is refused.
+            std::thread::spawn(move || app.engine.stop());
+            return Ok(());
+        }
+        app.record_failed_sign_ins();
+        // If it cannot be written, the next start shows that the stop is missing.
+        drop(app.engine.service_stopped(self.settings.version));
+        app.engine.stop();
+        lease.release();
+        Ok(())
+    }
+
+    /// Says why this replica did not begin to work. It tries again.
+    fn failed(&self, error: &dyn std::error::Error) {
+        tracing::warn!("this replica took the store over and could not begin: {error}");
+        self.nobody(error.to_string());
+        std::thread::sleep(self.term / 10);
+    }
+
+    fn nobody(&self, reason: String) {
+        self.publish.send_replace(Arc::new(LogOwner::Nobody(reason)));
+    }
+
+    fn other(&self, address: String) {
+        if self.publish.borrow().other().is_none_or(|known| **known != *address) {
+            self.publish.send_replace(Arc::new(LogOwner::Other(address.into())));
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+}
+
+/// Whether another attempt may succeed: the database was away, or another replica was quicker.
+fn passes(error: &StartError) -> bool {
+    let store = match error {
+        StartError::Store(error) | StartError::Replay(ReplayError::Store(error)) => error,
+        _ => return false,
+    };
+    matches!(
+        store,
+        StoreError::Postgres { .. } | StoreError::Fenced { .. } | StoreError::Unreplicated { .. } | StoreError::Closed
+    )
+}

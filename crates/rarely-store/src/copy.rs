@@ -1,0 +1,127 @@
+//! Copies of a log from one kind of store to the other: the same entries, chain, keys, checkpoints and id.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::backup::put_in_place;
+use crate::entry::{Head, KeyedEntry, LookupKey};
+use crate::error::StoreError;
+use crate::event_log::EventLog;
+use crate::lock::StoreLock;
+use crate::postgres_address::PostgresAddress;
+use crate::postgres_log::{PostgresLog, PostgresStore};
+use crate::sqlite_log::{Durability, SqliteLog, with_suffix};
+use crate::verify::verify_chain;
+use crate::witness::HeadWitness;
+
+/// Entries copied at once.
+const BLOCK: usize = 1_000;
+/// How long the target is reserved, unless the copy goes on.
+const TERM: Duration = Duration::from_secs(30);
+
+/// Copies the store at `from`, which no server uses, into an empty database, and verifies the copy. `progress` gets the number of
+/// the last copied entry.
+///
+/// # Errors
+/// If the store is in use or damaged, if the database has events or an owner, or if it cannot be written. A copy that was
+/// interrupted cannot be used by mistake ([`StoreError::CopyInterrupted`]).
+pub fn copy_to_postgres(
+    from: &Path,
+    to: PostgresAddress,
+    durability: Durability,
+    progress: impl FnMut(u64),
+) -> Result<Head, StoreError> {
+    let _lock = StoreLock::take(from)?;
+    let source = SqliteLog::open_read_only(from)?;
+    verify_chain(&source, |_| ())?;
+    let store = PostgresStore::connect_for_copy(to, durability)?;
+    let shown = store.address().path();
+    let owned = |owner: String| StoreError::Postgres {
+        what: "copying the store",
+        path: shown.clone(),
+        said: format!("a service at {owner} uses this database"),
+    };
+    let Some(lease) = store.acquire("copy", "", TERM)? else { return Err(owned(store.lease(TERM)?.address)) };
+    let target = store.open(&lease)?;
+    if let Some((events, _)) = target.head()? {
+        lease.release();
+        return Err(StoreError::NotEmpty { path: shown, events });
+    }
+    store.set_copying(Some(source.id()))?;
+    let head = copy_entries(&source, &target, progress)?;
+    compare(head, verify_chain(&target, |_| ())?, &shown)?;
+    store.set_copying(None)?;
+    lease.release();
+    Ok(head)
+}
+
+/// Copies the log in a database, in use or not, to the new file `to`: everything committed when the copy starts. The copy is
+/// verified.
+///
+/// # Errors
+/// If `to` exists, or the log is damaged or cannot be read. The file `to` appears only when it is complete.
+pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut(u64)) -> Result<Head, StoreError> {
+    if to.exists() {
+        return Err(StoreError::AlreadyExists { path: to.to_owned() });
+    }
+    let source = PostgresLog::open_read_only(from)?;
+    verify_chain(&source, |_| ())?;
+    let partial = with_suffix(to, ".partial");
+    for suffix in ["", "-wal", "-shm", ".lock"] {
+        // What an earlier attempt left.
+        let _ = std::fs::remove_file(with_suffix(&partial, suffix));
+    }
+    let mut target = SqliteLog::open(&partial, Durability::Full)?;
+    target.set_id(source.id())?;
+    let head = copy_entries(&source, &target, progress)?;
+    compare(head, verify_chain(&target, |_| ())?, to)?;
+    drop(target);
+    for suffix in ["-wal", "-shm", ".lock"] {
+        let _ = std::fs::remove_file(with_suffix(&partial, suffix));
+    }
+    put_in_place(&partial, to)?;
+    HeadWitness::open(to)?.accept_loss(&SqliteLog::open_read_only(to)?)?;
+    Ok(head)
+}
+
+/// Copies entries with their keys, then roots and checkpoints. Returns the head of the source.
+fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, StoreError> {
+    // A key leads to the latest entry that carries it, and no entry has two.
+    let mut keys: HashMap<u64, LookupKey> = HashMap::new();
+    from.lookup_keys(&mut |key, number| drop(keys.insert(number, key.clone())))?;
+    let mut head = Head::EMPTY;
+    loop {
+        let block = from.entries(head.number, None, BLOCK)?;
+        let Some(last) = block.last() else { break };
+        head = Head { number: last.number, hash: last.hash };
+        let keyed: Vec<KeyedEntry> = block
+            .into_iter()
+            .map(|entry| {
+                let key = keys.remove(&entry.number);
+                KeyedEntry { entry, key }
+            })
+            .collect();
+        to.append(&keyed)?;
+        progress(head.number);
+    }
+    let blocks = from.tree_blocks()?;
+    for checkpoint in from.checkpoints(None)? {
+        to.keep_checkpoint(&checkpoint, 0, &[])?;
+    }
+    if let Some(last) = from.last_checkpoint()? {
+        to.keep_checkpoint(&last, 0, &blocks)?;
+    }
+    Ok(head)
+}
+
+fn compare(expected: Head, found: Head, path: &Path) -> Result<(), StoreError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StoreError::Damaged {
+        what: "copying the store",
+        path: path.to_owned(),
+        found: format!("the copy ends at event {} with another hash", found.number),
+    })
+}

@@ -1,0 +1,420 @@
+//! The log in PostgreSQL: the same entries, chain, keys and checkpoints as in SQLite, for a service on several machines.
+//!
+//! Every write is one statement, which calls a function of the schema: it checks the epoch of the lease, then writes, and the
+//! server commits. A program that is stopped at any moment therefore leaves no transaction open.
+
+mod lease;
+mod read;
+mod schema;
+mod session;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::entry::{KeyedEntry, LogEntry, LookupKey};
+use crate::error::StoreError;
+use crate::event_log::EventLog;
+use crate::hash::Hash;
+use crate::postgres_address::PostgresAddress;
+use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
+use crate::sqlite_log::{Durability, seal};
+use session::{PATIENCE, Session, SessionError, Worker};
+
+pub use lease::{Lease, LeaseStatus, PostgresStore};
+
+/// The newest format of the tables in PostgreSQL that this version reads and writes.
+pub const POSTGRES_FORMAT: u64 = 1;
+
+/// The chain of the whole service. The tables have room for more.
+const CHAIN: i64 = 0;
+
+/// Idle connections for reading that are kept open.
+const KEPT: usize = 8;
+/// Rows read at once where all are visited.
+const BLOCK: i64 = 16_384;
+
+/// The log as tables of a PostgreSQL database.
+pub struct PostgresLog {
+    worker: Arc<Worker>,
+    address: Arc<PostgresAddress>,
+    path: PathBuf,
+    id: String,
+    reading: ReadSessions,
+    writer: Option<Writer>,
+}
+
+enum ReadSessions {
+    /// Any connection will do.
+    Pool(Mutex<Vec<Arc<Session>>>),
+    /// One transaction sees everything.
+    Transaction(Arc<Session>),
+}
+
+struct Writer {
+    epoch: i64,
+    durability: Durability,
+    /// How long a write may take.
+    patience: Duration,
+    /// `None` after a failure.
+    session: Mutex<Option<Arc<Session>>>,
+    /// The last entry whose commit was acknowledged. A later one may be visible although it is not yet replicated.
+    acknowledged: AtomicI64,
+}
+
+impl PostgresLog {
+    /// Opens the log for reading as it is now, also while others write to it: later reads do not see later entries. Works at a
+    /// standby, too.
+    ///
+    /// # Errors
+    /// If there is no store, or it cannot be reached or has a newer format.
+    pub fn open_read_only(address: PostgresAddress) -> Result<Self, StoreError> {
+        let (worker, path, address) = (Worker::start()?, address.path(), Arc::new(address));
+        let (connecting, place) = (address.clone(), path.clone());
+        let opened = worker.run(PATIENCE, async move {
+            let session = Session::to_audit(&connecting).await?;
+            let described = schema::describe(&session, &place).await?;
+            Ok((Arc::new(session), described))
+        });
+        let (session, described) = opened.map_err(|error| error.of("opening the store", &path))?;
+        if described.copying {
+            return Err(StoreError::CopyInterrupted { path });
+        }
+        let reading = ReadSessions::Transaction(session);
+        Ok(Self { worker, address, path, id: described.id, reading, writer: None })
+    }
+
+    fn for_owner(
+        worker: &Arc<Worker>,
+        address: &Arc<PostgresAddress>,
+        id: String,
+        epoch: i64,
+        patience: Duration,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        let (session, acknowledged) = (Mutex::new(None), AtomicI64::new(0));
+        let writer = Writer { epoch, durability, patience, session, acknowledged };
+        let (worker, address, path) = (worker.clone(), address.clone(), address.path());
+        let log =
+            Self { worker, address, path, id, reading: ReadSessions::Pool(Mutex::default()), writer: Some(writer) };
+        log.reopen()?;
+        Ok(log)
+    }
+
+    /// The log's random id, assigned at creation: 32 hexadecimal digits. Copies have the same id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The address, without its password.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The stored snapshot, as the bytes of a snapshot file.
+    pub(crate) fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read("reading the snapshot", |session| async move { read::snapshot(&session).await })
+    }
+
+    /// Replaces the snapshot, or removes it.
+    pub(crate) fn keep_snapshot(&self, snapshot: Option<(String, Vec<u8>)>) -> Result<(), StoreError> {
+        let (header, body) = snapshot.map_or((None, None), |(header, body)| (Some(header), Some(body)));
+        // Not on the connection that appends: a large snapshot would hold it up.
+        let (address, path) = (self.address.clone(), self.path.clone());
+        let Writer { epoch, durability, .. } = *self.writer()?;
+        let kept = self.worker.run(PATIENCE * 10, async move {
+            let session = Session::to_write(&address, "rarely snapshot", durability, PATIENCE).await?;
+            let statement = "SELECT rarely.keep_snapshot($1, $2, $3, $4)";
+            session.write(statement, &[&CHAIN, &epoch, &header, &body]).await.map(drop)
+        });
+        kept.map_err(|error| error.of("writing the snapshot", &path))
+    }
+
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| StoreError::Io {
+            what: "writing to a store opened for reading",
+            path: self.path.clone(),
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        })
+    }
+
+    /// Runs a query, on another connection if the first was lost.
+    fn read<R, F>(&self, what: &'static str, query: impl Fn(Arc<Session>) -> F) -> Result<R, StoreError>
+    where
+        R: Send + 'static,
+        F: Future<Output = Result<R, SessionError>> + Send + 'static,
+    {
+        let fail = |error: SessionError| error.of(what, &self.path);
+        let pool = match &self.reading {
+            ReadSessions::Transaction(session) => {
+                return self.worker.run(PATIENCE, query(session.clone())).map_err(fail);
+            }
+            ReadSessions::Pool(pool) => pool,
+        };
+        for attempt in 0.. {
+            let kept = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let session = match kept.filter(|session| !session.is_closed()) {
+                Some(session) => session,
+                None => {
+                    let address = self.address.clone();
+                    let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
+                    Arc::new(connected.map_err(fail)?)
+                }
+            };
+            match self.worker.run(PATIENCE, query(session.clone())) {
+                Ok(result) => {
+                    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+                    if pool.len() < KEPT {
+                        pool.push(session);
+                    }
+                    return Ok(result);
+                }
+                // The connection is dropped.
+                Err(error) if attempt == 0 && error.is_connection_lost() => {}
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        Err(StoreError::Closed)
+    }
+
+    /// Runs a statement that writes, on the one connection for that. After a failure that connection is closed.
+    fn write<R, F>(&self, what: &'static str, statement: impl FnOnce(Arc<Session>) -> F) -> Result<R, StoreError>
+    where
+        R: Send + 'static,
+        F: Future<Output = Result<R, SessionError>> + Send + 'static,
+    {
+        let writer = self.writer()?;
+        let mut kept = writer.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(session) = kept.as_ref() else {
+            let said = "the database could not be reached again after a failure".to_owned();
+            return Err(StoreError::Postgres { what, path: self.path.clone(), said });
+        };
+        let written = self.worker.run(writer.patience, statement(session.clone()));
+        written.map_err(|error| {
+            *kept = None;
+            error.of(what, &self.path)
+        })
+    }
+
+    fn read_checkpoints(&self, after: Option<u64>, last: bool) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        const WHAT: &str = "reading the checkpoints";
+        let notes = self.read(WHAT, move |session| async move { read::checkpoints(&session, after, last).await })?;
+        let parsed = notes.iter().map(|note| note.parse());
+        parsed.collect::<Result<_, CheckpointError>>().map_err(|error| StoreError::Damaged {
+            what: WHAT,
+            path: self.path.clone(),
+            found: error.to_string(),
+        })
+    }
+}
+
+impl EventLog for PostgresLog {
+    fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError> {
+        let Some(last) = entries.last() else { return Ok(()) };
+        let (epoch, last) = (self.writer()?.epoch, last.entry.number);
+        let columns = EntryColumns::of(entries).ok_or(StoreError::OutOfOrder { expected: 0, found: last })?;
+        self.write("appending events", |session| async move { columns.append(&session, epoch).await })?;
+        self.writer()?.acknowledged.store(signed(last).unwrap_or(i64::MAX), Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn reopen(&self) -> Result<(), StoreError> {
+        const WHAT: &str = "reopening the store";
+        let writer = self.writer()?;
+        let mut kept = writer.session.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = None;
+        let (address, epoch, durability, patience) =
+            (self.address.clone(), writer.epoch, writer.durability, writer.patience);
+        let opened = self.worker.run(patience, async move {
+            let name = format!("rarely writer {CHAIN} {epoch}");
+            let session = Session::to_write(&address, &name, durability, patience).await?;
+            barrier(&session, epoch).await?;
+            // The barrier is acknowledged, so everything before it is replicated, also what was never acknowledged.
+            let head = read::head(&session).await?;
+            Ok((session, head))
+        });
+        let (session, head) = opened.map_err(|error| error.of(WHAT, &self.path))?;
+        let head = head.map_or(0, |(number, _)| number);
+        writer.acknowledged.store(signed(head).unwrap_or(i64::MAX), Ordering::SeqCst);
+        *kept = Some(Arc::new(session));
+        Ok(())
+    }
+
+    fn try_to_write(&self) -> Result<(), StoreError> {
+        let epoch = self.writer()?.epoch;
+        if self.writer()?.session.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.reopen()?;
+        }
+        self.write("writing to the database", |session| async move { barrier(&session, epoch).await })
+    }
+
+    fn head(&self) -> Result<Option<(u64, Hash)>, StoreError> {
+        self.read("reading the end of the log", |session| async move { read::head(&session).await })
+    }
+
+    fn entry(&self, number: u64) -> Result<Option<LogEntry>, StoreError> {
+        self.read("reading an event", move |session| async move { read::entry(&session, number).await })
+    }
+
+    fn entries(&self, after: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        let query = move |session: Arc<Session>| async move { read::entries(&session, after, policy, limit).await };
+        self.read("reading events", query)
+    }
+
+    fn entries_before(&self, before: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        let query =
+            move |session: Arc<Session>| async move { read::entries_before(&session, before, policy, limit).await };
+        self.read("reading events", query)
+    }
+
+    fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError> {
+        // Read before the query: an entry that is acknowledged meanwhile is found by the caller's own search.
+        let acknowledged = self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
+        let key: Arc<[u8]> = key.as_bytes().into();
+        self.read("looking up a key", move |session| {
+            let key = key.clone();
+            async move { read::find(&session, &key, acknowledged).await }
+        })
+    }
+
+    fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {
+        self.read(
+            "reading the hashes of events",
+            move |session| async move { read::hashes(&session, after, limit).await },
+        )
+    }
+
+    fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {
+        const WHAT: &str = "storing a checkpoint";
+        let epoch = self.writer()?.epoch;
+        let size = signed(checkpoint.size()).unwrap_or(i64::MAX);
+        let numbers: Vec<i64> = (first..).zip(blocks).filter_map(|(block, _)| signed(block)).collect();
+        let roots: Vec<Vec<u8>> = blocks.iter().map(|root| root.0.to_vec()).collect();
+        let note = checkpoint.to_string();
+        self.write(WHAT, |session| async move {
+            let statement = "SELECT rarely.keep_checkpoint($1, $2, $3, $4, $5, $6)";
+            session.write(statement, &[&CHAIN, &epoch, &size, &note, &numbers, &roots]).await.map(drop)
+        })
+    }
+
+    fn checkpoints(&self, after: Option<u64>) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        self.read_checkpoints(after, false)
+    }
+
+    fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        Ok(self.read_checkpoints(None, true)?.pop())
+    }
+
+    fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError> {
+        self.read("reading the tree", |session| async move { read::tree_blocks(&session).await })
+    }
+
+    fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError> {
+        const WHAT: &str = "reading the lookup keys";
+        let mut after: Arc<[u8]> = Arc::default();
+        loop {
+            let from = after.clone();
+            let block = self.read(WHAT, move |session| {
+                let from = from.clone();
+                async move { read::marks_after(&session, &from, BLOCK).await }
+            })?;
+            for (key, number, checksum) in &block {
+                if *checksum != seal(key, *number) {
+                    let found = format!("the checksum of {key:?} does not match");
+                    return Err(StoreError::Damaged { what: WHAT, path: self.path.clone(), found });
+                }
+                visit(key, *number);
+            }
+            let Some((last, ..)) = block.last() else { return Ok(()) };
+            after = last.as_bytes().into();
+        }
+    }
+
+    fn policy_index(&self, visit: &mut dyn FnMut(u64, u64)) -> Result<(), StoreError> {
+        let mut after = (-1, -1);
+        loop {
+            let block = self.read("reading the policy index", move |session| async move {
+                read::policies_after(&session, after, BLOCK).await
+            })?;
+            for (policy, number) in &block {
+                visit(*policy, *number);
+            }
+            let Some((policy, number)) = block.last() else { return Ok(()) };
+            after = (signed(*policy).unwrap_or(i64::MAX), signed(*number).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+/// A write without an effect. When it is acknowledged, so is everything that was written before it.
+async fn barrier(session: &Session, epoch: i64) -> Result<(), SessionError> {
+    let statement = "UPDATE rarely.leases SET expires = expires WHERE chain = $1 AND epoch = $2 RETURNING epoch";
+    let rows = session.write(statement, &[&CHAIN, &epoch]).await?;
+    if rows.is_empty() {
+        // As the functions of the schema say it.
+        session.query("SELECT rarely.fence($1, $2)", &[&CHAIN, &epoch]).await?;
+    }
+    Ok(())
+}
+
+/// Entries as the columns that one statement writes.
+#[derive(Default)]
+struct EntryColumns {
+    numbers: Vec<i64>,
+    times: Vec<i64>,
+    actors: Vec<String>,
+    policies: Vec<i64>,
+    kinds: Vec<String>,
+    bodies: Vec<String>,
+    hashes: Vec<Vec<u8>>,
+    elapsed: Vec<Option<i64>>,
+    /// Of equal keys the latest entry.
+    keys: BTreeMap<LookupKey, u64>,
+}
+
+impl EntryColumns {
+    /// `None` if a number is 2⁶³ or more.
+    fn of(entries: &[KeyedEntry]) -> Option<Self> {
+        let mut columns = Self::default();
+        for KeyedEntry { entry, key } in entries {
+            columns.numbers.push(signed(entry.number)?);
+            columns.times.push(signed(entry.time_ms)?);
+            columns.actors.push(entry.actor.clone());
+            columns.policies.push(signed(entry.policy)?);
+            columns.kinds.push(entry.kind.clone());
+            columns.bodies.push(entry.body.clone());
+            columns.hashes.push(entry.hash.0.to_vec());
+            columns.elapsed.push(match entry.elapsed_ms {
+                Some(elapsed_ms) => Some(signed(elapsed_ms)?),
+                None => None,
+            });
+            columns.keys.extend(key.clone().map(|key| (key, entry.number)));
+        }
+        Some(columns)
+    }
+
+    async fn append(self, session: &Session, epoch: i64) -> Result<(), SessionError> {
+        let marks: Vec<&[u8]> = self.keys.keys().map(LookupKey::as_bytes).collect();
+        let numbers: Vec<i64> = self.keys.values().filter_map(|number| signed(*number)).collect();
+        let seals: Vec<i64> = self.keys.iter().map(|(key, number)| seal(key, *number)).collect();
+        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+        let Self { numbers: events, times, actors, policies, kinds, bodies, hashes, elapsed, .. } = &self;
+        session
+            .write(
+                statement,
+                &[
+                    &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers,
+                    &seals,
+                ],
+            )
+            .await
+            .map(drop)
+    }
+}
+
+/// PostgreSQL's integers are signed. `None` for a number of 2⁶³ or more.
+fn signed(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}

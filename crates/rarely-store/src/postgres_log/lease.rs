@@ -1,0 +1,303 @@
+//! Who writes: one owner at a time holds the lease of the log.
+//!
+//! The lease is a row with an epoch, which grows with every owner. Every write checks the epoch in its own transaction, so that a
+//! former owner cannot write, whatever it believes. The time limit decides only when another replica may take over: it is
+//! compared with the database's clock. The owner stops earlier, by its own monotonic clock.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::task::AbortHandle;
+
+use super::session::{PATIENCE, Session, SessionError, Worker};
+use super::{CHAIN, PostgresLog, schema};
+use crate::error::StoreError;
+use crate::postgres_address::PostgresAddress;
+use crate::sqlite_log::Durability;
+
+/// A store in PostgreSQL, as a replica of the service sees it: who owns it, and the right to own it.
+pub struct PostgresStore {
+    worker: Arc<Worker>,
+    address: Arc<PostgresAddress>,
+    path: PathBuf,
+    durability: Durability,
+    id: String,
+    secret: String,
+    link: Arc<LeaseLink>,
+}
+
+/// Who owns a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseStatus {
+    /// How many owners there have been.
+    pub epoch: u64,
+    /// The id of the owner; empty if there is none.
+    pub owner: String,
+    /// The address at which the owner takes requests.
+    pub address: String,
+    /// Whether its time is over, by the database's clock.
+    pub expired: bool,
+}
+
+/// The right to write to a store. It is renewed until it is dropped; the owner must stop when it is no longer
+/// [valid](Lease::is_valid).
+pub struct Lease {
+    epoch: i64,
+    term: Duration,
+    valid_until: Arc<Mutex<Instant>>,
+    renewing: AbortHandle,
+    worker: Arc<Worker>,
+    link: Arc<LeaseLink>,
+}
+
+impl PostgresStore {
+    /// Connects, and creates the tables or brings them to the present format.
+    ///
+    /// # Errors
+    /// If the database cannot be reached, has a newer format, or has settings under which acknowledged events can be lost.
+    pub fn connect(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
+        let store = Self::connect_for_copy(address, durability)?;
+        if store.describe()?.copying {
+            return Err(StoreError::CopyInterrupted { path: store.path });
+        }
+        Ok(store)
+    }
+
+    /// As [`connect`](Self::connect), also where a copy was interrupted.
+    pub(crate) fn connect_for_copy(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
+        let (worker, path) = (Worker::start()?, address.path());
+        let address = Arc::new(address);
+        let link = Arc::new(LeaseLink { address: address.clone(), durability, session: AsyncMutex::default() });
+        let (used, place) = (link.clone(), path.clone());
+        let described = worker.run(PATIENCE, async move {
+            let session = used.session().await?;
+            schema::migrate(&session, &place).await?;
+            schema::describe(&session, &place).await
+        });
+        let described = described.map_err(|error| error.of("opening the store", &path))?;
+        Ok(Self { worker, address, path, durability, id: described.id, secret: described.secret, link })
+    }
+
+    fn describe(&self) -> Result<schema::Described, StoreError> {
+        let (link, path) = (self.link.clone(), self.path.clone());
+        let described =
+            self.worker.run(PATIENCE, async move { schema::describe(&*link.session().await?, &path).await });
+        described.map_err(|error| error.of("opening the store", &self.path))
+    }
+
+    /// The log's random id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What the replicas of this store show each other. It is drawn when the tables are created.
+    pub fn secret(&self) -> &str {
+        &self.secret
+    }
+
+    /// The address without its password.
+    pub fn address(&self) -> &PostgresAddress {
+        &self.address
+    }
+
+    /// Who owns the store.
+    ///
+    /// # Errors
+    /// If the database does not answer within `patience`.
+    pub fn lease(&self, patience: Duration) -> Result<LeaseStatus, StoreError> {
+        let link = self.link.clone();
+        let status = self.worker.run(patience, async move { link.kept(|session| status(session)).await });
+        status.map_err(|error| error.of("reading the lease", &self.path))
+    }
+
+    /// Takes the lease for `term`, if nobody has it, and keeps it renewed. `None` if somebody has it.
+    ///
+    /// # Errors
+    /// If the database does not answer, or does not acknowledge it.
+    pub fn acquire(&self, owner: &str, address: &str, term: Duration) -> Result<Option<Lease>, StoreError> {
+        let (link, owner, address) = (self.link.clone(), owner.to_owned(), address.to_owned());
+        let asked = Instant::now();
+        let taken = self.worker.run(term / 2, async move {
+            let result = link.kept(|session| acquire(session, owner.clone(), address.clone(), term)).await;
+            if result.as_ref().is_err_and(SessionError::is_lock_timeout) {
+                // A former owner was stopped in the middle of a transaction.
+                link.kept(end_former_writer).await?;
+            }
+            result
+        });
+        let Some(epoch) = taken.map_err(|error| error.of("taking the lease", &self.path))? else { return Ok(None) };
+        let valid_until = Arc::new(Mutex::new(asked + usable(term)));
+        let renewing = renew_until_lost(self.link.clone(), epoch, term, valid_until.clone());
+        let renewing = self.worker.handle().spawn(renewing).abort_handle();
+        let (worker, link) = (self.worker.clone(), self.link.clone());
+        Ok(Some(Lease { epoch, term, valid_until, renewing, worker, link }))
+    }
+
+    /// The log, for the owner of a lease.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or the lease is over.
+    pub fn open(&self, lease: &Lease) -> Result<PostgresLog, StoreError> {
+        PostgresLog::for_owner(&self.worker, &self.address, self.id.clone(), lease.epoch, lease.term, self.durability)
+    }
+
+    pub(crate) fn set_copying(&self, id: Option<&str>) -> Result<(), StoreError> {
+        let (link, id) = (self.link.clone(), id.map(str::to_owned));
+        let set = self.worker.run(PATIENCE, async move {
+            let session = link.session().await?;
+            let statement =
+                "UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) WHERE chain = $1";
+            session.write(statement, &[&CHAIN, &id]).await.map(drop)
+        });
+        set.map_err(|error| error.of("copying the store", &self.path))
+    }
+}
+
+impl Lease {
+    /// Whether the owner may still act as one: it has renewed the lease in time, by its own clock.
+    pub fn is_valid(&self) -> bool {
+        Instant::now() < *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of this ownership.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.unsigned_abs()
+    }
+
+    /// Gives the lease back, so that another replica need not wait until it expires.
+    pub fn release(&self) {
+        self.renewing.abort();
+        *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let (link, epoch) = (self.link.clone(), self.epoch);
+        let released = self.worker.run(self.term, async move {
+            let session = link.session().await?;
+            let statement =
+                "UPDATE rarely.leases SET owner = '', address = '', expires = '-infinity' WHERE chain = $1 AND epoch = $2";
+            session.write(statement, &[&CHAIN, &epoch]).await
+        });
+        // If this fails, the lease expires.
+        drop(released);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.renewing.abort();
+    }
+}
+
+/// The connection for the lease, opened again when it is lost.
+struct LeaseLink {
+    address: Arc<PostgresAddress>,
+    durability: Durability,
+    session: AsyncMutex<Option<Arc<Session>>>,
+}
+
+impl LeaseLink {
+    async fn session(&self) -> Result<Arc<Session>, SessionError> {
+        let mut kept = self.session.lock().await;
+        if let Some(session) = kept.as_ref().filter(|session| !session.is_closed()) {
+            return Ok(session.clone());
+        }
+        let lock_timeout = Duration::from_secs(1);
+        let session = Session::to_write(&self.address, "rarely lease", self.durability, lock_timeout).await?;
+        let session = Arc::new(session);
+        *kept = Some(session.clone());
+        Ok(session)
+    }
+
+    /// Runs `work`; if the connection was lost, the next call opens another.
+    async fn kept<R, F: Future<Output = Result<R, SessionError>>>(
+        &self,
+        work: impl FnOnce(Arc<Session>) -> F,
+    ) -> Result<R, SessionError> {
+        let session = self.session().await?;
+        let result = work(session).await;
+        if result.as_ref().is_err_and(SessionError::is_connection_lost) {
+            *self.session.lock().await = None;
+        }
+        result
+    }
+}
+
+/// How long an owner acts as one after it has asked for the lease. The rest of the term is a margin for clocks that do not run
+/// equally fast, and for work that has begun.
+fn usable(term: Duration) -> Duration {
+    term * 3 / 4
+}
+
+async fn status(session: Arc<Session>) -> Result<LeaseStatus, SessionError> {
+    let statement = "SELECT epoch, owner, address, expires <= clock_timestamp() FROM rarely.leases WHERE chain = $1";
+    let rows = session.query(statement, &[&CHAIN]).await?;
+    let Some(row) = rows.first() else {
+        return Ok(LeaseStatus { epoch: 0, owner: String::new(), address: String::new(), expired: true });
+    };
+    Ok(LeaseStatus {
+        epoch: row.try_get::<_, i64>(0)?.unsigned_abs(),
+        owner: row.try_get(1)?,
+        address: row.try_get(2)?,
+        expired: row.try_get(3)?,
+    })
+}
+
+async fn acquire(
+    session: Arc<Session>,
+    owner: String,
+    address: String,
+    term: Duration,
+) -> Result<Option<i64>, SessionError> {
+    // The clock is read when the row is locked, not when the transaction began.
+    let statement = "UPDATE rarely.leases SET epoch = epoch + 1, owner = $2, address = $3, \
+         expires = clock_timestamp() + make_interval(secs => $4) \
+         WHERE chain = $1 AND expires <= clock_timestamp() RETURNING epoch";
+    let rows = session.write(statement, &[&CHAIN, &owner, &address, &term.as_secs_f64()]).await?;
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
+}
+
+/// Ends the writing connections of an owner whose lease has expired.
+async fn end_former_writer(session: Arc<Session>) -> Result<(), SessionError> {
+    let statement = "SELECT pg_terminate_backend(activity.pid) FROM rarely.leases AS lease, pg_stat_activity AS activity \
+         WHERE lease.chain = $1 AND lease.expires <= clock_timestamp() \
+         AND activity.datname = current_database() \
+         AND activity.application_name = 'rarely writer ' || lease.chain || ' ' || lease.epoch";
+    session.query(statement, &[&CHAIN]).await?;
+    Ok(())
+}
+
+/// Renews the lease five times per term, until it is lost: another replica has it, or it was not renewed in time.
+async fn renew_until_lost(link: Arc<LeaseLink>, epoch: i64, term: Duration, valid_until: Arc<Mutex<Instant>>) {
+    let set = |until: Instant| *valid_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    let mut until = Instant::now() + usable(term);
+    let mut pause = term / 5;
+    loop {
+        tokio::time::sleep(pause).await;
+        let asked = Instant::now();
+        if asked >= until {
+            return;
+        }
+        let renewed = tokio::time::timeout_at(until.into(), link.kept(|session| renew(session, epoch, term))).await;
+        match renewed {
+            Ok(Ok(true)) => {
+                until = asked + usable(term);
+                pause = term / 5;
+                set(until);
+            }
+            Ok(Ok(false)) => {
+                set(asked);
+                return;
+            }
+            // The database may answer again before the time is over.
+            Ok(Err(_)) => pause = term / 20,
+            Err(_) => return,
+        }
+    }
+}
+
+/// Whether the lease was still ours.
+async fn renew(session: Arc<Session>, epoch: i64, term: Duration) -> Result<bool, SessionError> {
+    let statement = "UPDATE rarely.leases SET expires = clock_timestamp() + make_interval(secs => $3) \
+         WHERE chain = $1 AND epoch = $2 RETURNING epoch";
+    Ok(!session.write(statement, &[&CHAIN, &epoch, &term.as_secs_f64()]).await?.is_empty())
+}

@@ -1,0 +1,149 @@
+//! A PostgreSQL server of a test's own, on a loopback port. It ends with the test.
+
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A server that anybody on this machine may use as `tester`, without a password.
+pub(crate) struct PostgresServer {
+    folder: TempDir,
+    port: u16,
+    options: String,
+}
+
+#[allow(dead_code, reason = "each test uses some of it")]
+impl PostgresServer {
+    /// With the server's own defaults: commits are synced to disk.
+    pub(crate) fn start() -> Self {
+        Self::start_with("")
+    }
+
+    /// With more options, like `-c fsync=off`.
+    pub(crate) fn start_with(more: &str) -> Self {
+        let server = Self::prepare(more);
+        let data = server.path("data");
+        server.run("initdb", &["-D", &data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8"]);
+        server.launch();
+        server
+    }
+
+    /// A standby of this server, which replicates synchronously from now on.
+    pub(crate) fn start_standby(&self) -> Self {
+        let standby = Self::prepare("-c hot_standby=on");
+        let (data, port) = (standby.path("data"), self.port.to_string());
+        standby.run(
+            "pg_basebackup",
+            &["-D", &data, "-h", "127.0.0.1", "-p", &port, "-U", "tester", "-R", "-X", "stream", "-c", "fast"],
+        );
+        let line = format!("primary_conninfo = 'host=127.0.0.1 port={port} user=tester application_name=standby'\n");
+        let config = standby.path("data/postgresql.auto.conf");
+        let append = format!("echo \"{line}\" >> {config}");
+        assert!(standby.command("sh").args(["-c", &append]).status().expect("it starts").success());
+        standby.launch();
+        self.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+        self.query("ALTER SYSTEM SET synchronous_commit = 'remote_apply'");
+        self.query("SELECT pg_reload_conf()");
+        standby
+    }
+
+    fn prepare(more: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("its permissions");
+        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number").port();
+        let options = format!("-p {port} -h 127.0.0.1 -k '' -c max_connections=60 -c shared_buffers=32MB {more}");
+        Self { folder, port, options }
+    }
+
+    pub(crate) fn launch(&self) {
+        let (data, log) = (self.path("data"), self.path("log"));
+        self.run("pg_ctl", &["-D", &data, "-w", "-l", &log, "-o", &self.options, "start"]);
+    }
+
+    /// Ends it like a power failure: nothing is written any more.
+    pub(crate) fn crash(&self) {
+        let data = self.path("data");
+        self.run("pg_ctl", &["-D", &data, "-w", "-m", "immediate", "stop"]);
+    }
+
+    /// Makes a standby the primary, which waits for nobody.
+    pub(crate) fn promote(&self) {
+        let data = self.path("data");
+        self.run("pg_ctl", &["-D", &data, "-w", "promote"]);
+    }
+
+    pub(crate) fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.database("postgres")
+    }
+
+    /// The address of a database.
+    pub(crate) fn database(&self, name: &str) -> String {
+        format!("postgres://tester@{}/{name}", self.host())
+    }
+
+    /// The first column of the result, a line per row.
+    pub(crate) fn query(&self, statement: &str) -> String {
+        self.query_in("postgres", statement)
+    }
+
+    pub(crate) fn query_in(&self, database: &str, statement: &str) -> String {
+        let port = self.port.to_string();
+        let arguments = ["-h", "127.0.0.1", "-p", &port, "-U", "tester", "-d", database, "-qtA"];
+        let output = self.program("psql").args(arguments).args(["-v", "ON_ERROR_STOP=1", "-c", statement]).output();
+        let output = output.expect("it starts");
+        assert!(output.status.success(), "{statement}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        self.command(programs().join(name))
+    }
+
+    /// A program run by a user who is not root: the server refuses root.
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+        let mut command = if root {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    fn run(&self, name: &str, arguments: &[&str]) {
+        // Not its output: the server would keep the pipe open.
+        let status = self.program(name).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let status = status.expect("it starts");
+        assert!(status.success(), "{name} {arguments:?}: {status}");
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let data = self.path("data");
+        let _ = self.program("pg_ctl").args(["-D", &data, "-m", "immediate", "stop"]).output();
+    }
+}
+
+/// Where Debian puts the server's programs, the newest version.
+fn programs() -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = versions.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists()).max();
+    let newest =
+        newest.expect("PostgreSQL is not installed: run scripts/test, which installs it (Debian's package postgresql)");
+    newest.join("bin")
+}
