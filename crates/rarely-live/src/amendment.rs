@@ -1,6 +1,7 @@
 //! Amendments: another document for a policy that runs. They need a signature, and leave the rule in force as it is.
 
 use rarely_policy::PolicyDocument;
+use rarely_review::findings::numbers::count;
 use serde::{Deserialize, Serialize};
 
 use crate::document_edition::DocumentEdition;
@@ -59,7 +60,7 @@ impl LivePolicy {
             difference.push("only names, comments or their order".to_owned());
         }
         let restart = restart(was, is);
-        let outcomes = self.state().learned.outcomes();
+        let outcomes = count(self.state().learned.outcomes());
         let sentence = match &restart {
             None => format!("The statistics are kept, with what was learned from {outcomes} outcomes."),
             Some(reason) => format!(
