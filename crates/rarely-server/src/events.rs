@@ -127,6 +127,10 @@ async fn follow(app: &Arc<App>, token: &str, policy: Option<u64>, mut after: u64
         let Ok(Ok(block)) = tokio::task::spawn_blocking(move || log.entries(after, policy, BLOCK)).await else {
             return;
         };
+        // Reading takes time: what happened after the token became invalid is not sent.
+        if app.valid_for(token, KEEP_ALIVE).is_none() {
+            return;
+        }
         if let Some(last) = block.last() {
             after = last.number;
             let mut text = Vec::new();

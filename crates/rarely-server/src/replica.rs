@@ -15,6 +15,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use ipnet::IpNet;
+use rarely_live::engine::EngineOptions;
 use rarely_store::{Lease, PostgresAddress, PostgresLog, PostgresStore, StoreError};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, watch};
@@ -25,7 +26,7 @@ use crate::client_address::ClientAddress;
 use crate::health::Health;
 use crate::limits::IN_FLIGHT;
 use crate::middleware::set_headers;
-use crate::openid::OpenIdProvider;
+use crate::openid::{OpenIdOptions, OpenIdProvider};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::serve::{Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party};
@@ -94,20 +95,8 @@ pub(crate) async fn serve(
     };
     let mut signals = Signals::listen().map_err(ServeError::Server)?;
     let broken = |error| ServeError::Server(std::io::Error::other(error));
-    let (durability, database) = (engine.durability, replica.database.clone());
-    let key_file = engine.checkpoints.as_ref().map(|signing| signing.key_file.clone());
-    let opened = tokio::task::spawn_blocking(move || {
-        let provider = openid.map(OpenIdProvider::discover).transpose()?;
-        let store = PostgresStore::connect(database.clone(), durability).map_err(unopened)?;
-        if let Some(file) = key_file
-            && file.read().map_err(unopened)?.is_none()
-            && signed(database).map_err(unopened)?
-        {
-            // Found out now, and not when this replica has to take over.
-            return Err(unopened(StoreError::KeyMissing { path: file.path().to_owned() }));
-        }
-        Ok::<_, ServeError>((provider.map(Arc::new), store))
-    });
+    let (database, used) = (replica.database.clone(), engine.clone());
+    let opened = tokio::task::spawn_blocking(move || open(database, &used, openid));
     let (provider, store) = opened.await.map_err(broken)??;
     let (front, address, door) = Front::bind(listen, tls.clone(), trusted_proxies.clone())?;
     let secure = tls.is_some();
@@ -165,6 +154,24 @@ pub(crate) async fn serve(
     served.map_err(ServeError::Server)
 }
 
+/// Opens the store, and finds the identity provider.
+fn open(
+    database: PostgresAddress,
+    engine: &EngineOptions,
+    openid: Option<OpenIdOptions>,
+) -> Result<(Option<Arc<OpenIdProvider>>, PostgresStore), ServeError> {
+    let provider = openid.map(OpenIdProvider::discover).transpose()?;
+    let store = PostgresStore::connect(database.clone(), engine.durability).map_err(unopened)?;
+    if let Some(signing) = &engine.checkpoints
+        && signing.key_file.read().map_err(unopened)?.is_none()
+        && signed(database).map_err(unopened)?
+    {
+        // Found out now, and not when this replica has to take over.
+        return Err(unopened(StoreError::KeyMissing { path: signing.key_file.path().to_owned() }));
+    }
+    Ok((provider.map(Arc::new), store))
+}
+
 fn unopened(error: StoreError) -> ServeError {
     ServeError::Start(error.into())
 }
@@ -199,11 +206,9 @@ async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> 
     match &*log_owner {
         LogOwner::Own { router, lease, .. } if lease.is_valid() => {
             let Ok(response) = router.clone().oneshot(request).await;
-            return response;
+            response
         }
-        _ if request.uri().path() == "/healthz" => {
-            return with_headers(json(StatusCode::OK, &Health::new(replica.version, 0)));
-        }
+        _ if request.uri().path() == "/healthz" => with_headers(json(StatusCode::OK, &Health::new(replica.version, 0))),
         LogOwner::Other(owner) if !from_replica => {
             let Ok(_permit) = replica.passing.try_acquire() else {
                 return with_headers(ProblemDetails::busy().into_response());

@@ -37,7 +37,7 @@ pub enum ServedStore {
     /// A file, of which one process is the owner.
     File(PathBuf),
     /// A database, which several replicas of the service share.
-    Database(ReplicaOptions),
+    Database(Box<ReplicaOptions>),
 }
 
 /// What to serve, and where.
@@ -164,7 +164,7 @@ pub async fn serve(
     }
     let store = match options.store.clone() {
         ServedStore::File(store) => store,
-        ServedStore::Database(replica) => return replica::serve(options, replica, progress, ready).await,
+        ServedStore::Database(replica) => return replica::serve(options, *replica, progress, ready).await,
     };
     let ServeOptions { listen, tls, trusted_proxies, public_url, engine, version, openid, .. } = options;
     let tls = match tls {

@@ -156,13 +156,12 @@ impl PostgresLog {
         };
         for attempt in 0.. {
             let kept = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let session = match kept.filter(|session| !session.is_closed()) {
-                Some(session) => session,
-                None => {
-                    let address = self.address.clone();
-                    let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
-                    Arc::new(connected.map_err(fail)?)
-                }
+            let session = if let Some(session) = kept.filter(|session| !session.is_closed()) {
+                session
+            } else {
+                let address = self.address.clone();
+                let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
+                Arc::new(connected.map_err(fail)?)
             };
             match self.worker.run(PATIENCE, query(session.clone())) {
                 Ok(result) => {

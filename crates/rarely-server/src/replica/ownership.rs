@@ -81,7 +81,11 @@ impl Ownership {
             Ok(engine) => engine,
             Err(error) => {
                 lease.release();
-                return if passes(&error) { Ok(self.failed(&error)) } else { Err(error.into()) };
+                if !passes(&error) {
+                    return Err(error.into());
+                }
+                self.failed(&error);
+                return Ok(());
             }
         };
         let told = Ready { address: self.address, engine: Some(&engine), secure: self.settings.secure };
@@ -93,7 +97,8 @@ impl Ownership {
         if let Err(error) = engine.service_started(self.settings.version) {
             engine.stop();
             lease.release();
-            return Ok(self.failed(&error));
+            self.failed(&error);
+            return Ok(());
         }
         // From now on a replica with another key is refused.
         engine.sign_checkpoint();
@@ -155,10 +160,7 @@ impl Ownership {
 
 /// Whether another attempt may succeed: the database was away, or another replica was quicker.
 fn passes(error: &StartError) -> bool {
-    let store = match error {
-        StartError::Store(error) | StartError::Replay(ReplayError::Store(error)) => error,
-        _ => return false,
-    };
+    let (StartError::Store(store) | StartError::Replay(ReplayError::Store(store))) = error else { return false };
     matches!(
         store,
         StoreError::Postgres { .. } | StoreError::Fenced { .. } | StoreError::Unreplicated { .. } | StoreError::Closed

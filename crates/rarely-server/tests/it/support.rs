@@ -283,15 +283,12 @@ impl Service {
         let folder = self.folder.clone();
         self.stop();
         drop(self);
-        let (log, file): (Arc<dyn EventLog>, SnapshotFile) = match database(&folder) {
-            Some(address) => {
-                let log = Arc::new(PostgresLog::open_read_only(address).expect("a store"));
-                (log.clone(), SnapshotFile::in_database(log))
-            }
-            None => {
-                let store = folder.path().join("rarely.db");
-                (Arc::new(SqliteLog::open_read_only(&store).expect("a store")), SnapshotFile::beside(&store))
-            }
+        let (log, file): (Arc<dyn EventLog>, SnapshotFile) = if let Some(address) = database(&folder) {
+            let log = Arc::new(PostgresLog::open_read_only(address).expect("a store"));
+            (log.clone(), SnapshotFile::in_database(log))
+        } else {
+            let store = folder.path().join("rarely.db");
+            (Arc::new(SqliteLog::open_read_only(&store).expect("a store")), SnapshotFile::beside(&store))
         };
         let snapshot = file.read(SNAPSHOT_FORMAT, log.as_ref()).expect("a snapshot that fits");
         let findings = audit::verify(log.as_ref(), snapshot.as_ref(), |_| {}).unwrap_or_else(|fault| panic!("{fault}"));

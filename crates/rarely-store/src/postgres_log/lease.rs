@@ -108,7 +108,7 @@ impl PostgresStore {
     /// If the database does not answer within `patience`.
     pub fn lease(&self, patience: Duration) -> Result<LeaseStatus, StoreError> {
         let link = self.link.clone();
-        let status = self.worker.run(patience, async move { link.kept(|session| status(session)).await });
+        let status = self.worker.run(patience, async move { link.kept(status).await });
         status.map_err(|error| error.of("reading the lease", &self.path))
     }
 

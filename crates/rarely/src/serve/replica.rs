@@ -43,11 +43,11 @@ impl ReplicaArguments {
         if !(1.0..=300.0).contains(&self.lease) {
             return Err(Failure::new(format!("--lease is {}", self.lease)).help("give seconds from 1 to 300"));
         }
-        Ok(ServedStore::Database(ReplicaOptions {
+        Ok(ServedStore::Database(Box::new(ReplicaOptions {
             database,
             advertise: self.advertise.clone(),
             term: Duration::from_secs_f64(self.lease),
             authorities: self.replica_ca.clone(),
-        }))
+        })))
     }
 }

@@ -44,7 +44,7 @@ impl Replica {
         }
         let told = heard.clone();
         thread::spawn(move || {
-            lines.map_while(Result::ok).for_each(|line| told.lock().expect("not poisoned").push(line))
+            lines.map_while(Result::ok).for_each(|line| told.lock().expect("not poisoned").push(line));
         });
         Self { child, url, heard }
     }
@@ -70,7 +70,7 @@ impl Drop for Replica {
 
 pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0);
-    config.timeout_global(Some(Duration::from_secs(6))).build().into()
+    config.timeout_global(Some(Duration::from_secs(3))).build().into()
 }
 
 /// Sends JSON, or another kind of text; the status and the answer.
@@ -234,10 +234,43 @@ fn refused(place: &Place, command: &str) -> String {
     talk(&output)
 }
 
+/// Does some harm. Returns its name, and the replica that does not answer any more.
+fn inject(fault: usize, server: &PostgresServer, replicas: &[Replica], owner: usize) -> (&'static str, Option<usize>) {
+    let other = (owner + 1 + fault % 2) % replicas.len();
+    match fault % 6 {
+        0 => {
+            replicas[owner].signal("KILL");
+            ("kill -9 of the owner", Some(owner))
+        }
+        1 => {
+            replicas[owner].signal("STOP");
+            ("SIGSTOP of the owner past its lease", Some(owner))
+        }
+        2 => {
+            let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            server.query(cut);
+            ("all connections to the database cut", None)
+        }
+        3 => {
+            replicas[other].signal("KILL");
+            ("kill -9 of a follower", Some(other))
+        }
+        4 => {
+            server.crash();
+            ("the database crashed and restarted", None)
+        }
+        _ => {
+            replicas[owner].signal("TERM");
+            ("SIGTERM of the owner", Some(owner))
+        }
+    }
+}
+
 /// Three replicas under load. `RARELY_FAULTS` sets the number of faults.
 #[test]
 fn nothing_acknowledged_is_lost() {
-    let faults: usize = std::env::var("RARELY_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let faults: usize = std::env::var("RARELY_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let (server, place) = (PostgresServer::start(), Place::new());
     let address = server.address();
     let mut replicas: Vec<Replica> = (0..3).map(|_| Replica::start(&place, &address, "")).collect();
@@ -249,53 +282,26 @@ fn nothing_acknowledged_is_lost() {
     for fault in 0..faults {
         let owning = owner(&server);
         let at = replicas.iter().position(|replica| replica.url == owning).expect("one of them");
-        let other = (at + 1 + fault % 2) % 3;
-        let mut again = None;
-        let mut moment = Instant::now();
-        let name = match fault % 6 {
-            0 => {
-                replicas[at].signal("KILL");
-                again = Some(at);
-                "kill -9 of the owner"
+        let (name, gone) = inject(fault, &server, &replicas, at);
+        let moment = Instant::now();
+        if fault % 6 == 4 {
+            server.launch();
+        }
+        let alive = replicas.iter().enumerate().filter(|(index, _)| Some(*index) != gone);
+        let alive: Vec<&str> = alive.map(|(_, replica)| replica.url.as_str()).collect();
+        let answered = load.probe(&alive, &token, &format!("probe {fault}"));
+        println!("fault {}: {name}: answered again after {:.2} s", fault + 1, (answered - moment).as_secs_f64());
+        match gone {
+            Some(gone) if fault % 6 == 1 => {
+                assert_ne!(owner(&server), owning, "another replica has taken over");
+                replicas[gone].signal("CONT");
             }
-            1 => {
-                replicas[at].signal("STOP");
-                let next = wait_for("another owner", || Some(owner(&server)).filter(|next| *next != owning));
-                assert!(replicas.iter().any(|replica| replica.url == next));
-                load.first_after(moment).or_else(|| Some(wait_for("an answer", || load.first_after(moment))));
-                replicas[at].signal("CONT");
-                "SIGSTOP of the owner past its lease"
+            Some(gone) => {
+                drop(replicas[gone].child.wait());
+                replicas[gone] = Replica::start(&place, &address, "");
+                load.urls.write().expect("not poisoned")[gone] = replicas[gone].url.clone();
             }
-            2 => {
-                let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
-                           WHERE datname = current_database() AND pid <> pg_backend_pid()";
-                server.query(cut);
-                moment = Instant::now();
-                "all connections to the database cut"
-            }
-            3 => {
-                replicas[other].signal("KILL");
-                again = Some(other);
-                "kill -9 of a follower"
-            }
-            4 => {
-                server.crash();
-                moment = Instant::now();
-                server.launch();
-                "the database crashed and restarted"
-            }
-            _ => {
-                replicas[at].signal("TERM");
-                again = Some(at);
-                "SIGTERM of the owner"
-            }
-        };
-        let answered = wait_for("an answer", || load.first_after(moment));
-        println!("fault {}: {name}: first answer after {:.2} s", fault + 1, (answered - moment).as_secs_f64());
-        if let Some(again) = again {
-            drop(replicas[again].child.wait());
-            replicas[again] = Replica::start(&place, &address, "");
-            load.urls.write().expect("not poisoned")[again] = replicas[again].url.clone();
+            None => {}
         }
         load.all_go_on_after(Instant::now());
     }
@@ -327,8 +333,9 @@ fn a_promoted_standby_has_everything() {
     primary.crash();
     let moment = Instant::now();
     standby.promote();
-    let answered = wait_for("an answer", || load.first_after(moment));
-    println!("a standby was promoted: first answer after {:.2} s", (answered - moment).as_secs_f64());
+    let urls: Vec<&str> = replicas.iter().map(|replica| replica.url.as_str()).collect();
+    let answered = load.probe(&urls, &token, "probe");
+    println!("a standby was promoted: answered again after {:.2} s", (answered - moment).as_secs_f64());
     load.all_go_on_after(Instant::now());
     let histories = load.stop();
     replicas.into_iter().for_each(Replica::stop);

@@ -44,13 +44,23 @@ impl Load {
         Self { urls, stopping, histories, threads }
     }
 
-    /// When the first request that began after `moment` was acknowledged.
-    pub(crate) fn first_after(&self, moment: Instant) -> Option<Instant> {
-        let ends = self.histories.iter().flat_map(|history| {
-            let history = history.lock().expect("not poisoned");
-            history.times.iter().rev().take_while(|(_, end)| *end > moment).copied().collect::<Vec<_>>()
+    /// Sends requests to these replicas alone until one is acknowledged, and keeps what it was told. Returns when that was.
+    pub(crate) fn probe(&self, urls: &[&str], token: &str, name: &str) -> Instant {
+        let agent = agent();
+        let body = json!({ "record": { "systolic": 150, "diabetic": "no" }, "key": name });
+        let (answer, moment) = wait_for("an answer to a probe", || {
+            urls.iter().find_map(|url| {
+                let path = format!("{url}{POLICY}/decisions");
+                let (_, answer) = post(&agent, &path, token, "application/json", &body.to_string())
+                    .filter(|(status, _)| *status == 200)?;
+                Some((answer, Instant::now()))
+            })
         });
-        ends.filter(|(began, _)| *began >= moment).map(|(_, end)| end).min()
+        let decision = answer["decision"].as_u64().expect("a number");
+        let option = answer["option"].as_str().expect("an option").to_owned();
+        let mut history = self.histories[0].lock().expect("not poisoned");
+        history.decisions.insert(name.to_owned(), (decision, option));
+        moment
     }
 
     /// Waits until every client has got an answer to a request that it sent after `moment`.
