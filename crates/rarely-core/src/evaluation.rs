@@ -13,7 +13,9 @@ mod weights;
 pub use interval::{CertainValue, ValueInterval, interval_rests_on};
 pub use reward_model::{Folds, RewardModel};
 pub use terms::{Estimator, ValueTerms};
-pub use weights::{ArmWeights, FEW_ROWS, MeanWeight, WeightDiagnostics, WeightProblem, does_not_fit, effective_rows};
+pub use weights::{
+    ArmWeights, MIN_EFFECTIVE_ROWS, MeanWeight, WeightDiagnostics, WeightProblem, does_not_fit, effective_rows,
+};
 
 use crate::arm::Arm;
 use crate::error::{EvaluateError, MAX_REWARD, ObserveError, ScoreError, SettingsError};

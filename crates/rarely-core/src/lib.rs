@@ -126,7 +126,7 @@ pub use error::{
     SettingsError,
 };
 pub use evaluation::{
-    ArmWeights, CertainValue, Estimator, FEW_ROWS, Folds, LogPropensities, MeanWeight, PolicyProbabilities,
+    ArmWeights, CertainValue, Estimator, Folds, LogPropensities, MIN_EFFECTIVE_ROWS, MeanWeight, PolicyProbabilities,
     PropensityLog, RewardModel, ValueInterval, ValueTerms, WeightDiagnostics, WeightProblem, does_not_fit,
     effective_rows, interval_rests_on,
 };

@@ -186,7 +186,9 @@ impl EvaluateSettings {
     fn clipped(&self, mut predictions: Vec<f64>) -> Vec<f64> {
         if let (None, Some(declared)) = (self.kind, self.declared) {
             let (low, high) = declared.range();
-            predictions.iter_mut().for_each(|value| *value = value.clamp(low, high));
+            for value in &mut predictions {
+                *value = value.clamp(low, high);
+            }
         }
         predictions
     }

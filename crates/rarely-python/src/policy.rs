@@ -573,6 +573,7 @@ impl PyPolicy {
     }
 
     /// scikit-learn's tags.
+    #[allow(clippy::unused_self, reason = "scikit-learn calls it as a method")]
     fn __sklearn_tags__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("rarely._tags")?.getattr("policy_tags")?.call0()
     }

@@ -4,7 +4,7 @@
 //! holds the probability of one fixed option, instead of that of the option given, breaks this. With the weights `1/p` the rows of an option count as
 //! `(Σw)²/Σw²` rows of equal weight (Kish's effective sample size).
 
-use rarely_core::{FEW_ROWS, does_not_fit, effective_rows};
+use rarely_core::{MIN_EFFECTIVE_ROWS, does_not_fit, effective_rows};
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +177,7 @@ impl OptionWeights {
         let expected = self.possible as f64 / rows;
         let effective = effective_rows(sum, squares);
         let does_not_fit = self.given > 0 && does_not_fit(mean, standard_error, expected);
-        let few = self.possible > 0 && effective < FEW_ROWS;
+        let few = self.possible > 0 && effective < MIN_EFFECTIVE_ROWS;
         let warnings =
             [(does_not_fit, PropensityWarning::DoesNotFit), (few, PropensityWarning::FewEffectiveRows)].into_iter();
         PropensityCheck {

@@ -77,7 +77,7 @@ impl RewardModel {
         if let Some(importance) = importance {
             length("weights", rows, rows, importance.len())?;
         }
-        let design = Design::new(log, contexts, importance);
+        let model_rows = ModelRows::new(log, contexts, importance);
         let folds = self.fold_of_rows(rows);
         let (Folds::Random { count, .. } | Folds::Forward { count }) = self.folds;
         let mut predictions = vec![0.0; rows * log.arm_count()];
@@ -86,10 +86,10 @@ impl RewardModel {
                 Folds::Random { .. } => folds[row] != fold,
                 Folds::Forward { .. } => folds[row] < fold,
             };
-            let models = design.fit(log, self.penalty, self.start, learned);
+            let models = model_rows.fit(log, self.penalty, self.start, learned);
             for row in (0..rows).filter(|&row| folds[row] == fold) {
                 let room = &mut predictions[row * log.arm_count()..][..log.arm_count()];
-                room.iter_mut().zip(&models).for_each(|(room, model)| *room = model.predict(design.row(row)));
+                room.iter_mut().zip(&models).for_each(|(room, model)| *room = model.predict(model_rows.row(row)));
             }
         }
         Ok(predictions)
@@ -138,13 +138,13 @@ impl PropensityLog<'_> {
 }
 
 /// The rows with an intercept and, for a weighted fit, once more times the root of their weight.
-struct Design {
+struct ModelRows {
     width: usize,
     rows: Vec<f64>,
     scaled: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-impl Design {
+impl ModelRows {
     fn new(log: &PropensityLog<'_>, contexts: Option<Contexts<'_>>, importance: Option<&[f64]>) -> Self {
         let dimension = contexts.map_or(0, Contexts::dimension);
         let width = dimension + 1;

@@ -13,7 +13,7 @@ use super::{PolicyProbabilities, PropensityLog};
 use crate::sequence::RunningMean;
 
 /// Effective rows below which approximate intervals are not to be trusted.
-pub const FEW_ROWS: f64 = 30.0;
+pub const MIN_EFFECTIVE_ROWS: f64 = 30.0;
 /// A mean weight is wrong if it is more than this number of standard errors, …
 const WRONG_ERRORS: f64 = 5.0;
 /// … and more than this share, from what it should be.
@@ -206,7 +206,7 @@ impl WeightDiagnostics {
             mean: arm.mean_inverse,
             expected: arm.expected,
         }));
-        if self.effective_rows < FEW_ROWS {
+        if self.effective_rows < MIN_EFFECTIVE_ROWS {
             problems.push(WeightProblem::FewEffectiveRows { effective_rows: self.effective_rows });
         }
         problems

@@ -10,6 +10,7 @@
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
+- :mod:`rarely.sklearn` has a policy as an estimator of scikit-learn.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
 """
 
