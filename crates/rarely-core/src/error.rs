@@ -3,11 +3,13 @@
 //! The limits exist so that no finite input can overflow or silently lose the digits that a confidence set depends on.
 
 mod confirm;
+mod evaluate;
 
 use rarely_error::{Explain, Remedy};
 use thiserror::Error;
 
 pub use confirm::{ConfirmError, LookError, ScoreError};
+pub use evaluate::EvaluateError;
 
 /// Largest magnitude of an entry of a context.
 pub const MAX_CONTEXT_ENTRY: f64 = 1e9;

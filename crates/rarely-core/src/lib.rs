@@ -44,6 +44,7 @@
 //! | `least_squares`, `robust`, `quantile` | least squares of every arm; errors without equal variances; t, F and χ² |
 //! | `planned`, `anytime`, `confirm` | planned looks; the multiplier that holds at any time; the gain of one declared change |
 //! | `scores`, `sequence`, `majority` | gains without a model, from propensities; confidence sequences; rare outcomes |
+//! | `evaluation` | what any policy is worth on a log with propensities: weights, estimators, intervals |
 //! | `standard` | what an interval rests on |
 //! | `track`, `population_bounds` | tracked distances; bounds that save passes over the population |
 //! | `trigger`, `update`, `change` | when to act; what to change to; the effect of an outcome |
@@ -71,6 +72,7 @@ pub mod conformance;
 mod context;
 mod decision;
 mod error;
+mod evaluation;
 mod explore;
 mod gain;
 mod gradient;
@@ -119,9 +121,14 @@ pub use confirm::{
 pub use context::{Context, Contexts};
 pub use decision::{Decision, Reason};
 pub use error::{
-    ConfirmError, ContextError, DecideError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION,
+    ConfirmError, ContextError, DecideError, EvaluateError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION,
     MAX_INFORMATION_RATIO, MAX_PARAMETER, MAX_REWARD, MergeError, ObserveError, RestoreError, ScoreError,
     SettingsError,
+};
+pub use evaluation::{
+    ArmWeights, CertainValue, Estimator, Folds, LogPropensities, MIN_EFFECTIVE_ROWS, MeanWeight, PolicyProbabilities,
+    PropensityLog, RewardModel, ValueInterval, ValueTerms, WeightDiagnostics, WeightProblem, does_not_fit,
+    effective_rows, interval_rests_on,
 };
 pub use explore::{Exploration, Stuck};
 pub use gain::{BoundaryMove, Certificate, Gain, GainPart};
@@ -143,7 +150,7 @@ pub use ridge::{Ridge, Step};
 pub use rng::Rng;
 pub use robust::{ArmScores, ClusterError, ErrorSums, StreamedErrors};
 pub use rule::Rule;
-pub use scores::{RuleChoice, ScoreSettings, ScoredCase, Scores};
+pub use scores::{RuleChoice, ScoreSettings, ScoredCase, Scores, doubly_robust_term};
 pub use sequence::{AsymptoticSequence, EmpiricalBernstein, RunningMean};
 pub use settings::{Certificates, Settings, Tuning};
 pub use sharp::{MarkView, SharpSet};

@@ -112,10 +112,19 @@ impl ScoreSettings {
         case.propensities.len() == self.arms && self.improbable(case).is_none()
     }
 
+    /// The declared range of the outcome.
+    pub fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// `p_min`.
+    pub fn minimum_propensity(&self) -> f64 {
+        self.minimum_propensity
+    }
+
     fn improbable(&self, case: &ScoredCase<'_>) -> Option<usize> {
         let changes = |&arm: &usize| case.after.probability(arm) != case.before.probability(arm);
-        let least = self.minimum_propensity * (1.0 - SLACK);
-        (0..self.arms).filter(changes).find(|&arm| !(case.propensities[arm] >= least))
+        (0..self.arms).filter(changes).find(|&arm| !is_probable(case.propensities[arm], self.minimum_propensity))
     }
 
     /// `X`, in units of the outcome.
@@ -133,7 +142,7 @@ impl ScoreSettings {
         if weight == 0.0 {
             return Ok(predicted);
         }
-        Ok(predicted + weight / case.propensities[given] * (case.reward - prediction(given)))
+        Ok(doubly_robust_term(predicted, weight / case.propensities[given], case.reward - prediction(given)))
     }
 
     fn check(&self, case: &ScoredCase<'_>) -> Result<(), ScoreError> {
@@ -164,7 +173,22 @@ impl ScoreSettings {
     }
 }
 
-fn check_probabilities(probabilities: &[f64], arms: usize, name: &'static str) -> Result<(), ScoreError> {
+/// The doubly robust term of a case: what is predicted for the policy, and the residual of the arm given, `y − q̂(s,A)`, times its weight
+/// [dudik-2014, eq. 5]. Without predictions it is that of inverse propensities.
+///
+/// ```
+/// assert_eq!(rarely_core::doubly_robust_term(0.5, 2.0, 0.25), 1.0);
+/// ```
+pub fn doubly_robust_term(predicted: f64, weight: f64, residual: f64) -> f64 {
+    predicted + weight * residual
+}
+
+/// Whether a propensity is at least the declared minimum, but for rounding.
+pub(crate) fn is_probable(propensity: f64, minimum: f64) -> bool {
+    propensity >= minimum * (1.0 - SLACK)
+}
+
+pub(crate) fn check_probabilities(probabilities: &[f64], arms: usize, name: &'static str) -> Result<(), ScoreError> {
     if probabilities.len() != arms {
         return Err(ScoreError::Length { name, arms, found: probabilities.len() });
     }

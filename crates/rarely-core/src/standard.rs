@@ -50,6 +50,10 @@ pub enum Method {
     EmpiricalBernstein,
     /// Model-free scores with an asymptotic confidence sequence.
     AsymptoticSequence,
+    /// Percentiles of an estimate on rows that were drawn again.
+    Bootstrap,
+    /// The mean of a model's predictions with its t interval.
+    Predictions,
     /// Sharp sets, which hold for every change at once.
     SharpSets,
 }
@@ -66,6 +70,8 @@ impl fmt::Display for Method {
             Self::ScoreMean => "model-free scores, t interval",
             Self::EmpiricalBernstein => "model-free scores, empirical Bernstein",
             Self::AsymptoticSequence => "model-free scores, asymptotic confidence sequence",
+            Self::Bootstrap => "percentile bootstrap",
+            Self::Predictions => "predictions of a reward model, t interval",
             Self::SharpSets => "sharp sets",
         })
     }
@@ -90,11 +96,11 @@ impl fmt::Display for Timing {
     }
 }
 
-/// The interval of a gain, with what it rests on.
+/// The interval of a gain or a value, with what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Confirmed {
-    /// The gain per decision.
+    /// The gain or the value per decision.
     pub interval: Interval,
     /// How far it can be trusted.
     pub standard: Standard,

@@ -6,6 +6,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyList;
 use rarely_core::{Context, ContextError, Contexts};
 
 use crate::error;
@@ -148,6 +149,21 @@ impl<'a> RowRange<'a> {
 /// One context, checked.
 pub(crate) fn one<'a>(py: Python<'_>, line: &'a NumberLine<'_, f64>) -> PyResult<Context<'a>> {
     Context::new(line.values()).map_err(|error| error::CONTEXT.explain(py, &error))
+}
+
+/// Whether something is a frame.
+pub(crate) fn has_columns(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let plain = given.is_exact_instance_of::<PyUntypedArray>() || given.is_exact_instance_of::<PyList>();
+    Ok(!plain && given.hasattr("columns")?)
+}
+
+/// A frame with its columns in the order of `known`, if both have names, and its names in that order.
+pub(crate) fn by_name<'py>(
+    given: &Bound<'py, PyAny>,
+    known: Option<Vec<String>>,
+) -> PyResult<(Bound<'py, PyAny>, Option<Vec<String>>)> {
+    static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    CONVERT.import(given.py(), "rarely._arrays", "by_name")?.call1((given, known))?.extract()
 }
 
 /// A line of whole numbers, for arms.

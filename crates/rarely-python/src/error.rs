@@ -57,9 +57,19 @@ fn named(action: Action) -> Option<&'static str> {
         Action::GiveSavedStatistics => "give the bytes of Review.state",
         Action::ChooseOutputDirectory => "give another directory as `out`",
         Action::UseEmbeddedRealisations => "leave out `data` and unset RARELY_IHDP to use the embedded realisations",
+        Action::NamePropensityColumn => "write propensity = \"COLUMN\" under [evidence] in the document",
+        Action::PrintStatement => "compute the sums again with rarely.engines",
         Action::UseLinearEnvironment => "leave out `environment`",
         _ => return None,
     })
+}
+
+/// Warns that a linear model judges a rule that may be of any form.
+pub(crate) fn warn_linear_model(py: Python<'_>) -> PyResult<()> {
+    let class = py.import("rarely.errors")?.getattr("LinearModelWarning")?;
+    let message = c"the gain of arms given row by row is that of a linear model of the outcomes: if outcomes are not linear in the context, \
+        the interval may miss the truth. rarely.evaluate(log, arms, against=...) needs no model";
+    PyErr::warn(py, &class, message, 1)
 }
 
 /// An error and its causes, each once.
@@ -87,3 +97,4 @@ pub(crate) static REVIEW: Family = Family::named("ReviewError");
 pub(crate) static EXPERIMENT: Family = Family::named("ExperimentError");
 pub(crate) static FIGURE: Family = Family::named("FigureError");
 pub(crate) static CONFIRM: Family = Family::named("ConfirmError");
+pub(crate) static EVALUATE: Family = Family::named("EvaluateError");

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use numpy::PyArray2;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use rarely_core::{Evidence, Parameters};
 
 use crate::array::matrix;
+use crate::error;
 
 /// A change of policy: why it happened, what was in force before and after, and what it gains.
 ///
@@ -57,6 +59,33 @@ impl PyChange {
     /// Everything as plain Python objects.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         plain(py, &*self.0)?.cast_into().map_err(Into::into)
+    }
+
+    /// A change from its bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let read: Result<Evidence, _> = serde_json::from_slice(data);
+        let damaged = |error| error::RESTORE.says(py, format!("the bytes of the change are damaged: {error}"));
+        read.map(|evidence| Self(Arc::new(evidence))).map_err(damaged)
+    }
+
+    /// The whole change as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = serde_json::to_vec(&*self.0).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    fn _repr_html_(&self) -> String {
+        let certificate = self.0.certificate.as_ref().map(|certificate| format!("{certificate:#}"));
+        maud::html! {
+            p { b { "Change " (self.0.version) } " after " (self.0.round) " outcomes: " (self.0.cause.to_string()) }
+            @if let Some(certificate) = certificate { pre { (certificate) } }
+        }
+        .into_string()
     }
 
     fn __str__(&self) -> String {
@@ -151,6 +180,14 @@ impl PyCertificate {
         plain(py, self.get())?.cast_into().map_err(Into::into)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyChange, &'static str))> {
+        Ok((py.import("builtins")?.getattr("getattr")?, (PyChange(self.0.clone()), "certificate")))
+    }
+
+    fn _repr_html_(&self) -> String {
+        maud::html! { pre { (format!("{:#}", self.get())) } }.into_string()
+    }
+
     fn __str__(&self) -> String {
         format!("{:#}", self.get())
     }
@@ -160,32 +197,79 @@ impl PyCertificate {
     }
 }
 
-/// The gain of one policy over another on a sample: an interval that contains the true mean gain per decision.
+/// What the gain of a linear rule assumes.
+const LINEAR: &str = "mean outcomes are linear in the context, and noise, penalty and norm bound are as declared";
+
+/// The gain of one policy over another on a sample: an interval that contains the true mean gain per decision, if what it assumes holds.
+///
+/// It is the gain in the policy's linear model of the outcomes. Where outcomes are not linear in the context, and above all for a rule that is no
+/// linear one, such as a forest's, the interval can miss the truth by any amount: `rarely.evaluate` has intervals that need no model.
 #[pyclass(name = "Gain", frozen, eq, get_all, module = "rarely")]
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct PyGain {
     /// The middle.
     estimate: f64,
-    /// The lower end: a change is certain to gain if this is above 0.
+    /// The lower end: a change is certain to gain if this is above 0, and if what is assumed holds.
     lower: f64,
     /// The upper end.
     upper: f64,
     /// Share of the sample whose arm changes.
     changed_share: f64,
+    /// What the interval assumes, in words.
+    assumes: String,
+}
+
+impl PartialEq for PyGain {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |gain: &Self| [gain.estimate, gain.lower, gain.upper, gain.changed_share];
+        numbers(self) == numbers(other)
+    }
+}
+
+impl PyGain {
+    /// The same, of a rule that was given as an arm for each row and may be of any form.
+    pub(crate) fn of_any_rule(self) -> Self {
+        let assumes =
+            format!("{LINEAR}; the other rule may be of any form, so that rarely.evaluate is the safer judge");
+        Self { assumes, ..self }
+    }
 }
 
 #[pymethods]
 impl PyGain {
+    #[new]
+    #[pyo3(signature = (estimate, lower, upper, changed_share, assumes = None))]
+    fn new(estimate: f64, lower: f64, upper: f64, changed_share: f64, assumes: Option<String>) -> Self {
+        Self { estimate, lower, upper, changed_share, assumes: assumes.unwrap_or_else(|| LINEAR.to_owned()) }
+    }
+
     fn __repr__(&self) -> String {
-        let Self { estimate, lower, upper, changed_share } = self;
-        format!("Gain(estimate={estimate:?}, lower={lower:?}, upper={upper:?}, changed_share={changed_share:?})")
+        let Self { estimate, lower, upper, changed_share, assumes } = self;
+        format!(
+            "Gain(estimate={estimate:?}, lower={lower:?}, upper={upper:?}, changed_share={changed_share:?}, assumes={assumes:?})"
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        let Self { estimate, lower, upper, changed_share, assumes } = self;
+        let percent = 100.0 * changed_share;
+        maud::html! {
+            p { "Gain per decision " b { (format!("{estimate:.4}")) } (format!(" ({lower:.4} to {upper:.4}); {percent:.1} % of the sample change.")) }
+            p { "If " (assumes) "." }
+        }
+        .into_string()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (f64, f64, f64, f64, String)) {
+        let Self { estimate, lower, upper, changed_share, assumes } = slf.get();
+        (slf.get_type().into_any(), (*estimate, *lower, *upper, *changed_share, assumes.clone()))
     }
 }
 
 impl From<rarely_core::Gain> for PyGain {
     fn from(gain: rarely_core::Gain) -> Self {
         let rarely_core::Interval { estimate, lower, upper } = gain.interval;
-        Self { estimate, lower, upper, changed_share: gain.changed_share }
+        Self { estimate, lower, upper, changed_share: gain.changed_share, assumes: LINEAR.to_owned() }
     }
 }
 
@@ -228,7 +312,6 @@ pub(crate) fn parameters<'py>(py: Python<'py>, parameters: &Parameters) -> PyRes
 
 /// Anything that can be serialised, as dictionaries, lists and numbers.
 pub(crate) fn plain<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
-    let text =
-        serde_json::to_string(value).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+    let text = serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
 }

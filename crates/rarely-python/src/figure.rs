@@ -70,6 +70,12 @@ impl PyFigure {
         Ok(std::fs::write(path, content)?)
     }
 
+    /// Shows the picture on matplotlib axes, and returns the axes.
+    #[pyo3(signature = (ax = None))]
+    fn plot<'py>(slf: &Bound<'py, Self>, ax: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rarely._axes")?.getattr("show")?.call1((slf, ax))
+    }
+
     fn _repr_svg_(&self) -> String {
         self.svg()
     }

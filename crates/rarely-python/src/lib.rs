@@ -5,6 +5,7 @@ mod confirm;
 mod datasets;
 mod document;
 mod error;
+mod evaluate;
 mod evidence;
 mod figure;
 mod frame;
@@ -28,6 +29,8 @@ mod _rarely {
     #[pymodule_export]
     use crate::document::PyDocument;
     #[pymodule_export]
+    use crate::evaluate::evaluate;
+    #[pymodule_export]
     use crate::evidence::{PyBoundary, PyCertificate, PyChange, PyGain};
     #[pymodule_export]
     use crate::figure::PyFigure;
@@ -39,6 +42,8 @@ mod _rarely {
     use crate::policy::PyPolicy;
     #[pymodule_export]
     use crate::review::{PyGroupReview, PyInterval, PyProposal, PyReview, PyState, first_scan, review, review_groups};
+    #[pymodule_export]
+    use crate::review::{document_arms, document_log};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,7 +8,7 @@ mod state;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
@@ -71,7 +71,8 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 /// True
 /// >>> policy
 /// <rarely.Policy: rarely, 2 arms, 2 context variables, 1000 outcomes, ...>
-#[pyclass(name = "Policy", frozen, subclass, weakref, module = "rarely")]
+// scikit-learn leaves notes on the estimators of a pipeline, so that instances need a `__dict__`.
+#[pyclass(name = "Policy", frozen, subclass, weakref, dict, module = "rarely")]
 pub(crate) struct PyPolicy {
     shape: Shape,
     state: Mutex<PyPolicyState>,
@@ -84,6 +85,15 @@ impl PyPolicy {
 
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, PyPolicyState> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows with their columns in the order in which they were learned, if both have names.
+    fn ordered<'py>(&self, rows: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<Vec<String>>)> {
+        if !array::has_columns(rows)? {
+            return Ok((rows.clone(), None));
+        }
+        let names = self.lock(rows.py()).feature_names.clone();
+        array::by_name(rows, names)
     }
 
     /// Learns from one outcome.
@@ -113,7 +123,8 @@ impl PyPolicy {
         once: bool,
     ) -> PyResult<Vec<PyChange>> {
         let py = rows.py();
-        let people = GivenContexts::take(rows)?;
+        let (rows, names) = self.ordered(rows)?;
+        let people = GivenContexts::take(&rows)?;
         if let GivenContexts::One(line) = &people
             && let (Ok(arm), Ok(reward)) = (arms.extract::<i64>(), rewards.extract::<f64>())
         {
@@ -126,6 +137,9 @@ impl PyPolicy {
         let log = blocks::OutcomeBlock::new(py, self, rows, (arms.values(), rewards.values()), reasons)?;
         let mut state = self.lock(py);
         let found = log.learn(py, &mut state, once)?;
+        if state.feature_names.is_none() {
+            state.feature_names = names;
+        }
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
     }
 
@@ -209,7 +223,7 @@ impl PyPolicy {
 
     /// Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen.
     ///
-    /// The columns of a frame are taken by position, not by name. Deciding never learns. One row gives `(arm, propensity)`, a block two
+    /// The columns of a frame are taken by name, if the policy has learned from a frame. Deciding never learns. One row gives `(arm, propensity)`, a block two
     /// arrays; with ``reasons=True`` the reasons come third.
     ///
     /// >>> import rarely
@@ -218,7 +232,7 @@ impl PyPolicy {
     #[pyo3(signature = (X, *, reasons = false))]
     fn decide<'py>(&self, X: &Bound<'py, PyAny>, reasons: bool) -> PyResult<Bound<'py, PyTuple>> {
         let py = X.py();
-        match GivenContexts::take(X)? {
+        match GivenContexts::take(&self.ordered(X)?.0)? {
             GivenContexts::One(line) => {
                 let context = array::one(py, &line)?;
                 let mut guard = self.lock(py);
@@ -303,7 +317,8 @@ impl PyPolicy {
     /// next. Neither learns nor draws.
     fn predict<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let people = GivenContexts::take(X)?;
+        let X = self.ordered(X)?.0;
+        let people = GivenContexts::take(&X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         let state = &*guard;
@@ -317,7 +332,8 @@ impl PyPolicy {
     /// Which arms the data have not ruled out: for each row and each arm, true or false.
     fn plausible<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let py = X.py();
-        let people = GivenContexts::take(X)?;
+        let X = self.ordered(X)?.0;
+        let people = GivenContexts::take(&X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         blocks::plausible(py, guard.learner()?, contexts)
@@ -326,7 +342,8 @@ impl PyPolicy {
     /// For each row and each arm the estimated mean reward, and the lower and upper end of its interval.
     fn intervals<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let people = GivenContexts::take(X)?;
+        let X = self.ordered(X)?.0;
+        let people = GivenContexts::take(&X)?;
         let contexts = people.block(py, self.shape.dimension())?;
         let guard = self.lock(py);
         blocks::intervals(py, guard.learner()?, contexts)
@@ -335,7 +352,8 @@ impl PyPolicy {
     /// The share of rows at which the policy plays an arm that the data rule out; of the people it is judged on, if none are given.
     #[pyo3(signature = (X = None))]
     fn excluded_share(&self, py: Python<'_>, X: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
-        let people = X.map(GivenContexts::take).transpose()?;
+        let X = X.map(|rows| self.ordered(rows)).transpose()?;
+        let people = X.as_ref().map(|(rows, _)| GivenContexts::take(rows)).transpose()?;
         let guard = self.lock(py);
         let state = &*guard;
         let contexts = blocks::people(py, state, people.as_ref())?;
@@ -370,15 +388,19 @@ impl PyPolicy {
 
     /// What playing `other` instead would gain at these rows, or on the people the policy is judged on, as an interval.
     ///
-    /// `other` is another policy, parameters with a row for each arm, or an arm for each row.
+    /// `other` is another policy, parameters with a row for each arm, or an arm for each row. The interval assumes that mean outcomes are linear in
+    /// the context (`Gain.assumes`). An arm for each row may be any rule's, such as a forest's, whose advantage a linear model does not see:
+    /// a `LinearModelWarning` says so. `rarely.evaluate` judges any rule by the propensities of a log, without a model.
     #[pyo3(signature = (other, X = None))]
     fn gain(&self, other: &Bound<'_, PyAny>, X: Option<&Bound<'_, PyAny>>) -> PyResult<PyGain> {
         let py = other.py();
-        let people = X.map(GivenContexts::take).transpose()?;
+        let X = X.map(|rows| self.ordered(rows)).transpose()?;
+        let people = X.as_ref().map(|(rows, _)| GivenContexts::take(rows)).transpose()?;
         // Locked one after the other: no thread holds two locks.
         let mine = self.lock(py).copied();
         let contexts = blocks::people(py, &mine, people.as_ref())?;
         let wrong = |error: rarely_core::DecideError| error::CONTEXT.explain(py, &error);
+        let mut any_rule = false;
         let after = if let Ok(other) = other.cast::<Self>() {
             other.get().lock(py).predicted(contexts).map_err(wrong)?
         } else if let Ok(GivenContexts::Many(array)) = GivenContexts::take(other) {
@@ -387,6 +409,7 @@ impl PyPolicy {
             let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.explain(py, &error))?;
             Rule::new(rule).choose_many(contexts).map_err(|error| wrong(error.into()))?
         } else {
+            any_rule = true;
             let arms = array::arms(other)?;
             let rows = arms.values().iter().enumerate();
             rows.map(|(row, arm)| self.arm(py, *arm, Some(row))).collect::<PyResult<Vec<Arm>>>()?
@@ -400,7 +423,12 @@ impl PyPolicy {
             let before = mine.predicted(contexts)?;
             learner.region().gain(contexts, &before, &after).map_err(Into::into)
         });
-        gain.map(Into::into).map_err(wrong)
+        let gain: PyGain = gain.map(Into::into).map_err(wrong)?;
+        if any_rule {
+            error::warn_linear_model(py)?;
+            return Ok(gain.of_any_rule());
+        }
+        Ok(gain)
     }
 
     /// Arms that the data have not ruled out and that nobody gets, each with what to do about it.
@@ -537,6 +565,37 @@ impl PyPolicy {
             many(state.policy.rounds(), "outcome"),
             state.params.noise,
         )
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        py.import("rarely._notebook")?.getattr("policy")?.call1((slf,))?.extract()
+    }
+
+    /// scikit-learn's tags.
+    #[allow(clippy::unused_self, reason = "scikit-learn calls it as a method")]
+    fn __sklearn_tags__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("rarely._tags")?.getattr("policy_tags")?.call0()
+    }
+
+    /// Whether anything was learned, as scikit-learn asks.
+    fn __sklearn_is_fitted__(&self, py: Python<'_>) -> bool {
+        self.lock(py).policy.rounds() > 0
+    }
+
+    /// How many numbers a context has, by scikit-learn's name.
+    #[getter]
+    fn n_features_in_(&self) -> usize {
+        self.shape.dimension()
+    }
+
+    /// The columns of the first frame that was learned from; there is no such attribute if it was none.
+    #[getter]
+    fn feature_names_in_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.lock(py).feature_names.clone();
+        let names = names
+            .ok_or_else(|| PyAttributeError::new_err("the policy has not learned from a frame with named columns"))?;
+        py.import("numpy")?.getattr("array")?.call1((names, py.get_type::<PyAny>()))
     }
 
     /// Renewals of the randomisation around the rule.

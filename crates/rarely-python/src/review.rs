@@ -1,6 +1,7 @@
 //! `rarely.review`: a policy document against a frame or a log.
 
 mod groups;
+mod logged;
 mod notebook;
 mod proposal;
 mod result;
@@ -22,6 +23,7 @@ use crate::error::{self, chain};
 use crate::frame::PyFrame;
 
 pub(crate) use groups::{PyGroupReview, review_groups};
+pub(crate) use logged::{document_arms, document_log};
 pub(crate) use proposal::{PyInterval, PyProposal};
 pub(crate) use result::PyReview;
 pub(crate) use state::{PyState, first_scan};

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 import importlib
-import importlib.util
 import sys
-import types
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from obp_parts import obp_parts
 from rarely import Policy
 from rarely.adapters import CobaLearner, ObpPolicy
 from rarely.errors import ContextError, ObserveError, SettingsError
@@ -147,32 +145,13 @@ STAND_INS = ("obp", "obp.dataset", "obp.policy", "obp.simulator")
 
 
 @pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """`obp.simulator.simulator` of obp 0.5.7: the real file, with all it uses, run without torch.
-
-    Two things are stand-ins. `torch` is a module with the two names that signatures in `obp.utils` have; nothing here calls
-    it. And the `__init__.py` of obp and of three of its packages are not run, because they import everything, neural networks
-    too; the two base classes that the simulator wants from `obp.policy` are the real ones.
-    """
-    found = importlib.util.find_spec("obp")
-    if found is None or found.origin is None:
-        pytest.skip("obp is not installed: pip install --no-deps --ignore-requires-python obp==0.5.7")
-    folder = Path(found.origin).parent
-    before = dict(sys.modules)
-    torch = types.ModuleType("torch")
-    torch.tensor = torch.Tensor = object  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    for name in STAND_INS:
-        package = types.ModuleType(name)
-        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
-        monkeypatch.setitem(sys.modules, name, package)
-    base = importlib.import_module("obp.policy.base")
-    for name in ("BaseContextFreePolicy", "BaseContextualPolicy"):
-        setattr(sys.modules["obp.policy"], name, getattr(base, name))
-    yield importlib.import_module("obp.simulator.simulator")
-    for name in set(sys.modules) - set(before):
-        if name.split(".")[0] == "obp":
-            del sys.modules[name]
+def simulator() -> Iterator[Any]:
+    """`obp.simulator.simulator`; the two base classes that it wants from `obp.policy` are the real ones."""
+    with obp_parts(STAND_INS) as load:
+        base = load("obp.policy.base")
+        for name in ("BaseContextFreePolicy", "BaseContextualPolicy"):
+            setattr(sys.modules["obp.policy"], name, getattr(base, name))
+        yield load("obp.simulator.simulator")
 
 
 class TestObp:

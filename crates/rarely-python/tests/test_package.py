@@ -9,9 +9,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import rarely
+from rarely._names import AlgorithmName
 
 CRATE = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((CRATE.parents[1] / "examples" / "python").glob("*.py"))
@@ -22,8 +24,10 @@ MODULES = [
     "rarely.client",
     "rarely.datasets",
     "rarely.errors",
+    "rarely.evaluation",
     "rarely.lab",
     "rarely.progress",
+    "rarely.sklearn",
     "rarely.tables",
 ]
 
@@ -39,6 +43,32 @@ def test_the_stubs_are_the_module() -> None:
 
 def test_the_package_is_typed() -> None:
     run("-m", "mypy", "--strict", "python/rarely")
+
+
+#: A line of a program, and what a type checker says of it.
+CHECKED = {
+    'rarely.Policy(2, 1, "rarley")': "incompatible type \"Literal['rarley']\"",
+    'rarely.Policy(2, 1, sets="sharpe")': "incompatible type \"Literal['sharpe']\"",
+    "reveal_type(policy.decide([1.0])[0])": 'Revealed type is "int"',
+    "reveal_type(policy.decide([1.0], reasons=True)[2])": 'Revealed type is "str"',
+    "reveal_type(policy.decide([[1.0]])[1])": "numpy.ndarray",
+    'rarely.evaluate({}, 1, estimators="dmm")': "incompatible type \"Literal['dmm']\"",
+    'rarely.evaluate({}, 1, interval="boot")': "incompatible type \"Literal['boot']\"",
+}
+
+
+def test_what_a_type_checker_finds(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(["import rarely", "policy = rarely.Policy(2, 1)", *CHECKED]) + "\n")
+    arguments = ["-m", "mypy", "--hide-error-context", "--no-error-summary", str(program)]
+    found = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    for line, (code, message) in enumerate(CHECKED.items(), start=3):
+        said = [text for text in found.stdout.splitlines() if f"program.py:{line}:" in text]
+        assert len(said) == 1 and message in said[0].replace('Literal["', "Literal['"), (code, found.stdout)
+
+
+def test_names_are_those_of_the_program() -> None:
+    assert get_args(AlgorithmName) == rarely.ALGORITHMS, "add what is missing to rarely/_names.py"
 
 
 @pytest.mark.parametrize("name", MODULES)

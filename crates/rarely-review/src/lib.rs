@@ -149,6 +149,7 @@ pub use off_policy::{NotWeightable, OffPolicyValue, WeightedValue};
 pub use people_sample::{PeopleSample, SAMPLE_SIZE};
 pub use pooling::{Pooled, pool};
 pub use propensities::{PROPENSITY_BINS, PropensityBins, PropensityCheck, PropensityWarning};
+pub use propensity_reading::reward_range;
 pub use proposed_change::{CertifiedBy, ProposedChange};
 pub use replay::{Replay, ReplayResult, ReplayedChange};
 pub use review::{Gaps, Review, RuleValues, complete, review};

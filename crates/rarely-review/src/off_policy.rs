@@ -5,12 +5,10 @@
 //! `q̂(s,π(s)) + w·(y − q̂(s,A))` [dudik-2014], unbiased because `q̂` is made from other rows. All of them need randomised choices, and are
 //! refused where the log has none, where the propensities do not fit, or where the rows count as too few.
 
-use rarely_core::{Arm, Interval, RunningMean};
+use rarely_core::{Arm, Interval, MIN_EFFECTIVE_ROWS, RunningMean, does_not_fit, doubly_robust_term, effective_rows};
 use rarely_error::{Action, Explain, Remedy};
 use serde::Serialize;
 use thiserror::Error;
-
-use crate::propensities::{FEW_ROWS, does_not_fit, effective_rows};
 
 /// The quantile of a normal 95 % interval.
 const NINETY_FIVE: f64 = 1.959_963_984_540_054;
@@ -172,7 +170,7 @@ impl WeightedSums {
         self.weights.update(weight);
         self.weighted.update(weight * row.reward);
         // The rule's option is the one that was given wherever the weight is not 0.
-        self.doubly.update(prediction + weight * (row.reward - prediction));
+        self.doubly.update(doubly_robust_term(prediction, weight, row.reward - prediction));
         if matches {
             self.matching += 1;
             let reward = row.reward - *self.origin.get_or_insert(row.reward);
@@ -239,7 +237,7 @@ impl WeightedSums {
             Some(NotWeightable::Deterministic)
         } else if out_of_reach > 0 {
             Some(NotWeightable::OutOfReach { out_of_reach, rows })
-        } else if effective_rows < FEW_ROWS {
+        } else if effective_rows < MIN_EFFECTIVE_ROWS {
             Some(NotWeightable::FewEffectiveRows { effective_rows })
         } else if does_not_fit(mean_weight, self.weights.standard_error(), 1.0) {
             Some(NotWeightable::DoesNotFit { mean_weight, expected: 1.0 })

@@ -4,18 +4,12 @@
 //! holds the probability of one fixed option, instead of that of the option given, breaks this. With the weights `1/p` the rows of an option count as
 //! `(Σw)²/Σw²` rows of equal weight (Kish's effective sample size).
 
+use rarely_core::{MIN_EFFECTIVE_ROWS, does_not_fit, effective_rows};
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
 
 use crate::fixed_point::{ONE, product};
 use crate::tally_row::TallyRow;
-
-/// A mean weight is wrong if it is more than this number of standard errors, …
-const WRONG_ERRORS: f64 = 5.0;
-/// … and more than this, from what it should be.
-const WRONG_BY: f64 = 0.05;
-/// Effective rows of an option below which propensities are not used.
-pub(crate) const FEW_ROWS: f64 = 30.0;
 
 /// Bins of equal width that propensities are counted in, from 0 to 1.
 pub const PROPENSITY_BINS: usize = 20;
@@ -183,7 +177,7 @@ impl OptionWeights {
         let expected = self.possible as f64 / rows;
         let effective = effective_rows(sum, squares);
         let does_not_fit = self.given > 0 && does_not_fit(mean, standard_error, expected);
-        let few = self.possible > 0 && effective < FEW_ROWS;
+        let few = self.possible > 0 && effective < MIN_EFFECTIVE_ROWS;
         let warnings =
             [(does_not_fit, PropensityWarning::DoesNotFit), (few, PropensityWarning::FewEffectiveRows)].into_iter();
         PropensityCheck {
@@ -227,15 +221,4 @@ impl PropensityBins {
         let total = counts.into_iter().flatten().try_fold(0_u64, |sum, &count| sum.checked_add(count));
         counts.iter().all(|counts| matches!(counts.len(), 0 | PROPENSITY_BINS)) && total.is_some_and(|sum| sum <= rows)
     }
-}
-
-/// Rows of equal weight that rows with these sums of weights and of their squares count as (Kish).
-pub(crate) fn effective_rows(weights: f64, squares: f64) -> f64 {
-    if squares > 0.0 { weights * weights / squares } else { 0.0 }
-}
-
-/// Whether a mean weight is clearly not what it should be.
-pub(crate) fn does_not_fit(mean: f64, standard_error: f64, expected: f64) -> bool {
-    let off = (mean - expected).abs();
-    off > WRONG_ERRORS * standard_error && off > WRONG_BY * expected
 }

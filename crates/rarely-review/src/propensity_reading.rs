@@ -110,7 +110,7 @@ fn refusal(document: &PolicyDocument, checks: &[PropensityCheck]) -> Option<NotW
 }
 
 /// The range of rewards: that of outcomes with their sign, less the options' costs.
-pub(crate) fn reward_range(document: &PolicyDocument) -> Option<(f64, f64)> {
+pub fn reward_range(document: &PolicyDocument) -> Option<(f64, f64)> {
     let (low, high) = document.outcome().range?;
     let sign = document.outcome_sign();
     let costs = document.limits().costs();

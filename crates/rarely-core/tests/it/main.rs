@@ -7,6 +7,7 @@ mod confirm;
 mod conformance;
 mod embed_core;
 mod error;
+mod evaluation;
 mod gain;
 mod gradient;
 mod least_squares;

@@ -6,9 +6,11 @@
 - :class:`State` gathers the statistics of a log in parts, wherever its rows are; the parts add up.
 - :mod:`rarely.engines` reviews a log that stays where it is: in DuckDB, Spark, a database, or the partitions of a Dask frame.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
+- :func:`evaluate` gives the value of any policy on a log with propensities, by many estimators, with intervals.
 - :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
+- :mod:`rarely.sklearn` has a policy as an estimator of scikit-learn.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
 """
 
@@ -39,12 +41,14 @@ from ._rarely import (
 from .client import Client
 from .engines import review
 from .errors import Error
+from .evaluation import ESTIMATORS, Evaluation, PolicyValue, PolicyWeights, evaluate
 from .lab import Reproduction, Simulation, reproduce, simulate
 from .tables import Table
 
 __all__ = [
     "ALGORITHMS",
     "ENVIRONMENTS",
+    "ESTIMATORS",
     "Boundary",
     "Certificate",
     "Change",
@@ -52,12 +56,15 @@ __all__ = [
     "Confirmed",
     "Document",
     "Error",
+    "Evaluation",
     "Figure",
     "Gain",
     "GroupReview",
     "Interval",
     "OutcomeQueue",
     "Policy",
+    "PolicyValue",
+    "PolicyWeights",
     "Proposal",
     "Reproduction",
     "Review",
@@ -69,6 +76,7 @@ __all__ = [
     "datasets",
     "engines",
     "errors",
+    "evaluate",
     "reproduce",
     "review",
     "review_groups",

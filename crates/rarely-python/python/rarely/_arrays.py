@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .errors import ContextError, ObserveError
 
-__all__ = ["arms", "clusters", "contexts", "rewards"]
+__all__ = ["arms", "by_name", "clusters", "contexts", "rewards"]
 
 #: Kinds of numpy dtypes that hold real numbers: booleans, integers, unsigned integers, floats.
 _NUMBERS = "biuf"
@@ -26,6 +26,24 @@ def contexts(X: Any) -> npt.NDArray[np.float64]:
     if array.ndim not in (1, 2):
         raise ContextError(f"X has {array.ndim} dimensions", help="give one row (1-D) or rows of contexts (2-D)")
     return np.require(array, np.float64, ["C", "A"])
+
+
+def by_name(frame: Any, known: list[str] | None) -> tuple[Any, list[str] | None]:
+    """A frame with its columns in the order of `known`, and its names; columns without names stay where they are."""
+    names = list(frame.columns)
+    if not all(isinstance(name, str) for name in names):
+        return frame, None
+    if known is None or names == known:
+        return frame, names
+    if sorted(names) == sorted(known) and len(set(names)) == len(names):
+        return frame[known], known
+    missing = [name for name in known if name not in names]
+    extra = [name for name in names if name not in known]
+    found = ", ".join([*(f"no column {name!r}" for name in missing), *(f"a column {name!r}" for name in extra)])
+    raise ContextError(
+        f"the frame has {found or 'a column twice'}, but the policy learned from {', '.join(map(repr, known))}",
+        help="give the same columns, in any order",
+    )
 
 
 def arms(given: Any) -> npt.NDArray[np.int64]:

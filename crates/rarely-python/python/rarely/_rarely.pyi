@@ -3,20 +3,35 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from types import NotImplementedType
-from typing import Any, Final, Literal, Union, final, overload
+from typing import Any, Final, Literal, Protocol, Union, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, TypeAlias, disjoint_base
 
+from ._names import AlgorithmName, SetsName
+
 _Numbers: TypeAlias = npt.NDArray[np.float64]
 _Arms: TypeAlias = npt.NDArray[np.int64]
 _Mask: TypeAlias = npt.NDArray[np.bool_]
+
+@type_check_only
+class _Frame(Protocol):
+    """A data frame of any library."""
+
+    @property
+    def columns(self) -> Any: ...
+    def to_numpy(self) -> Any: ...
+
+_Rows: TypeAlias = Union[Sequence[Sequence[float]], _Frame]
 
 __all__ = [
     "ihdp",
     "Confirmed",
     "confirm",
+    "document_arms",
+    "document_log",
+    "evaluate",
     "first_scan",
     "Document",
     "Boundary",
@@ -52,9 +67,9 @@ class Policy:
         cls,
         arms: int,
         dimension: int,
-        algorithm: str = "rarely",
+        algorithm: AlgorithmName = "rarely",
         *,
-        noise: float | str | None = ...,
+        noise: float | Literal["unknown", "unknown-per-arm"] | None = ...,
         norm_bound: float | None = None,
         error_probability: float = 0.001,
         penalty: float = 0.01,
@@ -62,7 +77,7 @@ class Policy:
         deployed: Any = None,
         explore: str | None = None,
         population: Any = None,
-        sets: str | None = None,
+        sets: SetsName | None = None,
         tolerance: float = 0.01,
         growth: float = 0.3,
         excluded_share: float = 0.01,
@@ -76,8 +91,17 @@ class Policy:
         seed: int = 0,
     ) -> Self: ...
     @overload
-    def decide(self, X: Any, *, reasons: Literal[False] = False) -> tuple[Any, Any]:
+    def decide(self, X: Sequence[float], *, reasons: Literal[False] = False) -> tuple[int, float]:
         """Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen."""
+    @overload
+    def decide(self, X: Sequence[float], *, reasons: Literal[True]) -> tuple[int, float, str]: ...
+    @overload
+    def decide(self, X: _Rows, *, reasons: Literal[False] = False) -> tuple[_Arms, _Numbers]: ...
+    @overload
+    def decide(self, X: _Rows, *, reasons: Literal[True]) -> tuple[_Arms, _Numbers, list[str]]: ...
+    # An array may have one dimension or two.
+    @overload
+    def decide(self, X: Any, *, reasons: Literal[False] = False) -> tuple[Any, Any]: ...
     @overload
     def decide(self, X: Any, *, reasons: Literal[True]) -> tuple[Any, Any, Any]: ...
     def observe(
@@ -116,10 +140,19 @@ class Policy:
     def __deepcopy__(self, memo: Any) -> Self: ...
     def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]: ...
     def __sklearn_clone__(self) -> Self: ...
+    def __sklearn_tags__(self) -> Any: ...
+    def __sklearn_is_fitted__(self) -> bool: ...
+    def _repr_html_(self) -> str: ...
     def __add__(self, other: Policy, /) -> Self: ...
     def __radd__(self, other: object, /) -> NotImplementedType: ...
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
+    @property
+    def n_features_in_(self) -> int:
+        """How many numbers a context has."""
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The columns of the first frame that was learned from."""
     @property
     def algorithm(self) -> str: ...
     @property
@@ -192,6 +225,11 @@ class Change:
     @property
     def certificate(self) -> Certificate | None: ...
     def to_dict(self) -> dict[str, Any]: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> Change: ...
+    def to_bytes(self) -> bytes: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], Change], tuple[bytes]]: ...
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -216,12 +254,17 @@ class Certificate:
     @property
     def digest(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
+    def __reduce__(self) -> tuple[Any, tuple[Change, str]]: ...
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Gain:
-    """The gain of one policy over another on a sample: an interval that contains the true mean gain per decision."""
+    """The gain of one policy over another on a sample: an interval that contains the true mean gain per decision, if what it assumes holds."""
 
+    def __new__(
+        cls, estimate: float, lower: float, upper: float, changed_share: float, assumes: str | None = None
+    ) -> Self: ...
     @property
     def estimate(self) -> float: ...
     @property
@@ -230,6 +273,11 @@ class Gain:
     def upper(self) -> float: ...
     @property
     def changed_share(self) -> float: ...
+    @property
+    def assumes(self) -> str:
+        """What the interval assumes, in words."""
+    def __reduce__(self) -> tuple[type[Gain], tuple[float, float, float, float, str]]: ...
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
@@ -293,6 +341,34 @@ def confirm(
     overlap: Literal["refuse", "restrict"] = "refuse",
 ) -> Confirmed:
     """The gain of playing `after` instead of `before` at these rows, with an interval that need not pay for all coefficients."""
+
+# Off-policy evaluation; `rarely.evaluation` has the public function.
+
+def evaluate(
+    arms: Any,
+    rewards: Any,
+    propensities: Any,
+    policy: Any,
+    against: Any,
+    contexts: Any,
+    predictions: Any,
+    estimators: list[str],
+    interval: str,
+    *,
+    error_probability: float,
+    penalty: float,
+    folds: int,
+    switch_threshold: float | None,
+    outcome_range: tuple[float, float] | None,
+    minimum_propensity: float | None,
+    expected_cases: int | None,
+    resamples: int,
+    seed: int,
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[int, bool, str, str]]]: ...
+def document_log(
+    document: Any, log: Any
+) -> tuple[_Numbers, _Arms, _Numbers, _Numbers | None, int, tuple[float, float] | None, float | None]: ...
+def document_arms(document: Any, log: Any) -> _Arms: ...
 
 # Simulations; `rarely.lab` has the public functions.
 
@@ -368,6 +444,8 @@ class Figure:
     def png(self, scale: float = 2.0) -> bytes: ...
     def save(self, path: str | os.PathLike[str], scale: float = 2.0) -> None:
         """Writes the picture to a file whose name ends in `.svg` or `.png`."""
+    def plot(self, ax: Any = None) -> Any:
+        """Shows the picture on matplotlib axes, and returns the axes."""
     def _repr_svg_(self) -> str: ...
 
 @final

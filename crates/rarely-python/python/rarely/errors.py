@@ -13,8 +13,11 @@ __all__ = [
     "DataError",
     "DocumentError",
     "Error",
+    "EvaluateError",
+    "EvaluationWarning",
     "ExperimentError",
     "FigureError",
+    "LinearModelWarning",
     "MergeError",
     "ObserveError",
     "RestoreError",
@@ -71,6 +74,18 @@ class ReviewError(Error, ValueError):
 
 class ConfirmError(Error, ValueError):
     """A gain cannot be confirmed: too few rows, rare outcomes, a look that was not planned, missing propensities."""
+
+
+class EvaluateError(Error, ValueError):
+    """A policy has no value on a log: parts that do not fit, weights that cannot be trusted, an interval that needs a declaration."""
+
+
+class EvaluationWarning(UserWarning):
+    """The weights of an off-policy value cannot be trusted."""
+
+
+class LinearModelWarning(UserWarning):
+    """A linear model judges a rule that may be of any form."""
 
 
 class ExperimentError(Error, ValueError):

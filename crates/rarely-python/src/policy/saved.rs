@@ -21,6 +21,8 @@ struct Saved {
     policy: Snapshot,
     rng: Rng,
     versions: Vec<Evidence>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    feature_names: Option<Vec<String>>,
 }
 
 pub(super) fn write(state: &PyPolicyState) -> PyResult<Vec<u8>> {
@@ -29,6 +31,7 @@ pub(super) fn write(state: &PyPolicyState) -> PyResult<Vec<u8>> {
         policy: state.policy.snapshot(),
         rng: state.rng.clone(),
         versions: state.versions.iter().map(|evidence| Evidence::clone(evidence)).collect(),
+        feature_names: state.feature_names.clone(),
     };
     let mut bytes = HEAD.to_vec();
     serde_json::to_writer(&mut bytes, &saved).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -50,7 +53,13 @@ pub(super) fn read(py: Python<'_>, bytes: &[u8]) -> PyResult<PyPolicyState> {
     check(py, &params, &*policy).map_err(|error| {
         says(format!("the bytes of the policy are damaged, its settings and its state disagree: {}", error.value(py)))
     })?;
-    Ok(PyPolicyState { params, policy, rng: saved.rng, versions: saved.versions.into_iter().map(Arc::new).collect() })
+    Ok(PyPolicyState {
+        params,
+        policy,
+        rng: saved.rng,
+        versions: saved.versions.into_iter().map(Arc::new).collect(),
+        feature_names: saved.feature_names,
+    })
 }
 
 /// Checks that a policy with these settings could have reached this state.

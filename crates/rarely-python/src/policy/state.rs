@@ -15,17 +15,25 @@ pub(super) struct PyPolicyState {
     pub(super) policy: Box<dyn Policy>,
     pub(super) rng: Rng,
     pub(super) versions: Vec<Arc<Evidence>>,
+    /// The columns of the first frame that was learned from.
+    pub(super) feature_names: Option<Vec<String>>,
 }
 
 impl PyPolicyState {
     pub(super) fn new(py: Python<'_>, params: Params) -> PyResult<Self> {
         let policy = params.build(py)?;
-        Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), params })
+        Ok(Self { policy, rng: Rng::new(params.seed, 0), versions: Vec::new(), feature_names: None, params })
     }
 
     pub(super) fn copied(&self) -> Self {
         let policy = self.policy.snapshot().restore().expect("a policy's own state is sound");
-        Self { params: self.params.clone(), policy, rng: self.rng.clone(), versions: self.versions.clone() }
+        Self {
+            params: self.params.clone(),
+            policy,
+            rng: self.rng.clone(),
+            versions: self.versions.clone(),
+            feature_names: self.feature_names.clone(),
+        }
     }
 
     /// Records a change.
