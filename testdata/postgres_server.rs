@@ -47,6 +47,11 @@ impl PostgresServer {
         self.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
         self.query("ALTER SYSTEM SET synchronous_commit = 'remote_apply'");
         self.query("SELECT pg_reload_conf()");
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while self.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1" {
+            assert!(std::time::Instant::now() < until, "the standby replicates synchronously");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
         standby
     }
 

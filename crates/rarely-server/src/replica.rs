@@ -162,9 +162,10 @@ fn open(
 ) -> Result<(Option<Arc<OpenIdProvider>>, PostgresStore), ServeError> {
     let provider = openid.map(OpenIdProvider::discover).transpose()?;
     let store = PostgresStore::connect(database.clone(), engine.durability).map_err(unopened)?;
+    // In this order: the first owner creates the key before it signs.
     if let Some(signing) = &engine.checkpoints
-        && signing.key_file.read().map_err(unopened)?.is_none()
         && signed(database).map_err(unopened)?
+        && signing.key_file.read().map_err(unopened)?.is_none()
     {
         // Found out now, and not when this replica has to take over.
         return Err(unopened(StoreError::KeyMissing { path: signing.key_file.path().to_owned() }));

@@ -9,18 +9,19 @@ use rarely_server::{ReplicaOptions, ServedStore};
 use crate::failure::Failure;
 use crate::postgres::store_address;
 
+const HEADING: &str = "Several machines, on PostgreSQL";
+
 /// A replica of the service.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Several machines, on PostgreSQL")]
 pub(super) struct ReplicaArguments {
     /// Address at which the other replicas reach this one, like http://10.0.0.7:8080 [default: the address it listens on]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = HEADING)]
     advertise: Option<String>,
     /// Seconds after which another replica takes over from one that is not heard of, from 1 to 300
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = HEADING)]
     lease: f64,
     /// Authorities that sign the certificates of the replicas, as a PEM file [default: those that browsers trust]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     replica_ca: Option<PathBuf>,
 }
 
