@@ -82,6 +82,7 @@ pub(crate) fn evaluate(
         delta: ErrorProbability::new(error_probability).map_err(|error| error::EVALUATE.explain(py, &error))?,
         penalty: Penalty::new(penalty).map_err(|error| error::EVALUATE.explain(py, &error))?,
         folds,
+        // The bias of truncation at √n vanishes as the log grows [ionides-2008].
         switch_threshold: switch_threshold.unwrap_or_else(|| (log.len() as f64).sqrt()),
         kind: interval_kind(py, interval, expected_cases, resamples, seed)?,
         declared: declared(py, width, outcome_range, minimum_propensity)?,
