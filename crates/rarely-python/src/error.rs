@@ -58,6 +58,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::ChooseOutputDirectory => "give another directory as `out`",
         Action::UseEmbeddedRealisations => "leave out `data` and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out `environment`",
+        Action::DeclareNoise => "declare the standard deviation of the noise with `declared_noise`",
         _ => return None,
     })
 }

@@ -6,7 +6,8 @@
 - :class:`State` gathers the statistics of a log in parts, wherever its rows are; the parts add up.
 - :mod:`rarely.engines` reviews a log that stays where it is: in DuckDB, Spark, a database, or the partitions of a Dask frame.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
-- :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
+- :func:`simulate`, :func:`sweep`, :func:`frontier` and :func:`reproduce` run algorithms against each other, over a range of settings, and
+  the whole paper; :mod:`rarely.policies` has policies of your own, :mod:`rarely.worlds` worlds of your own.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
@@ -14,7 +15,7 @@
 
 from __future__ import annotations
 
-from . import datasets, engines, errors
+from . import datasets, engines, errors, policies, worlds
 from ._rarely import (
     ALGORITHMS,
     ENVIRONMENTS,
@@ -39,7 +40,7 @@ from ._rarely import (
 from .client import Client
 from .engines import review
 from .errors import Error
-from .lab import Reproduction, Simulation, reproduce, simulate
+from .lab import Frontier, Reproduction, Simulation, Sweep, frontier, reproduce, simulate, sweep
 from .tables import Table
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "Document",
     "Error",
     "Figure",
+    "Frontier",
     "Gain",
     "GroupReview",
     "Interval",
@@ -63,14 +65,19 @@ __all__ = [
     "Review",
     "Simulation",
     "State",
+    "Sweep",
     "Table",
     "__version__",
     "confirm",
     "datasets",
     "engines",
     "errors",
+    "frontier",
+    "policies",
     "reproduce",
     "review",
     "review_groups",
     "simulate",
+    "sweep",
+    "worlds",
 ]
