@@ -20,6 +20,8 @@ pub enum Algorithm {
     Greedy,
     /// Adopts its estimate at perfect squares.
     Scheduled,
+    /// Plays every arm for a while, then adopts its estimate for good.
+    ExploreThenCommit,
     /// Adopts its estimate when the parameters leave the set.
     FeasibleGreedy,
     /// Moves to the nearest point of the set when the parameters leave it.
@@ -46,8 +48,24 @@ pub enum Algorithm {
     RsLinUcb,
     /// Optimistic only as far as a baseline is safe.
     Clucb,
+    /// The same with a tighter bound on what was earned.
+    Clucb2,
     /// Best under a random draw.
     Thompson,
+    /// Thompson sampling that learns at the end of batches.
+    BatchedThompson,
+    /// Best under a random replicate of the regression.
+    Bootstrap,
+    /// The largest estimate, or with probability ε any arm.
+    EpsilonGreedy,
+    /// The largest estimate plus a constant multiple of its width.
+    #[cfg_attr(feature = "serde", serde(rename = "linucb-alpha"))]
+    LinUcbAlpha,
+    /// Drawn with probabilities that fall with the estimated gap.
+    #[cfg_attr(feature = "serde", serde(rename = "squarecb"))]
+    SquareCb,
+    /// Drawn among the arms that the last batch has not excluded.
+    BatchedElimination,
     /// A randomised trial.
     Random,
     /// Always one arm.
@@ -87,7 +105,7 @@ const LARGEST_BOUND: &str = "the largest upper bound";
 
 impl Algorithm {
     /// The table.
-    pub const TABLE: [AlgorithmInfo; 19] = [
+    pub const TABLE: &[AlgorithmInfo] = &[
         row(
             Self::Rarely,
             "rarely",
@@ -112,6 +130,14 @@ impl Algorithm {
             "the round is a perfect square",
             "the estimate",
             "lansdell-2019, suppl. C",
+        ),
+        row(
+            Self::ExploreThenCommit,
+            "explore-then-commit",
+            "uniform, then the policy in force",
+            "the end of the pilot",
+            "the estimate",
+            "lattimore-2020, ch. 6",
         ),
         row(
             Self::FeasibleGreedy,
@@ -203,6 +229,14 @@ impl Algorithm {
             "kazerouni-2017, Alg. 1",
         ),
         row(
+            Self::Clucb2,
+            "clucb2",
+            "the largest upper bound if safe, else the baseline",
+            "every round",
+            "estimate and widths",
+            "after garcelon-2020",
+        ),
+        row(
             Self::Thompson,
             "thompson",
             "best under a draw from N(θ̂, v²V⁻¹)",
@@ -210,13 +244,61 @@ impl Algorithm {
             "estimate and widths",
             "agrawal-2013",
         ),
+        row(
+            Self::BatchedThompson,
+            "batched-thompson",
+            "best under a draw from N(θ̂, v²V⁻¹)",
+            "the rounds have doubled",
+            "estimate and widths",
+            "after karbasi-2021",
+        ),
+        row(
+            Self::Bootstrap,
+            "bootstrap",
+            "best under a random replicate of the regression",
+            "every round",
+            "the replicates",
+            "eckles-2014",
+        ),
+        row(
+            Self::EpsilonGreedy,
+            "epsilon-greedy",
+            "the largest estimate, or with probability ε any arm",
+            "every round",
+            "the estimate",
+            "auer-2002, §3",
+        ),
+        row(
+            Self::LinUcbAlpha,
+            "linucb-alpha",
+            "the largest estimate plus α widths",
+            "every round",
+            "estimate and widths",
+            "li-2010, Alg. 1",
+        ),
+        row(
+            Self::SquareCb,
+            "squarecb",
+            "drawn with 1/(k + γ·estimated gap)",
+            "every round",
+            "the estimate",
+            "foster-2020, Alg. 1",
+        ),
+        row(
+            Self::BatchedElimination,
+            "batched-elimination",
+            "uniform among the arms that are not excluded",
+            "the rounds have doubled",
+            "estimate and widths",
+            "after ruan-2021",
+        ),
         row(Self::Random, "random", "uniform", "never", "–", "a randomised trial"),
         row(Self::Fixed, "fixed", "one arm", "never", "–", "–"),
     ];
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::TABLE.into_iter().map(|row| row.algorithm)
+        Self::TABLE.iter().map(|row| row.algorithm)
     }
 
     /// Its row of the table.
@@ -243,6 +325,27 @@ impl Algorithm {
         }
     }
 
+    /// Whether it follows its estimates every round, so that changes are not counted.
+    pub fn is_continuous(self) -> bool {
+        matches!(
+            self,
+            Self::Greedy
+                | Self::LinUcb
+                | Self::Clucb
+                | Self::Clucb2
+                | Self::Thompson
+                | Self::Bootstrap
+                | Self::EpsilonGreedy
+                | Self::LinUcbAlpha
+                | Self::SquareCb
+        )
+    }
+
+    /// Whether its bound sums contexts of all arms, so that it has joint sets only and needs a baseline.
+    pub fn sums_contexts(self) -> bool {
+        matches!(self, Self::Clucb | Self::Clucb2)
+    }
+
     /// Whether it holds a policy and switches it, so that exploration can be combined with it.
     pub fn is_switching(self) -> bool {
         (self as usize) <= (Self::Certified as usize)
@@ -260,7 +363,7 @@ impl FromStr for Algorithm {
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::TABLE.iter().find(|row| row.name == name).map(|row| row.algorithm).ok_or_else(|| {
-            let known = Self::TABLE.map(|row| row.name).join(", ");
+            let known = Self::TABLE.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
             SettingsError::UnknownAlgorithm { name: name.to_owned(), known }
         })
     }

@@ -27,6 +27,9 @@ const STUCK_PLAYED: f64 = 0.001;
 /// … and there were at least this many rounds: in fewer, a single play is too large a share.
 const STUCK_ROUNDS: u64 = 1000;
 
+/// Outcomes of each arm before explore-then-commit commits, on average.
+const COMMIT_PILOT: u32 = 50;
+
 /// How a switching policy explores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -52,6 +55,7 @@ impl Exploration {
     pub fn of(algorithm: Algorithm) -> Self {
         match algorithm {
             Algorithm::Rarely | Algorithm::RarelyQuick => Self::HOUSE,
+            Algorithm::ExploreThenCommit => Self { pilot: COMMIT_PILOT, ..Self::NONE },
             _ => Self::NONE,
         }
     }

@@ -1,8 +1,14 @@
 //! The `Policy` trait: deciding does not learn, and learning does not decide.
 
+pub(crate) mod batched;
+pub(crate) mod bootstrap;
 pub(crate) mod conservative;
+pub(crate) mod constant_width;
+pub(crate) mod epsilon_greedy;
+pub(crate) mod indexed;
 pub(crate) mod optimistic;
 pub(crate) mod random;
+pub(crate) mod square_cb;
 pub(crate) mod switching;
 pub(crate) mod thompson;
 

@@ -14,8 +14,9 @@ use crate::explore::Exploration;
 use crate::gradient::Solver;
 use crate::number::{Deviations, ErrorProbability, Noise, NormBound, Penalty, Share};
 use crate::policy::{
-    Baseline, Policy, conservative::Clucb, optimistic::Optimistic, random::Unlearned, switching::Switching,
-    thompson::Thompson,
+    Baseline, Policy, batched::Batched, bootstrap::Bootstrap, conservative::Clucb, constant_width::ConstantWidth,
+    epsilon_greedy::EpsilonGreedy, indexed::Indexed, optimistic::Optimistic, random::Unlearned, square_cb::SquareCb,
+    switching::Switching, thompson::Thompson,
 };
 use crate::population::Population;
 use crate::quantile::chi_squared_quantile;
@@ -327,7 +328,14 @@ impl Settings {
             Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
             Algorithm::RsLinUcb => Box::new(Optimistic::new(&self, Some(self.tuning.growth))),
             Algorithm::Clucb => Box::new(Clucb::new(&self, self.known_baseline()?)),
+            Algorithm::Clucb2 => Box::new(Clucb::new(&self, self.known_baseline()?).gathering()),
             Algorithm::Thompson => Box::new(Thompson::new(&self)),
+            Algorithm::BatchedThompson => Box::new(Batched::thompson(&self)),
+            Algorithm::BatchedElimination => Box::new(Batched::elimination(&self)),
+            Algorithm::Bootstrap => Box::new(Bootstrap::new(&self)),
+            Algorithm::EpsilonGreedy => Box::new(Indexed::new(&self, EpsilonGreedy { epsilon: self.tuning.epsilon })),
+            Algorithm::LinUcbAlpha => Box::new(Indexed::new(&self, ConstantWidth { alpha: self.tuning.alpha })),
+            Algorithm::SquareCb => Box::new(Indexed::new(&self, SquareCb { gap_scale: self.tuning.gap_scale })),
             Algorithm::Random => Box::new(Unlearned::uniform(self.shape())),
             Algorithm::Fixed => Box::new(Unlearned::fixed(self.shape(), self.baseline.arm())),
             _ => {
@@ -347,6 +355,11 @@ impl Settings {
         let conservative = Update::Conservative(solver);
         match self.algorithm {
             Algorithm::Scheduled => (Trigger::Scheduled, Update::Estimate),
+            Algorithm::ExploreThenCommit => {
+                let pilot = self.exploration.unwrap_or(Exploration::of(self.algorithm)).pilot;
+                let after = (u64::from(pilot) * self.shape().arms() as u64).max(1);
+                (Trigger::Commit { after }, Update::Estimate)
+            }
             Algorithm::FeasibleGreedy => (Trigger::OutsideSet, Update::Estimate),
             Algorithm::FeasibleConservative => (Trigger::OutsideSet, Update::Nearest),
             Algorithm::RsGreedy => (angle, Update::Estimate),

@@ -3,9 +3,15 @@
 use crate::algorithm::Algorithm;
 use crate::error::{MergeError, RestoreError};
 use crate::policy::Policy;
+use crate::policy::batched::Batched;
+use crate::policy::bootstrap::Bootstrap;
 use crate::policy::conservative::Clucb;
+use crate::policy::constant_width::ConstantWidth;
+use crate::policy::epsilon_greedy::EpsilonGreedy;
+use crate::policy::indexed::Indexed;
 use crate::policy::optimistic::Optimistic;
 use crate::policy::random::Unlearned;
+use crate::policy::square_cb::SquareCb;
 use crate::policy::switching::Switching;
 use crate::policy::thompson::Thompson;
 
@@ -38,6 +44,11 @@ pub(crate) enum State {
     Clucb(Box<Clucb>),
     Thompson(Box<Thompson>),
     Unlearned(Box<Unlearned>),
+    Batched(Box<Batched>),
+    Bootstrap(Box<Bootstrap>),
+    EpsilonGreedy(Box<Indexed<EpsilonGreedy>>),
+    LinUcbAlpha(Box<Indexed<ConstantWidth>>),
+    SquareCb(Box<Indexed<SquareCb>>),
 }
 
 impl State {
@@ -48,6 +59,11 @@ impl State {
             Self::Clucb(policy) => policy.algorithm(),
             Self::Thompson(policy) => policy.algorithm(),
             Self::Unlearned(policy) => policy.algorithm(),
+            Self::Batched(policy) => policy.algorithm(),
+            Self::Bootstrap(policy) => policy.algorithm(),
+            Self::EpsilonGreedy(policy) => policy.algorithm(),
+            Self::LinUcbAlpha(policy) => policy.algorithm(),
+            Self::SquareCb(policy) => policy.algorithm(),
         }
     }
 }
@@ -94,6 +110,11 @@ impl Snapshot {
             (State::Clucb(mine), State::Clucb(theirs)) => mine.merge(theirs),
             (State::Thompson(mine), State::Thompson(theirs)) => mine.merge(theirs),
             (State::Unlearned(mine), State::Unlearned(theirs)) => mine.merge(theirs),
+            (State::Batched(mine), State::Batched(theirs)) => mine.merge(theirs),
+            (State::Bootstrap(mine), State::Bootstrap(theirs)) => mine.merge(theirs),
+            (State::EpsilonGreedy(mine), State::EpsilonGreedy(theirs)) => mine.merge(theirs),
+            (State::LinUcbAlpha(mine), State::LinUcbAlpha(theirs)) => mine.merge(theirs),
+            (State::SquareCb(mine), State::SquareCb(theirs)) => mine.merge(theirs),
             _ => Err(MergeError::Algorithm { mine: mine.name(), theirs: theirs.name() }),
         }
     }
@@ -112,6 +133,11 @@ impl Snapshot {
             State::Clucb(policy) => policy.is_sound(),
             State::Thompson(policy) => policy.is_sound(),
             State::Unlearned(policy) => policy.is_sound(),
+            State::Batched(policy) => policy.is_sound(),
+            State::Bootstrap(policy) => policy.is_sound(),
+            State::EpsilonGreedy(policy) => policy.is_sound(),
+            State::LinUcbAlpha(policy) => policy.is_sound(),
+            State::SquareCb(policy) => policy.is_sound(),
         };
         if !sound {
             return Err(RestoreError::Damaged(
@@ -127,6 +153,11 @@ impl Snapshot {
             State::Clucb(policy) => policy,
             State::Thompson(policy) => policy,
             State::Unlearned(policy) => policy,
+            State::Batched(policy) => policy,
+            State::Bootstrap(policy) => policy,
+            State::EpsilonGreedy(policy) => policy,
+            State::LinUcbAlpha(policy) => policy,
+            State::SquareCb(policy) => policy,
         })
     }
 }

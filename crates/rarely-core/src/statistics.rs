@@ -156,6 +156,12 @@ impl Statistics {
         Ok(step)
     }
 
+    /// Whether an arm could learn a context whose squared length, times its weight, is `squares`.
+    pub(crate) fn check_room_for(&self, arm: Arm, squares: f64) -> Result<(), ObserveError> {
+        let ridge = &self.ridges[arm.index()];
+        check_conditioning(arm.index(), ridge.squares() + squares, ridge.penalty())
+    }
+
     /// Whether a whole block could be learned, row by row; the first row that could not.
     pub(crate) fn check_block(&self, rows: impl Iterator<Item = (usize, f64)>) -> Result<(), (usize, ObserveError)> {
         let mut squares: Vec<f64> = self.ridges.iter().map(Ridge::squares).collect();

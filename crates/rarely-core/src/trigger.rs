@@ -22,6 +22,11 @@ pub(crate) enum Trigger {
     EveryRound,
     /// When the number of the round is a perfect square: √t times by round t.
     Scheduled,
+    /// Once, when there are this many outcomes.
+    Commit {
+        /// How many.
+        after: u64,
+    },
     /// `θ̃ ∉ C`.
     OutsideSet,
     /// `θ̃ ∉ C` and no plausible policy has a cosine of at least `1−Δ` with it.
@@ -122,7 +127,7 @@ impl Schedule {
 /// Whether a trigger is asked on a schedule, not in every round.
 fn is_scheduled(trigger: Trigger, sets: Sets) -> bool {
     match trigger {
-        Trigger::EveryRound | Trigger::Scheduled => false,
+        Trigger::EveryRound | Trigger::Scheduled | Trigger::Commit { .. } => false,
         Trigger::Question { .. } => true,
         _ => sets == Sets::Sharp,
     }
@@ -142,7 +147,9 @@ impl Watch {
             _ if is_scheduled(trigger, sets) => {
                 Memory::Schedule(Schedule { due: statistics.rounds() + 1, in_question: false })
             }
-            Trigger::EveryRound | Trigger::Scheduled | Trigger::Question { .. } => Memory::Nothing,
+            Trigger::EveryRound | Trigger::Scheduled | Trigger::Commit { .. } | Trigger::Question { .. } => {
+                Memory::Nothing
+            }
             Trigger::OutsideSet => Memory::Deployed(deployed()),
             Trigger::Angle { .. } => {
                 Memory::Nearby { deployed: deployed(), witness: Track::unknown(shape.arms(), shape.dimension()) }
@@ -222,6 +229,9 @@ impl Watch {
             (Memory::Nothing, Trigger::Scheduled) => {
                 let rounds = set.statistics().rounds();
                 (rounds.isqrt().pow(2) == rounds).then_some(Cause::Scheduled)
+            }
+            (Memory::Nothing, Trigger::Commit { after }) => {
+                (set.statistics().rounds() == after).then_some(Cause::Scheduled)
             }
             (Memory::Deployed(deployed), _) => {
                 (!set.contains_at(deployed.distances_squared())).then(|| outside(set, deployed))
@@ -327,7 +337,7 @@ impl Watch {
         let (arms, d) = (statistics.shape().arms(), statistics.shape().dimension());
         match (&self.memory, self.trigger) {
             (Memory::Schedule(_), trigger) => is_scheduled(trigger, sets),
-            (Memory::Nothing, Trigger::EveryRound | Trigger::Scheduled) => true,
+            (Memory::Nothing, Trigger::EveryRound | Trigger::Scheduled | Trigger::Commit { .. }) => true,
             (Memory::Deployed(deployed), Trigger::OutsideSet) => deployed.is_sound(arms, d),
             (Memory::Nearby { deployed, witness }, Trigger::Angle { .. }) => {
                 deployed.is_sound(arms, d) && witness.is_sound(arms, d)

@@ -122,6 +122,8 @@ pub enum Action {
     UseEmbeddedRealisations,
     /// Simulate in the linear environment.
     UseLinearEnvironment,
+    /// Declare the noise of the outcomes.
+    DeclareNoise,
     /// Run one shard of an experiment.
     RunShard,
     // Of rarely-server.
@@ -163,6 +165,7 @@ impl Action {
             Self::NameSheet => "write sheet = \"NAME\" under [data] in the policy document",
             Self::UseEmbeddedRealisations => "use the embedded realisations",
             Self::UseLinearEnvironment => "use the linear environment",
+            Self::DeclareNoise => "declare the standard deviation of the noise",
             Self::RunShard => "run the shard",
             Self::AllowPlainHttp => "allow plain HTTP",
             Self::ChooseListenAddress => "choose another address",

@@ -1,11 +1,14 @@
 //! An algorithm with its settings, as plain data. A policy is built from it for each world.
 
+use std::sync::Arc;
+
 use rarely_core::{
-    Algorithm, Arm, Certificates, Delay, Exploration, Growth, Policy, Profile, Sets, Settings, SettingsError, Share,
-    Solver, UnknownNoise,
+    Algorithm, Arm, Certificates, Delay, Deviations, Exploration, Growth, MinimumGain, Noise, Policy, Profile, Sets,
+    Settings, SettingsError, Share, Solver, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::custom::{CustomAlgorithm, PlayedAlgorithm};
 use crate::environment::SimulatedWorld;
 use crate::judge::Judge;
 
@@ -55,6 +58,22 @@ pub struct Tuned {
     pub growth: Option<f64>,
     /// `τ`.
     pub excluded_share: Option<f64>,
+    /// `z` of rarely-quick.
+    pub deviations: Option<f64>,
+    /// Of `rarely` and `certified`.
+    pub minimum_gain: Option<f64>,
+    /// `c` of posterior-weighted equipoise.
+    pub renewal: Option<f64>,
+    /// `α` of clucb and clucb2.
+    pub safety: Option<f64>,
+    /// `v` of thompson and batched-thompson.
+    pub posterior_scale: Option<f64>,
+    /// `ε` of epsilon-greedy.
+    pub epsilon: Option<f64>,
+    /// `α` of linucb-alpha.
+    pub alpha: Option<f64>,
+    /// `c` of squarecb.
+    pub gap_scale: Option<f64>,
     /// Of conservative updates.
     pub solver: Option<Solver>,
     /// The policy in force at the start, the same number everywhere, instead of the world's.
@@ -62,12 +81,12 @@ pub struct Tuned {
 }
 
 /// An algorithm with its settings: one row of a table of results.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contestant {
     /// Its name in tables.
     pub name: String,
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The algorithm: one of the core's, or one from outside, which uses none of the following settings.
+    pub algorithm: PlayedAlgorithm,
     /// Valid sets, or what the authors ran.
     pub profile: Profile,
     /// Exploration of switching algorithms, instead of their own.
@@ -83,12 +102,24 @@ impl Contestant {
     pub fn new(algorithm: Algorithm, profile: Profile) -> Self {
         Self {
             name: algorithm.name().to_owned(),
-            algorithm,
+            algorithm: algorithm.into(),
             profile,
             explore: None,
             declared: Declared::default(),
             tuned: Tuned::default(),
         }
+    }
+
+    /// An algorithm from outside, under a name.
+    pub fn custom(name: impl Into<String>, algorithm: impl CustomAlgorithm + 'static) -> Self {
+        let algorithm = PlayedAlgorithm::Custom(Arc::new(algorithm));
+        Self { algorithm, ..Self::new(Algorithm::Fixed, Profile::Rigorous) }.named(name)
+    }
+
+    /// How it explores, if it holds a rule.
+    pub fn exploration(&self) -> Option<Exploration> {
+        let algorithm = self.algorithm.core().filter(|algorithm| algorithm.is_switching())?;
+        Some(self.explore.unwrap_or(Exploration::of(algorithm)))
     }
 
     /// Renames it.
@@ -108,7 +139,7 @@ impl Contestant {
     /// Builds the policy for a world.
     ///
     /// # Errors
-    /// [`SettingsError`] if a number is out of range or two settings exclude each other.
+    /// [`SettingsError`] if a number is out of range, two settings exclude each other, or the algorithm is one from outside.
     pub fn build(
         &self,
         world: &dyn SimulatedWorld,
@@ -117,6 +148,11 @@ impl Contestant {
         certificates: Certificates,
     ) -> Result<Box<dyn Policy>, SettingsError> {
         let shape = judge.shape();
+        let algorithm = self.algorithm.core().ok_or(SettingsError::Missing {
+            algorithm: self.algorithm.name(),
+            what: "a row in the table of algorithms",
+            remedy: "build its policy by its own trait",
+        })?;
         let Declared { noise, norm_bound, penalty, error_probability, prior_mean, sets, .. } = self.declared;
         let (arms, dimension) = (shape.arms(), shape.dimension());
         let rigorous = self.profile == Profile::Rigorous;
@@ -126,8 +162,8 @@ impl Contestant {
             }
             Profile::Published => Settings::published(arms, dimension, rounds)?,
         };
-        settings = settings.algorithm(self.algorithm).certificates(certificates);
-        if let (Some(sets), true) = (sets, self.algorithm != Algorithm::Clucb) {
+        settings = settings.algorithm(algorithm).certificates(certificates);
+        if let (Some(sets), true) = (sets, !algorithm.sums_contexts()) {
             settings = settings.sets(sets);
         }
         if let Some(noise) = noise {
@@ -159,25 +195,49 @@ impl Contestant {
         let best = judge.best_fixed_arm();
         let mean = &judge.linear_truth()[best * dimension..(best + 1) * dimension];
         settings = settings.baseline(Arm::new(best), mean)?;
-        if let (Some(explore), true) = (self.explore, self.algorithm.is_switching()) {
+        if let (Some(explore), true) = (self.explore, algorithm.is_switching()) {
             settings = settings.exploration(explore);
         }
         self.tune(settings)?.build()
     }
 
     fn tune(&self, settings: Settings) -> Result<Settings, SettingsError> {
-        let Tuned { tolerance, growth, excluded_share, solver, .. } = self.tuned;
+        let tuned = &self.tuned;
         let mut tuning = settings.tuning();
-        if let Some(tolerance) = tolerance {
+        if let Some(tolerance) = tuned.tolerance {
             tuning.tolerance = Share::named("tolerance", tolerance)?;
         }
-        if let Some(growth) = growth {
+        if let Some(growth) = tuned.growth {
             tuning.growth = Growth::new(growth)?;
         }
-        if let Some(share) = excluded_share {
+        if let Some(share) = tuned.excluded_share {
             tuning.excluded_share = Share::named("excluded share", share)?;
         }
-        if let Some(solver) = solver {
+        if let Some(deviations) = tuned.deviations {
+            tuning.deviations = Some(Deviations::new(deviations)?);
+        }
+        if let Some(gain) = tuned.minimum_gain {
+            tuning.minimum_gain = MinimumGain::new(gain)?;
+        }
+        if let Some(renewal) = tuned.renewal {
+            tuning.renewal = Growth::new(renewal)?;
+        }
+        if let Some(safety) = tuned.safety {
+            tuning.safety = Share::named("safety", safety)?;
+        }
+        if let Some(epsilon) = tuned.epsilon {
+            tuning.epsilon = Share::named("epsilon", epsilon)?;
+        }
+        if let Some(alpha) = tuned.alpha {
+            tuning.alpha = Deviations::new(alpha)?;
+        }
+        if let Some(scale) = tuned.gap_scale {
+            tuning.gap_scale = Growth::new(scale)?;
+        }
+        if let Some(scale) = tuned.posterior_scale {
+            tuning.posterior_scale = Some(Noise::new(scale)?);
+        }
+        if let Some(solver) = tuned.solver {
             tuning.solver = solver;
         }
         Ok(settings.tune(|all| *all = tuning))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
 use crate::experiment::tenth;
-use crate::metrics::{Estimate, Interval95};
+use crate::metrics::{Estimate, Interval95, Quantiles};
 use crate::play::{ChangeRecord, Run};
 use crate::run_journal::FinishedRun;
 
@@ -50,6 +50,10 @@ pub struct Summary {
     pub improving_percent: Option<Interval95>,
     /// Share of runs whose true parameters never left the set.
     pub coverage: Option<f64>,
+    /// Expected regret per round, from run to run.
+    pub regret_quantiles: Quantiles,
+    /// Changes, from run to run.
+    pub change_quantiles: Quantiles,
 }
 
 /// One point of a trace.
@@ -61,6 +65,10 @@ pub struct TracePoint {
     pub regret_per_step: Estimate,
     /// Changes of policy so far.
     pub changes: Estimate,
+    /// Expected regret per round so far, from run to run.
+    pub regret_quantiles: Quantiles,
+    /// Changes of policy so far, from run to run.
+    pub change_quantiles: Quantiles,
 }
 
 impl ContestantResult {
@@ -83,6 +91,11 @@ impl ContestantResult {
         &self.contestant.name
     }
 
+    /// The rounds at which regret was recorded, the last the end.
+    pub fn checkpoints(&self) -> &[u64] {
+        &self.checkpoints
+    }
+
     /// Rounds of a run.
     pub fn rounds(&self) -> u64 {
         self.checkpoints.last().copied().unwrap_or(0)
@@ -95,8 +108,13 @@ impl ContestantResult {
 
     /// Whether it follows its estimates every round, so that changes are not counted.
     pub fn every_round(&self) -> bool {
-        use Algorithm::{Clucb, Greedy, LinUcb, Thompson};
-        matches!(self.contestant.algorithm, Greedy | LinUcb | Clucb | Thompson)
+        // Of an algorithm from outside nobody knows when it changes its mind.
+        self.contestant.algorithm.core().is_none_or(Algorithm::is_continuous)
+    }
+
+    /// Whether it holds a rule, and switches it.
+    pub fn holds_a_rule(&self) -> bool {
+        self.contestant.algorithm.is_switching()
     }
 
     /// Each run's expected regret per round, up to the checkpoint with this number.
@@ -206,16 +224,14 @@ impl ContestantResult {
             every_round: self.every_round(),
             altering_changes: Estimate::of(&altering),
             renewals: Estimate::of(&self.runs.iter().map(|run| run.renewals as f64).collect::<Vec<_>>()),
-            off_rule_percent: self
-                .contestant
-                .algorithm
-                .is_switching()
-                .then(|| Interval95::percentages(&self.off_rule_percents())),
+            off_rule_percent: self.holds_a_rule().then(|| Interval95::percentages(&self.off_rule_percents())),
             stuck_runs: self.runs.iter().filter(|run| run.stuck).count(),
             below_baseline_percent: Interval95::percentages(&self.below_baseline_percents()),
             below_nine_tenths_percent: Interval95::percentages(&self.below_nine_tenths_percents()),
             improving_percent: Interval95::share(&self.improving()),
             coverage: self.coverage(),
+            regret_quantiles: Quantiles::of(&self.regrets()),
+            change_quantiles: Quantiles::of(&self.change_counts()),
         }
     }
 
@@ -227,6 +243,8 @@ impl ContestantResult {
                 round,
                 regret_per_step: Estimate::of(&self.regrets_at(at)),
                 changes: Estimate::of(&self.changes_until(round)),
+                regret_quantiles: Quantiles::of(&self.regrets_at(at)),
+                change_quantiles: Quantiles::of(&self.changes_until(round)),
             })
             .collect()
     }

@@ -2,6 +2,7 @@
 //!
 //! An environment is a family of worlds, one for each run. Adding one is a file in `environment/` and a line in [`REGISTRY`].
 
+mod altered;
 mod drifting;
 mod heavy_tailed;
 mod late;
@@ -18,10 +19,11 @@ use rarely_core::{Arm, Context, Parameters, Rng, Shape, Statistics, World};
 
 use crate::description::EnvironmentDescription;
 
+pub use altered::WorldProperties;
 pub use linear::{Given, Linear};
 pub use synthetic::EnvironmentError;
 pub(crate) use synthetic::{Stream, stream, truncated_normal};
-pub use table::{CounterfactualTable, TableError};
+pub use table::{CounterfactualTable, EstimatedNoise, NoiseSource, TableError};
 
 /// A family of worlds, one for each run.
 pub trait Environment: fmt::Debug + Send + Sync {
@@ -66,15 +68,15 @@ pub trait SimulatedWorld: World + Send + Sync {
         false
     }
 
-    /// Rounds until the outcome of a decision is reported, given the arm's mean and its outcome; `None` if every outcome is in at
-    /// once.
+    /// When the outcome of a decision is reported; `None` if every outcome is in at once.
     fn delay(&self) -> Option<OutcomeDelay> {
         None
     }
 }
 
-/// Rounds until an outcome is reported: from its mean and its value.
-pub type OutcomeDelay = Box<dyn Fn(f64, f64) -> u64>;
+/// Rounds until the outcome of a decision is reported, from the number of the round, the arm's mean and the outcome; `None` if it never
+/// is.
+pub type OutcomeDelay = Box<dyn FnMut(u64, f64, f64) -> Option<u64> + Send>;
 
 /// The best linear approximation of the mean rewards on a sample, by least squares; arm by arm.
 ///
@@ -101,6 +103,8 @@ pub struct RegisteredEnvironment {
     pub name: &'static str,
     /// What its worlds are like.
     pub summary: &'static str,
+    /// Whether it deviates from the linear environment by a strength.
+    pub has_strength: bool,
     /// Builds it for a shape, a standard deviation of the noise, and a strength of its deviation from the linear environment.
     pub build: fn(Shape, f64, f64) -> Box<dyn Environment>,
 }
@@ -119,7 +123,7 @@ pub const REGISTRY: [RegisteredEnvironment; 7] = [
 /// The environment with this name.
 ///
 /// # Errors
-/// [`EnvironmentError::Unknown`].
+/// [`EnvironmentError`] if there is none, a number is out of range, or it has no strength and one other than 1 is given.
 pub fn named(name: &str, shape: Shape, noise: f64, strength: f64) -> Result<Box<dyn Environment>, EnvironmentError> {
     let entry = REGISTRY.iter().find(|entry| entry.name == name);
     let entry = entry.ok_or_else(|| EnvironmentError::Unknown { name: name.to_owned() })?;
@@ -127,6 +131,9 @@ pub fn named(name: &str, shape: Shape, noise: f64, strength: f64) -> Result<Box<
         if !(0.0..=1e6).contains(&value) {
             return Err(EnvironmentError::OutOfRange { what, value });
         }
+    }
+    if strength != 1.0 && !entry.has_strength {
+        return Err(EnvironmentError::NoStrength { name: entry.name });
     }
     Ok((entry.build)(shape, noise, strength))
 }

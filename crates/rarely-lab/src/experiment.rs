@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rarely_core::{Algorithm, Certificates, ConfirmError, Policy, SettingsError};
+use rarely_core::{Certificates, ConfirmError, Delay, Policy, SettingsError};
 use rarely_error::{Action, Explain, Remedy};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use crate::assumptions::Assumptions;
 use crate::contestant::Contestant;
 use crate::contestant_result::ContestantResult;
-use crate::description::ExperimentDescription;
-use crate::environment::{Environment, EnvironmentError, SimulatedWorld, policy_stream};
+use crate::custom::{CustomError, CustomRun, PlayedAlgorithm};
+use crate::description::{ContestantDescription, ExperimentDescription};
+use crate::environment::{Environment, EnvironmentError, SimulatedWorld, WorldProperties, policy_stream};
 use crate::judge::Judge;
-use crate::play::{PlayError, play};
+use crate::play::{PlayError, play, play_custom};
 use crate::run_journal::{self, FinishedRun, RunJournal};
 use crate::world_source::WorldSource;
 
@@ -41,6 +42,8 @@ pub struct Experiment {
     pub judged_on: usize,
     /// Whether changes carry certificates.
     pub certificates: Certificates,
+    /// What happens in its worlds, however their rewards come about.
+    pub properties: WorldProperties,
 }
 
 /// What an experiment uses while it runs: the finished runs, a progress callback, and a stop flag.
@@ -79,6 +82,15 @@ pub enum ExperimentError {
         /// There are.
         people: u64,
     },
+    /// Something is declared about late outcomes where every outcome is in at once.
+    #[error("a delay is declared, but every outcome is in at once")]
+    NothingLate,
+    /// A setting that none of the algorithms uses.
+    #[error("{setting} is set, but none of the algorithms uses it")]
+    Unused {
+        /// The setting.
+        setting: &'static str,
+    },
     /// A contestant could not be built.
     #[error("the algorithm `{name}` cannot be built")]
     Contestant {
@@ -86,6 +98,14 @@ pub enum ExperimentError {
         name: String,
         /// Why.
         source: SettingsError,
+    },
+    /// A contestant from outside could not be built.
+    #[error("the algorithm `{name}` cannot be built")]
+    Custom {
+        /// The contestant.
+        name: String,
+        /// Why.
+        source: CustomError,
     },
     /// A run failed.
     #[error("{name} failed in run {run}")]
@@ -114,6 +134,9 @@ impl Explain for ExperimentError {
             Self::Environment(error) => error.remedy(),
             Self::Shape(error) | Self::Contestant { source: error, .. } => error.remedy(),
             Self::Rounds { people, .. } => Some(Remedy::new(format!("ask for at most {people} rounds"))),
+            Self::NothingLate => Some(Remedy::new("leave it out, or let outcomes come late")),
+            Self::Unused { .. } => Some(Remedy::new("leave it out, or add an algorithm that does")),
+            Self::Custom { .. } => None,
             Self::Play { source, .. } => source.remedy(),
             Self::Confirm(error) => error.remedy(),
             Self::Journal(_) => Some(Remedy::with("free some space, or {action}", Action::ChooseOutputDirectory)),
@@ -127,7 +150,15 @@ impl Explain for ExperimentError {
 impl Experiment {
     /// As many rounds as the source has by itself, judged on [`JUDGED_ON`] contexts, without certificates.
     pub fn new(source: WorldSource, runs: u64, seed: u64) -> Self {
-        Self { source, rounds: None, runs, seed, judged_on: JUDGED_ON, certificates: Certificates::Brief }
+        Self {
+            source,
+            rounds: None,
+            runs,
+            seed,
+            judged_on: JUDGED_ON,
+            certificates: Certificates::Brief,
+            properties: WorldProperties::default(),
+        }
     }
 
     /// Checks that every contestant can be built, before anything is run. Returns the rounds of a run.
@@ -139,8 +170,18 @@ impl Experiment {
         let prepared = self.prepare()?;
         let world = prepared.environment.world(self.seed, 0);
         let judge = Judge::new(&*world, prepared.environment.shape(), FEW);
+        let declares = |contestant: &Contestant| contestant.declared.delay != Delay::default();
+        if contestants.iter().any(declares) && world.delay().is_none() {
+            return Err(ExperimentError::NothingLate);
+        }
         for contestant in contestants {
-            prepared.build(contestant, &*world, &judge)?;
+            match &contestant.algorithm {
+                PlayedAlgorithm::Core(_) => drop(prepared.build(contestant, &*world, &judge)?),
+                PlayedAlgorithm::Custom(custom) => {
+                    let built = custom.build(&prepared.custom_run(0));
+                    drop(built.map_err(|source| ExperimentError::Custom { name: contestant.name.clone(), source })?);
+                }
+            }
         }
         Ok(prepared.rounds)
     }
@@ -167,20 +208,23 @@ impl Experiment {
         self.prepare()?.run(contestants, context)
     }
 
-    /// What is run, as it is written beside results.
+    /// What was run, as it is written beside results: every default with the value that it had.
     ///
     /// # Errors
     /// [`ExperimentError`] of the environment.
-    pub fn describe(
+    pub fn describe<'a>(
         &self,
         assumptions: &Assumptions,
-        algorithms: &[Algorithm],
+        results: impl IntoIterator<Item = &'a ContestantResult>,
     ) -> Result<ExperimentDescription, ExperimentError> {
         let prepared = self.prepare()?;
+        let contestants = ContestantDescription::all(results);
         Ok(ExperimentDescription {
-            algorithms: algorithms.to_vec(),
-            assumptions: assumptions.resolved(),
+            algorithms: contestants.iter().map(|contestant| contestant.name.clone()).collect(),
+            assumptions: assumptions.resolved(&contestants),
             command: None,
+            contestants,
+            declared_noise_source: None,
             environment: prepared.environment.describe(),
             rounds: prepared.rounds,
             runs: self.runs,
@@ -191,7 +235,7 @@ impl Experiment {
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared<'_>, ExperimentError> {
-        let environment = self.source.environment()?;
+        let environment = self.properties.of(self.source.environment()?)?;
         let rounds = match (self.rounds, environment.rounds()) {
             (Some(rounds), Some(people)) if rounds > people => return Err(ExperimentError::Rounds { rounds, people }),
             (Some(rounds), _) => rounds,
@@ -247,12 +291,17 @@ impl Prepared<'_> {
         let judge = std::sync::OnceLock::new();
         let judge = || judge.get_or_init(|| Judge::new(&*world, self.environment.shape(), judged_on));
         let played = entrants.par_iter().map(|&(contestant, key)| {
-            let finished = context.journal.get_or_play(key, run, || {
+            let play = || {
                 if context.stop.load(Ordering::Relaxed) {
                     return Err(ExperimentError::Stopped);
                 }
                 self.play_one(contestant, run, judge(), context.stop)
-            })?;
+            };
+            let known = match &contestant.algorithm {
+                PlayedAlgorithm::Core(_) => true,
+                PlayedAlgorithm::Custom(custom) => custom.fingerprint().is_some(),
+            };
+            let finished = if known { context.journal.get_or_play(key, run, play) } else { play() }?;
             (context.progress)();
             Ok(finished)
         });
@@ -270,6 +319,11 @@ impl Prepared<'_> {
             "certificates": self.experiment.certificates,
         });
         run_journal::key(&description)
+    }
+
+    fn custom_run(&self, run: u64) -> CustomRun {
+        let Experiment { seed, .. } = *self.experiment;
+        CustomRun { shape: self.environment.shape(), rounds: self.rounds, seed, run }
     }
 
     fn build(
@@ -290,11 +344,21 @@ impl Prepared<'_> {
         stop: &AtomicBool,
     ) -> Result<FinishedRun, ExperimentError> {
         let mut world = self.environment.world(self.experiment.seed, run);
-        let mut policy = self.build(contestant, &*world, judge)?;
         let mut rng = policy_stream(self.experiment.seed, run);
+        let (judged, checkpoints) = ((judge, contestant.declared.delay), checkpoints(self.rounds));
         let started = Instant::now();
-        let delay = contestant.declared.delay;
-        let played = play(policy.as_mut(), &mut *world, (judge, delay), &checkpoints(self.rounds), &mut rng, stop);
+        let played = match &contestant.algorithm {
+            PlayedAlgorithm::Core(_) => {
+                let mut policy = self.build(contestant, &*world, judge)?;
+                play(policy.as_mut(), &mut *world, judged, &checkpoints, &mut rng, stop)
+            }
+            PlayedAlgorithm::Custom(custom) => {
+                let built = custom.build(&self.custom_run(run));
+                let built = built.map_err(|source| ExperimentError::Custom { name: contestant.name.clone(), source });
+                let mut policy = built?;
+                play_custom((policy.as_mut(), custom.block()), &mut *world, judged, &checkpoints, &mut rng, stop)
+            }
+        };
         let run_played = played.map_err(|source| match source {
             PlayError::Stopped => ExperimentError::Stopped,
             source => ExperimentError::Play { name: contestant.name.clone(), run, source },

@@ -10,8 +10,8 @@ use rarely_output::ColumnTable;
 /// One algorithm with one setting, and whether nothing beats it in both regret and changes.
 #[derive(Debug, Clone)]
 pub struct FrontierPoint {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The algorithm's name in the table, or "custom".
+    pub algorithm: &'static str,
     /// The contestant's summary.
     pub summary: Summary,
     /// Whether it is on the frontier.
@@ -70,6 +70,16 @@ pub fn candidates() -> Vec<Contestant> {
     // Ours explore as they do by themselves.
     all.extend([Algorithm::Rarely, Algorithm::RarelyQuick].map(|ours| Contestant::new(ours, Profile::Rigorous)));
     all
+}
+
+/// The [candidates] of some algorithms, with this noise declared; an algorithm that is not among them plays with its own settings.
+pub fn candidates_of(algorithms: &[Algorithm], noise: f64) -> Vec<Contestant> {
+    let known = candidates();
+    let of = |&algorithm: &Algorithm| {
+        let own: Vec<Contestant> = known.iter().filter(|candidate| candidate.algorithm == algorithm).cloned().collect();
+        if own.is_empty() { vec![Contestant::new(algorithm, Profile::Rigorous)] } else { own }
+    };
+    algorithms.iter().flat_map(of).map(|contestant| contestant.declaring_noise(noise)).collect()
 }
 
 /// Where a contestant lies relative to the frontier of the others.
@@ -140,7 +150,7 @@ pub fn points(results: &[ContestantResult]) -> Vec<FrontierPoint> {
     let marked = results.iter().zip(&summaries);
     marked
         .map(|(result, summary)| FrontierPoint {
-            algorithm: result.contestant.algorithm,
+            algorithm: result.contestant.algorithm.name(),
             summary: summary.clone(),
             on_frontier: !beaten(summary),
         })
@@ -152,7 +162,7 @@ pub fn frame(points: &[FrontierPoint]) -> ColumnTable {
     let number = |value: fn(&Summary) -> f64| points.iter().map(move |point| value(&point.summary));
     ColumnTable::default()
         .texts("contestant", points.iter().map(|point| point.summary.name.clone()))
-        .texts("algorithm", points.iter().map(|point| point.algorithm.name()))
+        .texts("algorithm", points.iter().map(|point| point.algorithm))
         .texts("on_frontier", points.iter().map(|point| if point.on_frontier { "yes" } else { "no" }))
         .numbers("changes", number(|row| row.changes.mean))
         .numbers("changes_se", number(|row| row.changes.standard_error))
@@ -165,4 +175,7 @@ pub fn frame(points: &[FrontierPoint]) -> ColumnTable {
             "improving_percent",
             points.iter().map(|point| point.summary.improving_percent.map(|share| share.mean)),
         )
+        .numbers("regret_per_step_p10", number(|row| row.regret_quantiles.low))
+        .numbers("regret_per_step_median", number(|row| row.regret_quantiles.median))
+        .numbers("regret_per_step_p90", number(|row| row.regret_quantiles.high))
 }

@@ -10,8 +10,10 @@
 //! [`ShardSet`] merges them.
 
 mod assumptions;
+mod comparison;
 mod contestant;
 mod contestant_result;
+mod custom;
 pub mod default_grid;
 mod description;
 pub mod environment;
@@ -31,16 +33,19 @@ mod theorem_one;
 mod world_source;
 
 pub use assumptions::Assumptions;
+pub use comparison::{Comparison, sign_test, signed_rank_test};
 pub use contestant::{Contestant, Declared, NormBound, Tuned};
 pub use contestant_result::{ContestantResult, Summary, TracePoint};
-pub use description::{EnvironmentDescription, ExperimentDescription};
+pub use custom::{CustomAlgorithm, CustomError, CustomPolicy, CustomRun, PlayedAlgorithm};
+pub use description::{ContestantDescription, EnvironmentDescription, ExperimentDescription, ValueRange};
 pub use environment::{
-    CounterfactualTable, Environment, EnvironmentError, Given, JudgedSample, Linear, SimulatedWorld, TableError,
+    CounterfactualTable, Environment, EnvironmentError, EstimatedNoise, Given, JudgedSample, Linear, NoiseSource,
+    OutcomeDelay, SimulatedWorld, TableError, WorldProperties,
 };
 pub use experiment::{Experiment, ExperimentError, JUDGED_ON, ROUNDS, RunContext, runs_text};
 pub use judge::Judge;
-pub use metrics::{Estimate, Interval95};
-pub use play::{CertificateRecord, ChangeRecord, PlayError, Run, play};
+pub use metrics::{Estimate, Interval95, Quantiles};
+pub use play::{Assumed, CertificateRecord, ChangeRecord, PlayError, Run, play, play_custom};
 pub use run_journal::{FinishedRun, RunJournal};
 pub use shard::{
     CommandRuns, CommandWords, Divisible, Shard, ShardError, ShardFile, ShardHeader, ShardParseError, ShardSet,

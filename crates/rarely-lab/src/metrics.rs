@@ -1,4 +1,4 @@
-//! Means, standard errors and 95 % intervals.
+//! Means, standard errors, quantiles and 95 % intervals.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
@@ -33,6 +33,44 @@ impl Estimate {
         let half = if count < 2 { 0.0 } else { t_quantile(count as u64 - 1) * self.standard_error };
         Interval95 { mean: self.mean, low: self.mean - half, high: self.mean + half }
     }
+}
+
+/// The median of several values, with the range that holds the middle 80 % of them. A few runs that end stuck move a mean; they do
+/// not move these.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// The 10 % quantile.
+    pub low: f64,
+    /// The median.
+    pub median: f64,
+    /// The 90 % quantile.
+    pub high: f64,
+}
+
+impl Quantiles {
+    /// Of values in any order, interpolated linearly between neighbours [hyndman-1996, definition 7]; NaN without values.
+    ///
+    /// ```
+    /// use rarely_lab::Quantiles;
+    /// let of = Quantiles::of(&[5.0, 1.0, 2.0, 4.0, 3.0]);
+    /// assert_eq!((of.low, of.median, of.high), (1.4, 3.0, 4.6));
+    /// ```
+    pub fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&sorted, share));
+        Self { low, median, high }
+    }
+}
+
+/// A quantile of sorted values.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = share * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
 /// A value with its 95 % interval.

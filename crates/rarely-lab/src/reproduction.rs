@@ -143,6 +143,11 @@ impl TrialResults {
         self.trials.iter().find(|(known, _)| known == id).map_or(&[], |(_, results)| results)
     }
 
+    /// Every trial with its id, in the order in which they were run.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &[ContestantResult])> {
+        self.trials.iter().map(|(id, results)| (id.as_str(), results.as_slice()))
+    }
+
     /// One contestant of a trial, by name.
     pub fn result(&self, id: &str, name: &str) -> Option<&ContestantResult> {
         self.results(id).iter().find(|result| result.name() == name)

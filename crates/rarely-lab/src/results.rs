@@ -1,10 +1,14 @@
 //! Results as tables.
 
+mod runs;
+
 use crate::contestant_result::{ContestantResult, Summary, TracePoint};
 use crate::metrics::Interval95;
 use crate::play::{CertificateRecord, ChangeRecord};
 use crate::reproduction::EvidenceRow;
 use rarely_output::ColumnTable;
+
+pub use runs::{LabelledResults, comparisons, run_traces, runs};
 
 /// A row for each contestant. Times are left out: the same seed gives the same bytes.
 pub fn summary(results: &[ContestantResult]) -> ColumnTable {
@@ -38,9 +42,15 @@ pub fn summary(results: &[ContestantResult]) -> ColumnTable {
         .optional("improving_percent_low", improving(|share| share.low))
         .optional("improving_percent_high", improving(|share| share.high))
         .optional("coverage", rows.iter().map(|row| row.coverage))
+        .numbers("regret_per_step_p10", number(|row| row.regret_quantiles.low))
+        .numbers("regret_per_step_median", number(|row| row.regret_quantiles.median))
+        .numbers("regret_per_step_p90", number(|row| row.regret_quantiles.high))
+        .numbers("changes_p10", number(|row| row.change_quantiles.low))
+        .numbers("changes_median", number(|row| row.change_quantiles.median))
+        .numbers("changes_p90", number(|row| row.change_quantiles.high))
 }
 
-/// Regret and changes by round, mean and standard error, thinned.
+/// Regret and changes by round, thinned: mean and standard error, and the quantiles from run to run.
 pub fn traces(results: &[ContestantResult]) -> ColumnTable {
     let rows: Vec<(&str, TracePoint)> =
         results.iter().flat_map(|result| result.trace().into_iter().map(|point| (result.name(), point))).collect();
@@ -52,6 +62,12 @@ pub fn traces(results: &[ContestantResult]) -> ColumnTable {
         .numbers("regret_per_step_se", number(|point| point.regret_per_step.standard_error))
         .numbers("changes", number(|point| point.changes.mean))
         .numbers("changes_se", number(|point| point.changes.standard_error))
+        .numbers("regret_per_step_p10", number(|point| point.regret_quantiles.low))
+        .numbers("regret_per_step_median", number(|point| point.regret_quantiles.median))
+        .numbers("regret_per_step_p90", number(|point| point.regret_quantiles.high))
+        .numbers("changes_p10", number(|point| point.change_quantiles.low))
+        .numbers("changes_median", number(|point| point.change_quantiles.median))
+        .numbers("changes_p90", number(|point| point.change_quantiles.high))
 }
 
 /// Coverage and width of every set and interval.

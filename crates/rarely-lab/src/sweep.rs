@@ -1,74 +1,22 @@
 //! An experiment over a range of one or two settings.
 
+mod setting;
+
 use std::fmt;
 use std::str::FromStr;
 
-use rarely_core::{Exploration, SettingsError, Share};
+use rarely_core::SettingsError;
 use rarely_error::{Action, Explain, Remedy};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::contestant::Contestant;
 use crate::contestant_result::{ContestantResult, Summary};
 use crate::experiment::{Experiment, ExperimentError, RunContext};
+use crate::results::LabelledResults;
 use crate::run_journal::RunJournal;
-use crate::world_source::WorldSource;
 use rarely_output::ColumnTable;
 
-/// A setting that can be varied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
-    /// `Δ` of the rs algorithms.
-    Tolerance,
-    /// `λ`.
-    Penalty,
-    /// `ε`.
-    Equipoise,
-    /// Outcomes of each arm before the policy decides.
-    Pilot,
-    /// `k`.
-    Arms,
-    /// `d`.
-    Dimension,
-    /// The declared `σ` as a multiple of the true one.
-    DeclaredNoise,
-    /// Strength of a curved truth: 0 is linear.
-    Curvature,
-    /// `C` of rs-linucb.
-    Growth,
-    /// `τ` of the population algorithms.
-    ExcludedShare,
-    /// `θ₀`.
-    PriorMean,
-    /// `δ`.
-    ErrorProbability,
-}
-
-const SETTINGS: [(Setting, &str); 12] = [
-    (Setting::Tolerance, "tolerance"),
-    (Setting::Penalty, "penalty"),
-    (Setting::Equipoise, "equipoise"),
-    (Setting::Pilot, "pilot"),
-    (Setting::Arms, "arms"),
-    (Setting::Dimension, "dim"),
-    (Setting::DeclaredNoise, "declared-noise"),
-    (Setting::Curvature, "curvature"),
-    (Setting::Growth, "growth"),
-    (Setting::ExcludedShare, "excluded-share"),
-    (Setting::PriorMean, "prior-mean"),
-    (Setting::ErrorProbability, "error-probability"),
-];
-
-impl Serialize for Setting {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(SETTINGS.iter().find(|(setting, _)| setting == self).map_or("", |(_, name)| name))
-    }
-}
+pub use setting::{SETTINGS, Setting};
 
 /// A setting and the values it takes, written `penalty=0.001,0.01,0.1`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,6 +25,13 @@ pub struct SweepAxis {
     pub setting: Setting,
     /// Its values.
     pub values: Vec<f64>,
+}
+
+impl fmt::Display for SweepAxis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
+        write!(f, "{} ({})", self.setting, values.join(", "))
+    }
 }
 
 /// Why a sweep could not be done.
@@ -110,8 +65,20 @@ pub enum SweepError {
         /// The environment.
         environment: String,
     },
+    /// A strength in an environment without one.
+    #[error("the environment `{environment}` has no strength to vary")]
+    NoStrength {
+        /// The environment.
+        environment: String,
+    },
+    /// A setting that none of the algorithms uses.
+    #[error("{setting} cannot be varied: none of the algorithms uses it")]
+    Unused {
+        /// The setting.
+        setting: Setting,
+    },
     /// A setting that the environment fixes.
-    #[error("{setting} cannot be varied: the environment has its own arms and context variables")]
+    #[error("{setting} cannot be varied: the environment has its own arms, context variables and noise")]
     FixedByEnvironment {
         /// The setting.
         setting: Setting,
@@ -143,6 +110,8 @@ impl Explain for SweepError {
                 Remedy::new(format!("the settings are {}", SETTINGS.map(|(_, name)| name).join(", ")))
             }
             Self::NotLinear { .. } => Remedy::with("{action}", Action::UseLinearEnvironment),
+            Self::NoStrength { .. } => Remedy::new("name an environment that has one"),
+            Self::Unused { .. } => Remedy::new("add an algorithm that does"),
             Self::FixedByEnvironment { .. } => Remedy::new("vary it in a simulation"),
             Self::Twice { setting } => Remedy::new(format!("give all its values at once, like {setting}=0.1,0.2")),
             Self::Value { .. } => return None,
@@ -203,8 +172,12 @@ impl Sweep {
         }
         let prepare = |values: Vec<f64>| {
             let (mut experiment, mut contestants) = (experiment.clone(), contestants.to_vec());
-            for (axis, &value) in axes.iter().zip(&values) {
-                apply(axis.setting, value, &mut experiment, &mut contestants)?;
+            // The world first: what is declared may be a multiple of what is true.
+            for of_the_world in [true, false] {
+                let own = axes.iter().zip(&values).filter(|(axis, _)| axis.setting.is_of_the_world() == of_the_world);
+                for (axis, &value) in own {
+                    axis.setting.apply(value, &mut experiment, &mut contestants)?;
+                }
             }
             experiment.check(&contestants).map_err(|source| at(axes, &values, source))?;
             Ok((values, experiment, contestants))
@@ -254,62 +227,12 @@ fn at(axes: &[SweepAxis], values: &[f64], source: ExperimentError) -> SweepError
     SweepError::Cell { cell: settings.collect::<Vec<_>>().join(", "), source }
 }
 
-/// Sets one setting in an experiment and its contestants.
-fn apply(
-    setting: Setting,
-    value: f64,
-    experiment: &mut Experiment,
-    contestants: &mut [Contestant],
-) -> Result<(), SweepError> {
-    let whole = || {
-        let is_whole = (0.0..=1e6).contains(&value) && value.fract() == 0.0;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        is_whole.then_some(value as u32).ok_or_else(|| SweepError::Value {
-            setting,
-            value: value.to_string(),
-            expected: "a whole number from 0 to 1,000,000",
-        })
+/// The results of every cell, labelled with its values.
+pub fn labelled<'a>(axes: &[SweepAxis], cells: &'a [SweepCell], seed: u64) -> Vec<LabelledResults<'a>> {
+    let labels = |cell: &SweepCell| {
+        axes.iter().zip(&cell.values).map(|(axis, &value)| (format!("vary_{}", axis.setting), value)).collect()
     };
-    let true_noise = match &experiment.source {
-        WorldSource::Synthetic { noise, .. } => *noise,
-        WorldSource::Tables(_) | WorldSource::Environment(_) => 1.0,
-    };
-    match (setting, &mut experiment.source) {
-        (Setting::Arms, WorldSource::Synthetic { arms, .. }) => *arms = whole()? as usize,
-        (Setting::Dimension, WorldSource::Synthetic { dimension, .. }) => *dimension = whole()? as usize,
-        (Setting::Curvature, WorldSource::Synthetic { name, .. }) if name != "linear" && name != "quadratic" => {
-            return Err(SweepError::NotLinear { environment: name.clone() });
-        }
-        (Setting::Curvature, WorldSource::Synthetic { name, strength, .. }) => {
-            "quadratic".clone_into(name);
-            *strength = value;
-        }
-        (
-            Setting::Arms | Setting::Dimension | Setting::Curvature,
-            WorldSource::Tables(_) | WorldSource::Environment(_),
-        ) => {
-            return Err(SweepError::FixedByEnvironment { setting });
-        }
-        _ => {}
-    }
-    for contestant in contestants {
-        let explore = contestant.explore.unwrap_or(Exploration::of(contestant.algorithm));
-        match setting {
-            Setting::Tolerance => contestant.tuned.tolerance = Some(value),
-            Setting::Penalty => contestant.declared.penalty = Some(value),
-            Setting::Equipoise => {
-                contestant.explore = Some(Exploration { equipoise: Share::named("equipoise", value)?, ..explore });
-            }
-            Setting::Pilot => contestant.explore = Some(Exploration { pilot: whole()?, ..explore }),
-            Setting::DeclaredNoise => contestant.declared.noise = Some(value * true_noise),
-            Setting::Growth => contestant.tuned.growth = Some(value),
-            Setting::ExcludedShare => contestant.tuned.excluded_share = Some(value),
-            Setting::PriorMean => contestant.declared.prior_mean = Some(value),
-            Setting::ErrorProbability => contestant.declared.error_probability = Some(value),
-            Setting::Arms | Setting::Dimension | Setting::Curvature => {}
-        }
-    }
-    Ok(())
+    cells.iter().map(|cell| LabelledResults { labels: labels(cell), seed, results: &cell.results }).collect()
 }
 
 /// A row for each cell and contestant.
@@ -334,4 +257,10 @@ pub fn frame(axes: &[SweepAxis], cells: &[SweepCell]) -> ColumnTable {
         .numbers("stuck_runs", number(|row| row.stuck_runs as f64))
         .optional("improving_percent", rows.iter().map(|(_, row)| row.improving_percent.map(|share| share.mean)))
         .optional("coverage", rows.iter().map(|(_, row)| row.coverage))
+        .numbers("regret_per_step_p10", number(|row| row.regret_quantiles.low))
+        .numbers("regret_per_step_median", number(|row| row.regret_quantiles.median))
+        .numbers("regret_per_step_p90", number(|row| row.regret_quantiles.high))
+        .numbers("changes_p10", number(|row| row.change_quantiles.low))
+        .numbers("changes_median", number(|row| row.change_quantiles.median))
+        .numbers("changes_p90", number(|row| row.change_quantiles.high))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rarely_core::Shape;
 
-use crate::environment::{self, CounterfactualTable, Environment};
+use crate::environment::{self, CounterfactualTable, Environment, NoiseSource, TableError};
 use crate::experiment::ExperimentError;
 
 /// Where contexts and rewards come from.
@@ -43,6 +43,22 @@ impl WorldSource {
     /// An environment that is not in the registry.
     pub fn of(environment: impl Environment + 'static) -> Self {
         Self::Environment(Arc::new(environment))
+    }
+
+    /// The standard deviation of its noise, which is declared to the algorithms unless another is; estimated, if it is that of tables. `None`
+    /// of another environment that does not describe it.
+    ///
+    /// # Errors
+    /// [`TableError::UnknownNoise`] if it cannot be estimated.
+    pub fn noise(&self) -> Result<(Option<f64>, Option<NoiseSource>), TableError> {
+        Ok(match self {
+            Self::Synthetic { noise, .. } => (Some(*noise), None),
+            Self::Tables(tables) => {
+                let estimated = tables.estimated_noise().ok_or(TableError::UnknownNoise)?;
+                (Some(estimated.deviation), Some(estimated.source))
+            }
+            Self::Environment(environment) => (environment.describe().noise, None),
+        })
     }
 
     /// The environment.

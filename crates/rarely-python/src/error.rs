@@ -60,6 +60,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::NamePropensityColumn => "write propensity = \"COLUMN\" under [evidence] in the document",
         Action::PrintStatement => "compute the sums again with rarely.engines",
         Action::UseLinearEnvironment => "leave out `environment`",
+        Action::DeclareNoise => "declare the standard deviation of the noise with `declared_noise`",
         _ => return None,
     })
 }

@@ -1,72 +1,167 @@
-//! `simulate` and `reproduce`: the lab's experiments, watched from Python.
+//! `simulate`, `sweep`, `frontier` and `reproduce`: the lab's experiments, watched from Python.
 
+mod player;
+mod setup;
 mod watch;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rarely_core::{Algorithm, Certificates, Profile, UnknownNoise};
 use rarely_data::ihdp;
 use rarely_lab::report::{reproduction as shown, results as figures};
 use rarely_lab::reproduction::{FIGURE_FOUR_REALISATIONS, Reproduced, ReproductionSize, Trial, TrialResults, trials};
-use rarely_lab::{
-    Assumptions, CounterfactualTable, Experiment, NormBound, RunContext, RunJournal, WorldSource, results,
-};
+use rarely_lab::results::LabelledResults;
+use rarely_lab::sweep::{self, Sweep};
+use rarely_lab::{RunContext, RunJournal, frontier as points, results};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
+use self::setup::Setup;
 use self::watch::Watched;
 use crate::error;
 use crate::evidence::plain;
 use crate::figure::PyFigure;
 
-/// The settings, the tables, the figure and the text of a simulation.
+/// The settings, the tables, the figure and the text of an experiment.
 type Simulated<'py> = (Bound<'py, PyAny>, Bound<'py, PyDict>, PyFigure, String);
 
-/// Runs algorithms against each other. `told` has the assumptions, by name.
-#[pyfunction]
-#[pyo3(signature = (world, rounds, runs, algorithms, told, *, certificates, seed, threads, out, progress))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function in front of it")]
-pub(crate) fn simulate<'py>(
-    py: Python<'py>,
-    world: &Bound<'py, PyDict>,
-    rounds: Option<u64>,
-    runs: u64,
-    algorithms: Vec<String>,
-    told: &Bound<'py, PyDict>,
-    certificates: bool,
-    seed: u64,
+/// Where an experiment runs, and what it writes.
+struct Place {
     threads: usize,
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
+    run_traces: bool,
+}
+
+impl Place {
+    fn of(place: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let get = |name: &str| place.get_item(name)?.map_or_else(|| Ok(place.py().None().into_bound(place.py())), Ok);
+        let get = |name: &str| -> PyResult<Bound<'_, PyAny>> { get(name) };
+        Ok(Self {
+            threads: get("threads")?.extract()?,
+            out: get("out")?.extract()?,
+            progress: get("progress")?.extract()?,
+            run_traces: get("run_traces")?.extract()?,
+        })
+    }
+}
+
+/// Runs algorithms against each other. `given` has the world and what is run, `told` the assumptions, `place` where it runs, by name.
+#[pyfunction]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    given: &Bound<'py, PyDict>,
+    told: &Bound<'py, PyDict>,
+    place: &Bound<'py, PyDict>,
 ) -> PyResult<Simulated<'py>> {
-    let (source, true_noise) = source(world)?;
-    let algorithms = chosen(py, &algorithms)?;
-    let assumptions = assumptions(told)?;
-    let contestants = assumptions.contestants(&algorithms, true_noise);
-    let certificates = if certificates { Certificates::Full } else { Certificates::Brief };
-    let experiment = Experiment { rounds, certificates, ..Experiment::new(source, runs, seed) };
-    experiment.check(&contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    let (directory, journal) = kept(py, out)?;
-    let watched = Watched { total: runs * contestants.len() as u64, threads, progress, journal: &journal };
-    let outcomes = watched.run(py, |context| experiment.run(&contestants, context))?;
-    let settings =
-        experiment.describe(&assumptions, &algorithms).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let (setup, place) = (Setup::of(given, told)?, Place::of(place)?);
+    let Setup { experiment, contestants, .. } = &setup;
+    experiment.check(contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let (directory, journal) = kept(py, place.out)?;
+    let total = experiment.runs * contestants.len() as u64;
+    let watched = Watched { total, threads: place.threads, progress: place.progress, journal: &journal };
+    let outcomes = watched.run(py, |context| experiment.run(contestants, context))?;
+    let settings = setup.describe(py, &outcomes)?;
     if let Some(directory) = &directory {
-        py.detach(|| figures::write(directory, &settings, &outcomes))
+        py.detach(|| figures::write(directory, &settings, &outcomes, place.run_traces))
             .map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
     journal.finish()?;
     let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
     let figure = py.detach(|| figures::four_panels(&title, &outcomes, Some(note.clone())));
-    let tables = PyDict::new(py);
+    let tables = run_tables(py, &[LabelledResults::plain(experiment.seed, &outcomes)], place.run_traces)?;
     tables.set_item("summary", columns(py, &results::summary(&outcomes))?)?;
     tables.set_item("traces", columns(py, &results::traces(&outcomes))?)?;
     tables.set_item("changes", columns(py, &results::changes(&outcomes))?)?;
     let words = figures::text::experiment(&settings, &outcomes, None);
     Ok((plain(py, &settings)?, tables, PyFigure::new("figure", note, figure), words))
+}
+
+/// Runs an experiment for every combination of values; `vary` has a line for each setting, such as `penalty=0.1,1`.
+#[pyfunction]
+#[pyo3(name = "sweep")]
+pub(crate) fn run_sweep<'py>(
+    py: Python<'py>,
+    vary: Vec<String>,
+    given: &Bound<'py, PyDict>,
+    told: &Bound<'py, PyDict>,
+    place: &Bound<'py, PyDict>,
+) -> PyResult<Simulated<'py>> {
+    let (setup, place) = (Setup::of(given, told)?, Place::of(place)?);
+    let Setup { experiment, contestants, .. } = &setup;
+    let axes = vary.iter().map(|axis| axis.parse()).collect::<Result<Vec<sweep::SweepAxis>, _>>();
+    let axes = axes.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let sweep = Sweep::new(experiment, contestants, &axes).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let (directory, journal) = kept(py, place.out)?;
+    let watched = Watched { total: sweep.runs(), threads: place.threads, progress: place.progress, journal: &journal };
+    let cells = watched.run(py, |context| sweep.run(context))?;
+    let mut settings = setup.describe(py, cells.iter().flat_map(|cell| &cell.results))?;
+    settings.vary.clone_from(&axes);
+    let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
+    let figure = py.detach(|| figures::sweep(&title, &axes, &cells, Some(note.clone())));
+    let (frame, parts) = (sweep::frame(&axes, &cells), sweep::labelled(&axes, &cells, experiment.seed));
+    if let Some(directory) = &directory {
+        let write = || -> Result<(), OutputError> {
+            directory.write("sweep.csv", frame.to_csv())?;
+            directory.write_json("run.json", &settings)?;
+            figures::write_runs(directory, &parts, place.run_traces)?;
+            directory.write_all("figure", figure.files("figure"))
+        };
+        py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    }
+    journal.finish()?;
+    let tables = run_tables(py, &parts, place.run_traces)?;
+    tables.set_item("cells", columns(py, &frame)?)?;
+    let words = figures::text::sweep(&settings, &axes, &cells, None);
+    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", note, figure), words))
+}
+
+/// Regret against changes. Algorithms of the table play over the settings that trade one for the other.
+#[pyfunction]
+pub(crate) fn frontier<'py>(
+    py: Python<'py>,
+    given: &Bound<'py, PyDict>,
+    place: &Bound<'py, PyDict>,
+) -> PyResult<Simulated<'py>> {
+    let (setup, place) = (Setup::of(given, &PyDict::new(py))?.with_candidates(), Place::of(place)?);
+    let Setup { experiment, contestants, .. } = &setup;
+    experiment.check(contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let (directory, journal) = kept(py, place.out)?;
+    let total = experiment.runs * contestants.len() as u64;
+    let watched = Watched { total, threads: place.threads, progress: place.progress, journal: &journal };
+    let outcomes = watched.run(py, |context| experiment.run(contestants, context))?;
+    let settings = setup.describe(py, &outcomes)?;
+    let all = points::points(&outcomes);
+    let title = format!("{}: regret against changes", figures::text::title(&settings));
+    let figure = py.detach(|| figures::frontier(&title, &all, None));
+    let (frame, parts) = (points::frame(&all), [LabelledResults::plain(experiment.seed, &outcomes)]);
+    if let Some(directory) = &directory {
+        let write = || -> Result<(), OutputError> {
+            directory.write("frontier.csv", frame.to_csv())?;
+            directory.write_json("run.json", &settings)?;
+            figures::write_runs(directory, &parts, place.run_traces)?;
+            directory.write_all("figure", figure.files("figure"))
+        };
+        py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    }
+    journal.finish()?;
+    let tables = run_tables(py, &parts, place.run_traces)?;
+    tables.set_item("points", columns(py, &frame)?)?;
+    let runs = usize::try_from(experiment.runs).unwrap_or(usize::MAX);
+    let words = format!("{title}\n\n{}", figures::text::frontier(&all, runs, None));
+    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", title, figure), words))
+}
+
+/// Every run by itself and every pair of contestants; the traces of the runs, if they were asked for.
+fn run_tables<'py>(py: Python<'py>, parts: &[LabelledResults<'_>], run_traces: bool) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    tables.set_item("runs", columns(py, &results::runs(parts))?)?;
+    tables.set_item("comparisons", columns(py, &results::comparisons(parts))?)?;
+    if run_traces {
+        tables.set_item("run_traces", columns(py, &results::run_traces(parts))?)?;
+    }
+    Ok(tables)
 }
 
 /// Claims and errata as plain objects, the figures, the page and the text.
@@ -137,94 +232,6 @@ fn kept(py: Python<'_>, out: Option<PathBuf>) -> PyResult<(Option<OutputDirector
     let directory = out.as_deref().map(OutputDirectory::create).transpose().map_err(wrong)?;
     let journal = directory.as_ref().map_or_else(|| Ok(RunJournal::none()), RunJournal::open).map_err(wrong)?;
     Ok((directory, journal))
-}
-
-/// Where contexts and rewards come from, and the noise that is declared for them.
-fn source(world: &Bound<'_, PyDict>) -> PyResult<(WorldSource, f64)> {
-    let py = world.py();
-    let get =
-        |name: &str| world.get_item(name)?.ok_or_else(|| error::EXPERIMENT.says(py, format!("{name} is missing")));
-    let table = get("table")?;
-    if !table.is_none() {
-        let path: PathBuf = table.extract()?;
-        let table = rarely_data::table::read(&path).map_err(|error| error::DATA.explain(py, &error))?;
-        let table = CounterfactualTable::new(vec![table]).map_err(|error| error::DATA.explain(py, &error))?;
-        return Ok((WorldSource::Tables(Arc::new(table)), 1.0));
-    }
-    let noise = get("noise")?.extract()?;
-    let source = WorldSource::Synthetic {
-        name: get("environment")?.extract()?,
-        arms: get("arms")?.extract()?,
-        dimension: get("dimension")?.extract()?,
-        noise,
-        strength: get("strength")?.extract()?,
-    };
-    Ok((source, noise))
-}
-
-fn chosen(py: Python<'_>, names: &[String]) -> PyResult<Vec<Algorithm>> {
-    if names == ["all"] {
-        return Ok(Algorithm::all().collect());
-    }
-    let mut chosen = Vec::new();
-    for name in names {
-        let algorithm = name.parse().map_err(|error| error::SETTINGS.explain(py, &error))?;
-        if !chosen.contains(&algorithm) {
-            chosen.push(algorithm);
-        }
-    }
-    if chosen.is_empty() {
-        Err(error::EXPERIMENT.with_help(py, "there is no algorithm to run", "name one, or \"all\""))
-    } else {
-        Ok(chosen)
-    }
-}
-
-fn assumptions(told: &Bound<'_, PyDict>) -> PyResult<Assumptions> {
-    let py = told.py();
-    let number =
-        |name: &str| -> PyResult<Option<f64>> { told.get_item(name)?.map_or(Ok(None), |value| value.extract()) };
-    let text =
-        |name: &str| -> PyResult<Option<String>> { told.get_item(name)?.map_or(Ok(None), |value| value.extract()) };
-    let profile = match text("profile")?.as_deref() {
-        None | Some("rigorous") => Profile::Rigorous,
-        Some("published") => Profile::Published,
-        Some(other) => {
-            let message = format!("there is no profile {other:?}");
-            return Err(error::EXPERIMENT.with_help(py, message, "use \"rigorous\" or \"published\""));
-        }
-    };
-    let explore = text("explore")?.map(|explore| explore.parse()).transpose();
-    let sets = text("sets")?.map(|sets| sets.parse()).transpose();
-    let delay = text("delay")?.map(|delay| delay.parse()).transpose();
-    let (declared_noise, unknown_noise) = match text("declared_noise") {
-        Ok(Some(name)) => {
-            (None, Some(name.parse::<UnknownNoise>().map_err(|error| error::SETTINGS.explain(py, &error))?))
-        }
-        _ => (number("declared_noise")?, None),
-    };
-    let norm_bound = match text("norm_bound") {
-        Ok(Some(auto)) if auto == "auto" => Some(NormBound::Auto),
-        Ok(Some(other)) => {
-            return Err(
-                error::EXPERIMENT.says(py, format!("norm_bound is {other:?}, but must be a number or \"auto\""))
-            );
-        }
-        _ => number("norm_bound")?.map(NormBound::Value),
-    };
-    Ok(Assumptions {
-        profile,
-        explore: explore.map_err(|error| error::SETTINGS.explain(py, &error))?,
-        penalty: number("penalty")?,
-        declared_noise,
-        unknown_noise,
-        norm_bound,
-        prior_mean: number("prior_mean")?,
-        error_probability: number("error_probability")?,
-        sets: sets.map_err(|error| error::SETTINGS.explain(py, &error))?,
-        delay: delay.map_err(|error| error::SETTINGS.explain(py, &error))?,
-        tolerance: number("tolerance")?,
-    })
 }
 
 /// A table as columns by name: words as a list, numbers as arrays, NaN where one is missing.

@@ -35,7 +35,7 @@ mod _rarely {
     #[pymodule_export]
     use crate::figure::PyFigure;
     #[pymodule_export]
-    use crate::lab::{reproduce, simulate};
+    use crate::lab::{frontier, reproduce, run_sweep, simulate};
     #[pymodule_export]
     use crate::outcome_queue::PyOutcomeQueue;
     #[pymodule_export]

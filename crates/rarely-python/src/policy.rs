@@ -46,9 +46,10 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 ///     The people a change is judged on, instead of the last thousand seen.
 /// sets : ``"joint"``, ``"per-arm"`` or ``"sharp"``, optional
 ///     The confidence sets; sharp for our algorithms and joint for the others if left out.
-/// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale : float
+/// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale, epsilon, alpha, gap_scale : float
 ///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick (√χ²⁻¹(0.95) with as many degrees
-///     of freedom as context variables if left out), clucb and thompson (σ if left out).
+///     of freedom as context variables if left out), clucb and clucb2, thompson and batched-thompson (σ if left out),
+///     epsilon-greedy, linucb-alpha and squarecb.
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -161,8 +162,8 @@ impl PyPolicy {
     #[pyo3(signature = (
         arms, dimension, algorithm = "rarely", *, noise = NoiseParam::Declared(1.0), norm_bound = None, error_probability = 0.001,
         penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
-        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, baseline = None,
-        baseline_mean = None, certificates = true, seed = 0
+        growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, epsilon = 0.05,
+        alpha = 1.0, gap_scale = 10.0, baseline = None, baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
@@ -186,6 +187,9 @@ impl PyPolicy {
         deviations: Option<f64>,
         safety: f64,
         posterior_scale: Option<f64>,
+        epsilon: f64,
+        alpha: f64,
+        gap_scale: f64,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
         baseline_mean: Option<Bound<'_, PyAny>>,
         certificates: bool,
@@ -212,6 +216,9 @@ impl PyPolicy {
                 deviations,
                 safety,
                 posterior_scale,
+                epsilon,
+                alpha,
+                gap_scale,
             },
             baseline,
             baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,

@@ -24,7 +24,7 @@ pub(crate) fn table() -> String {
     format!("{}\n{}\n{}", algorithms.text(width()), settings.text(width()), environments.text(width()))
 }
 
-const SETTINGS: [[&str; 5]; 14] = [
+const SETTINGS: [[&str; 5]; 17] = [
     ["noise σ", "the true one", "1e-12 – 1e12, unknown", "all that learn", "--noise, --declared-noise"],
     ["norm bound L", "the true one", "0 – 1e12", "all that learn", "--norm-bound"],
     ["error probability δ", "1/rounds", "1e-300 – below 1", "all that learn", "--error-probability"],
@@ -34,9 +34,12 @@ const SETTINGS: [[&str; 5]; 14] = [
     ["tolerance Δ", "0.01", "0 – 1", "rs-greedy, rs-conservative", "--tolerance"],
     ["growth C", "0.3", "1e-12 – 1e6", "rs-linucb", "sweep --vary growth"],
     ["excluded share τ", "0.01", "0 – 1", "population-*", "sweep --vary excluded-share"],
-    ["minimum gain", "0", "0 – 1e12", "rarely, certified", ""],
-    ["deviations z", "√χ²⁻¹_d(0.95)", "0 – 1e3", "rarely-quick", ""],
-    ["renewal c", "0.25", "1e-12 – 1e6", "posterior-weighted equipoise", ""],
-    ["safety α", "0.1", "0 – 1", "clucb", ""],
-    ["posterior scale v", "σ", "1e-12 – 1e12", "thompson", ""],
+    ["minimum gain", "0", "0 – 1e12", "rarely, rarely-quick, certified", "sweep --vary minimum-gain"],
+    ["deviations z", "√χ²⁻¹_d(0.95)", "0 – 1e3", "rarely-quick", "sweep --vary z"],
+    ["renewal c", "0.25", "1e-12 – 1e6", "posterior-weighted equipoise", "sweep --vary renewal"],
+    ["safety α", "0.1", "0 – 1", "clucb, clucb2", "sweep --vary safety"],
+    ["posterior scale v", "σ", "1e-12 – 1e12", "thompson, batched-thompson", "sweep --vary posterior-scale"],
+    ["exploration ε", "0.05", "0 – 1", "epsilon-greedy", "sweep --vary epsilon"],
+    ["width α", "1", "0 – 1e3", "linucb-alpha", "sweep --vary alpha"],
+    ["gap scale c", "10", "1e-12 – 1e6", "squarecb", "sweep --vary gap-scale"],
 ];

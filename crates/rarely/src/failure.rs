@@ -132,6 +132,7 @@ fn named(action: Action) -> Option<&'static str> {
         Action::NameSheet => "name it with --sheet NAME (or sheet = \"NAME\" under [data] in the policy document)",
         Action::UseEmbeddedRealisations => "leave out --data and unset RARELY_IHDP to use the embedded realisations",
         Action::UseLinearEnvironment => "leave out --environment",
+        Action::DeclareNoise => "declare the standard deviation of the noise with --declared-noise",
         Action::RunShard => "run the command with --shard NUMBER/COUNT --out DIR",
         Action::AllowPlainHttp => "pass --insecure",
         Action::ChooseListenAddress => "choose another address with --listen",

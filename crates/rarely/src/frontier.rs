@@ -3,11 +3,12 @@
 use clap::Args;
 use rarely_lab::frontier::{self, FrontierPoint};
 use rarely_lab::report::results;
-use rarely_lab::{Experiment, runs_text};
+use rarely_lab::results::LabelledResults;
+use rarely_lab::{Assumptions, Experiment};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{RunOptions, WorldOptions, count};
+use crate::options::{Algorithms, PropertyOptions, RunOptions, WorldOptions, count};
 use crate::output::{TableFormat, print, print_json, width};
 use crate::shard::{Work, parts};
 use crate::simulate;
@@ -15,8 +16,20 @@ use crate::simulate;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
+    /// World
+    #[arg(long, default_value = "linear")]
+    environment: String,
+    /// Strength of what is unusual in the environment
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    strength: f64,
     #[command(flatten)]
     world: WorldOptions,
+    /// Standard deviation σ of the world's noise, which is also declared to the algorithms
+    #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
+    noise: f64,
+    /// Algorithms: all, or names joined by commas; each over the settings that trade regret for changes [default: those of the paper and ours]
+    #[arg(long)]
+    algorithms: Option<Algorithms>,
     /// Rounds T of each run
     #[arg(long, default_value_t = 10_000, value_parser = count(1, 1_000_000_000))]
     rounds: u64,
@@ -24,14 +37,20 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 20, value_parser = count(1, 1_000_000))]
     runs: u64,
     #[command(flatten)]
+    properties: PropertyOptions,
+    #[command(flatten)]
     options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
-    let Arguments { world, rounds, runs, options } = arguments;
-    let contestants = frontier::candidates();
-    let source = world.source("linear", 0.1, 1.0)?;
-    let experiment = Experiment { rounds: Some(*rounds), ..Experiment::new(source, *runs, options.seed) };
+    let Arguments { environment, strength, world, noise, rounds, runs, options, .. } = arguments;
+    let contestants = match &arguments.algorithms {
+        Some(algorithms) => frontier::candidates_of(&algorithms.0, *noise),
+        None => frontier::candidates().into_iter().map(|contestant| contestant.declaring_noise(*noise)).collect(),
+    };
+    let source = world.source(environment, *noise, *strength)?;
+    let properties = arguments.properties.resolve();
+    let experiment = Experiment { rounds: Some(*rounds), properties, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
     let Some(session) = work.start(options.place(), parts([(&experiment, contestants.as_slice())])?)? else {
         return Ok(());
@@ -39,20 +58,13 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let outcomes = simulate::play(&session, "frontier", &experiment, &contestants)?;
     let points = frontier::points(&outcomes);
     let frame = frontier::frame(&points);
-    let title = format!(
-        "rarely {}: regret against changes, {} arms, {} context variables, {rounds} rounds, {}, seed {}",
-        env!("CARGO_PKG_VERSION"),
-        world.arms,
-        world.dim,
-        runs_text(*runs),
-        options.seed
-    );
-    let settings = json!({
-        "command": "frontier", "version": env!("CARGO_PKG_VERSION"), "arms": world.arms, "dimension": world.dim,
-        "rounds": rounds, "runs": runs, "seed": options.seed,
-    });
+    let mut settings = experiment.describe(&Assumptions::default(), &outcomes)?;
+    settings.command = Some("frontier");
+    let title = format!("{}: regret against changes", results::text::title(&settings));
     if let Some(directory) = session.directory() {
         directory.write("frontier.csv", frame.to_csv())?;
+        let runs = [LabelledResults::plain(options.seed, &outcomes)];
+        results::write_runs(directory, &runs, options.run_traces)?;
         directory.write_json("run.json", &settings)?;
         let figure = results::frontier(&title, &points, None);
         directory.write_all("figure", figure.files("figure"))?;
@@ -61,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         TableFormat::Csv => print(&frame.to_csv())?,
         TableFormat::Json => {
             let row = |point: &FrontierPoint| {
-                let (algorithm, summary) = (point.algorithm.name(), &point.summary);
+                let (algorithm, summary) = (point.algorithm, &point.summary);
                 json!({ "algorithm": algorithm, "on_frontier": point.on_frontier, "summary": summary })
             };
             let rows: Vec<_> = points.iter().map(row).collect();

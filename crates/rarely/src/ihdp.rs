@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let tables = children(data, *realisations)?;
     // σ = 1 is the noise of the response surface.
     let assumptions = assumptions.resolve();
+    assumptions.check(&algorithms.0)?;
     let contestants = assumptions.contestants(&algorithms.0, 1.0);
     let mut experiments = Vec::new();
     for with_intercept in [false, true] {
@@ -93,13 +94,13 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     for (with_intercept, experiment) in &experiments {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
         let outcomes = simulate::play(&session, what, experiment, &contestants)?;
-        let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+        let mut settings = experiment.describe(&assumptions, &outcomes)?;
         settings.command = Some("ihdp");
         settings.environment.label = Some(format!("IHDP, {what}"));
         if let Some(directory) = session.directory() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
             let directory = OutputDirectory::create(&directory.path().join(name))?;
-            write(&directory, &settings, &outcomes)?;
+            write(&directory, &settings, &outcomes, options.run_traces)?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
             directory.write_all("figure-4", figure.files("figure-4"))?;
         }

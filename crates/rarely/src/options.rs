@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rarely_core::{
     Algorithm, Certificates, Delay, Exploration, MAX_ARMS, MAX_DIMENSION, Profile, Sets, SettingsError, UnknownNoise,
 };
-use rarely_lab::{NormBound, Shard, WorldSource};
+use rarely_lab::{NoiseSource, NormBound, Shard, WorldProperties, WorldSource};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::TableFormat;
@@ -26,6 +26,9 @@ pub(crate) struct RunOptions {
     /// Directory for tables and figures; a command that was stopped resumes from there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Write the trace of every run too (run-traces.parquet), not only the means
+    #[arg(long, requires = "out")]
+    pub(crate) run_traces: bool,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     pub(crate) format: TableFormat,
@@ -137,6 +140,44 @@ impl WorldOptions {
     }
 }
 
+/// What may happen in any world.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What happens in the world")]
+pub(crate) struct PropertyOptions {
+    /// Every outcome is reported this many rounds late
+    #[arg(long, value_name = "ROUNDS", default_value_t = 0, hide_default_value = true, value_parser = count(0, 1_000_000))]
+    late: u64,
+    /// This share of the outcomes is never reported, whatever they are
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true, allow_negative_numbers = true)]
+    missing: f64,
+    /// Every arm takes the place of the next one within this many rounds, and so on
+    #[arg(long, value_name = "ROUNDS", default_value_t = 0, hide_default_value = true, value_parser = count(0, 1_000_000_000))]
+    drift: u64,
+    /// Outcomes are reported at the end of batches of this many rounds
+    #[arg(long, value_name = "ROUNDS", default_value_t = 0, hide_default_value = true, value_parser = count(0, 1_000_000))]
+    batch: u64,
+}
+
+impl PropertyOptions {
+    /// As plain data.
+    pub(crate) fn resolve(&self) -> WorldProperties {
+        let Self { late, missing, drift, batch } = *self;
+        WorldProperties { late, missing, drift, batch }
+    }
+}
+
+/// The noise that is declared for a source, unless the assumptions declare another, and where the number comes from.
+pub(crate) fn true_noise(
+    source: &WorldSource,
+    assumptions: &rarely_lab::Assumptions,
+) -> Result<(f64, Option<&'static str>), Failure> {
+    if let (Some(declared), WorldSource::Tables(_)) = (assumptions.declared_noise, source) {
+        return Ok((declared, None));
+    }
+    let (noise, estimated) = source.noise()?;
+    Ok((noise.unwrap_or(1.0), estimated.map(NoiseSource::words)))
+}
+
 /// A whole number in a range.
 pub(crate) fn count(least: u64, most: u64) -> clap::builder::RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(least..=most)
@@ -198,6 +239,7 @@ impl AssumptionOptions {
             declared_noise,
             unknown_noise,
             norm_bound: self.norm_bound.map(|bound| bound.0),
+            norm_bound_values: None,
             prior_mean: self.prior_mean,
             error_probability: self.error_probability,
             tolerance: self.tolerance,

@@ -1,6 +1,6 @@
 //! `rarely simulate`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -9,7 +9,7 @@ use rarely_lab::{Contestant, ContestantResult, CounterfactualTable, Experiment, 
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
+use crate::options::{Algorithms, AssumptionOptions, PropertyOptions, RunOptions, WorldOptions, count, true_noise};
 use crate::output::{TableFormat, print, print_json, width};
 use crate::progress::RunSession;
 use crate::shard::{Work, parts};
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     strength: f64,
     #[command(flatten)]
     world: WorldOptions,
-    /// Standard deviation σ of the world's noise, which is also declared to the algorithms
+    /// Standard deviation σ of the world's noise, which is also declared to the algorithms; of a table it is estimated
     #[arg(long, value_name = "σ", default_value_t = 0.1, allow_negative_numbers = true)]
     noise: f64,
     /// Rounds T of each run [default: 10000, or as many as there are people]
@@ -42,36 +42,48 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "all")]
     algorithms: Algorithms,
     #[command(flatten)]
+    properties: PropertyOptions,
+    #[command(flatten)]
     assumptions: AssumptionOptions,
     #[command(flatten)]
     options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
-    let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, assumptions, options } =
-        arguments;
-    let (source, true_noise) = if let Some(path) = table {
-        let table = rarely_data::table::read(path)?;
-        (WorldSource::Tables(Arc::new(CounterfactualTable::new(vec![table])?)), 1.0)
-    } else {
-        (world.source(environment, *noise, *strength)?, *noise)
+    let Arguments { environment, table, strength, world, noise, rounds, runs, algorithms, options, .. } = arguments;
+    let source = match table {
+        Some(path) => of_table(path)?,
+        None => world.source(environment, *noise, *strength)?,
     };
-    let assumptions = assumptions.resolve();
-    let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let certificates = options.certificates();
-    let experiment = Experiment { rounds: *rounds, certificates, ..Experiment::new(source, *runs, options.seed) };
+    let assumptions = arguments.assumptions.resolve();
+    assumptions.check(&algorithms.0)?;
+    let (noise, noise_source) = true_noise(&source, &assumptions)?;
+    let contestants = assumptions.contestants(&algorithms.0, noise);
+    let experiment = Experiment {
+        rounds: *rounds,
+        certificates: options.certificates(),
+        properties: arguments.properties.resolve(),
+        ..Experiment::new(source, *runs, options.seed)
+    };
     experiment.check(&contestants)?;
     let Some(session) = work.start(options.place(), parts([(&experiment, contestants.as_slice())])?)? else {
         return Ok(());
     };
     let outcomes = play(&session, "simulating", &experiment, &contestants)?;
-    let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+    let mut settings = experiment.describe(&assumptions, &outcomes)?;
     settings.command = Some("simulate");
+    settings.declared_noise_source = noise_source;
     if let Some(directory) = session.directory() {
-        results::write(directory, &settings, &outcomes)?;
+        results::write(directory, &settings, &outcomes, options.run_traces)?;
     }
     report(options.format, &settings, &outcomes)?;
     session.finish()
+}
+
+/// The people of a CSV file.
+pub(crate) fn of_table(path: &Path) -> Result<WorldSource, Failure> {
+    let table = rarely_data::table::read(path)?;
+    Ok(WorldSource::Tables(Arc::new(CounterfactualTable::new(vec![table])?)))
 }
 
 /// Runs one experiment.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::failure::{Failure, parse};
 use crate::ihdp;
-use crate::options::{Algorithms, AssumptionOptions, RunOptions, WorldOptions, count};
+use crate::options::{Algorithms, AssumptionOptions, PropertyOptions, RunOptions, WorldOptions, count, true_noise};
 use crate::output::{TableFormat, print, print_json, width};
 use crate::shard::{Work, parts};
 use crate::simulate;
@@ -19,14 +19,21 @@ use crate::simulate;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A setting and its values, such as penalty=0.001,0.01,0.1; once or twice. Settings: tolerance (Δ), penalty (λ), equipoise (ε),
-    /// pilot, arms (k), dim (d), declared-noise (× the true σ), curvature (of a non-linear truth), growth (C), excluded-share (τ),
-    /// prior-mean (θ₀), error-probability (δ)
+    /// A setting and its values, such as penalty=0.001,0.01,0.1; once or twice. Of the world: arms (k), dim (d), noise (σ), rounds (T),
+    /// strength, curvature (of a non-linear truth), late, missing, drift, batch. Of the algorithms: penalty (λ), prior-mean (θ₀),
+    /// declared-noise (× the true σ), norm-bound (L), error-probability (δ), pilot, equipoise (ε), cap, tolerance (Δ), growth (C),
+    /// excluded-share (τ), z, minimum-gain, renewal (c), safety (α), posterior-scale (v), epsilon, alpha, gap-scale
     #[arg(long, value_name = "SETTING=VALUES", required = true, value_parser = parse::<SweepAxis>)]
     vary: Vec<SweepAxis>,
     /// World
     #[arg(long, default_value = "linear")]
     environment: String,
+    /// CSV file of people whose outcome under every arm is known, instead of a simulated world
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["environment", "arms", "dim", "noise", "strength", "ihdp", "data"])]
+    table: Option<PathBuf>,
+    /// Strength of what is unusual in the environment
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    strength: f64,
     /// IHDP instead of a simulated world: run r plays realisation r mod 100 of the published ones
     #[arg(long)]
     ihdp: bool,
@@ -48,37 +55,48 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "rarely,rs-greedy,rs-conservative,linucb")]
     algorithms: Algorithms,
     #[command(flatten)]
+    properties: PropertyOptions,
+    #[command(flatten)]
     assumptions: AssumptionOptions,
     #[command(flatten)]
     options: RunOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
-    let Arguments { vary, environment, data, world, noise, rounds, runs, algorithms, assumptions, options, .. } =
-        arguments;
+    let Arguments { vary, environment, data, world, noise, rounds, runs, algorithms, options, .. } = arguments;
     if vary.len() > 2 {
         return Err(Failure::new(format!("--vary was given {} times", vary.len())).help("give it once or twice"));
     }
-    let (source, true_noise) = if arguments.ihdp || !data.is_empty() {
+    let assumptions = arguments.assumptions.resolve();
+    assumptions.check(&algorithms.0)?;
+    let (source, (noise, noise_source)) = if arguments.ihdp || !data.is_empty() {
         let tables = ihdp::children(data, None)?;
-        (WorldSource::Tables(Arc::new(CounterfactualTable::new(tables)?)), 1.0)
+        // σ = 1 is the noise of the response surface.
+        (WorldSource::Tables(Arc::new(CounterfactualTable::new(tables)?)), (1.0, None))
     } else {
-        (world.source(environment, *noise, 1.0)?, *noise)
+        let source = match &arguments.table {
+            Some(path) => simulate::of_table(path)?,
+            None => world.source(environment, *noise, arguments.strength)?,
+        };
+        let noise = true_noise(&source, &assumptions)?;
+        (source, noise)
     };
-    let assumptions = assumptions.resolve();
-    let contestants = assumptions.contestants(&algorithms.0, true_noise);
-    let experiment = Experiment { rounds: *rounds, ..Experiment::new(source, *runs, options.seed) };
+    let contestants = assumptions.contestants(&algorithms.0, noise);
+    let properties = arguments.properties.resolve();
+    let experiment = Experiment { rounds: *rounds, properties, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
     let sweep = Sweep::new(&experiment, &contestants, vary)?;
     let Some(session) = work.start(options.place(), parts(sweep.experiments())?)? else { return Ok(()) };
     let progress = (sweep.runs(), sweep.finished(session.journal())?);
     let cells = session.watch("sweeping", progress, |context| sweep.run(context))?;
-    let mut settings = experiment.describe(&assumptions, &algorithms.0)?;
+    let mut settings = experiment.describe(&assumptions, cells.iter().flat_map(|cell| &cell.results))?;
     settings.command = Some("sweep");
+    settings.declared_noise_source = noise_source;
     settings.vary.clone_from(vary);
     let frame = sweep::frame(vary, &cells);
     if let Some(directory) = session.directory() {
         directory.write("sweep.csv", frame.to_csv())?;
+        results::write_runs(directory, &sweep::labelled(vary, &cells, options.seed), options.run_traces)?;
         directory.write_json("run.json", &settings)?;
         let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
         directory.write_all("figure", figure.files("figure"))?;

@@ -3,7 +3,7 @@
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape, check_numbers, is_sound};
 use crate::change::Change;
-use crate::confidence::{ConfidenceSet, Profile};
+use crate::confidence::{Confidence, ConfidenceSet, Profile};
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_PARAMETER, MergeError, ObserveError, SettingsError};
@@ -76,6 +76,32 @@ pub(crate) struct Clucb {
     owed: f64,
     /// All outcomes, including those that were not learned from.
     rounds: u64,
+    /// What the optimistic plays gave, if clucb2's bound is used.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    gathered: Option<Gathered>,
+}
+
+/// What optimistic plays gave. Their expected total is at least `Σy − σ√((n+1)(ln(n+1) + 2 ln(1/δ)))` in all rounds with probability 1−δ
+/// [robbins-1970]: for many plays that is closer than a sum of bounds that all come from one confidence set [after garcelon-2020, whose bound is
+/// another one of the same order]. Either bound may be used; together they fail with probability 2δ.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Gathered {
+    /// `Σy`.
+    rewards: f64,
+    /// `n`.
+    plays: u64,
+}
+
+impl Gathered {
+    fn lower(self, confidence: Confidence) -> f64 {
+        if self.plays == 0 {
+            return 0.0;
+        }
+        let n = self.plays as f64 + 1.0;
+        let logarithm = libm::log(n) + 2.0 * confidence.error_probability.log_inverse();
+        self.rewards - confidence.noise.get() * (n * logarithm).sqrt()
+    }
 }
 
 impl Clucb {
@@ -88,7 +114,13 @@ impl Clucb {
             secured: 0.0,
             owed: 0.0,
             rounds: 0,
+            gathered: None,
         }
+    }
+
+    /// The same with clucb2's bound.
+    pub(crate) fn gathering(self) -> Self {
+        Self { gathered: Some(Gathered::default()), ..self }
     }
 
     /// The certain reward of all optimistic plays and this one.
@@ -122,6 +154,10 @@ impl Clucb {
         self.secured += other.secured;
         self.owed += other.owed;
         self.rounds += other.rounds;
+        if let (Some(mine), Some(theirs)) = (&mut self.gathered, &other.gathered) {
+            mine.rewards += theirs.rewards;
+            mine.plays += theirs.plays;
+        }
         Ok(())
     }
 
@@ -132,13 +168,14 @@ impl Clucb {
             && self.baseline.mean.len() == shape.dimension()
             && self.optimistic_contexts.shape() == shape
             && self.rounds <= MAX_ROUNDS
+            && self.gathered.is_none_or(|gathered| is_sound(gathered.rewards) && gathered.plays <= self.rounds)
             && self.baseline.mean.iter().chain([&self.secured, &self.owed]).all(|value| is_sound(*value))
     }
 }
 
 impl Policy for Clucb {
     fn algorithm(&self) -> Algorithm {
-        Algorithm::Clucb
+        if self.gathered.is_some() { Algorithm::Clucb2 } else { Algorithm::Clucb }
     }
 
     fn shape(&self) -> Shape {
@@ -154,7 +191,12 @@ impl Policy for Clucb {
         let set = self.learner.set();
         let arm = set.most_optimistic(context);
         let owed = self.owed + dot(context, &self.baseline.mean);
-        let certain = self.certain_reward(&set, context, arm) + self.secured;
+        let mut certain = self.certain_reward(&set, context, arm);
+        if let Some(gathered) = self.gathered {
+            let this = set.arm_interval(context, arm).lower;
+            certain = certain.max(gathered.lower(self.learner.confidence()) + this);
+        }
+        let certain = certain + self.secured;
         Ok(if certain >= (1.0 - self.safety.get()) * owed {
             Decision::certain(arm, Reason::Optimistic)
         } else {
@@ -177,6 +219,10 @@ impl Policy for Clucb {
         if is_baseline {
             self.secured += known;
         } else {
+            if let Some(gathered) = &mut self.gathered {
+                gathered.rewards += reward;
+                gathered.plays += 1;
+            }
             let (arm, d) = (decision.arm.index(), context.len());
             add_scaled(&mut self.optimistic_contexts.values_mut()[arm * d..(arm + 1) * d], 1.0, context);
         }

@@ -436,6 +436,7 @@ impl Policy for Switching {
         let cause = match self.plan.trigger {
             // For such a policy the request itself is the trigger.
             Trigger::EveryRound | Trigger::Scheduled => Some(Cause::Scheduled),
+            Trigger::Commit { after } => (self.rounds() >= after && self.changes() == 0).then_some(Cause::Scheduled),
             _ => self.watch.check(&self.learner.set(), &self.population, None, watched, &mut self.workspace),
         };
         cause.map_or(Change::Kept, |cause| self.act(cause))

@@ -16,6 +16,7 @@ use crate::rng::Rng;
 use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
+use crate::statistics::Statistics;
 
 /// Thompson sampling with a normal posterior.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,21 +30,6 @@ impl Thompson {
     pub(crate) fn new(settings: &Settings) -> Self {
         let scale = settings.tuning().posterior_scale.unwrap_or(settings.confidence().noise);
         Self { learner: Learner::new(settings.confidence(), settings.nothing_learned()), scale }
-    }
-
-    fn draw<const MOST: usize>(&self, context: &[f64], rng: &mut Rng) -> Decision {
-        let mut normals = [Normal::POINT; MOST];
-        let ridges = self.learner.statistics().arms();
-        for (normal, ridge) in normals.iter_mut().zip(ridges) {
-            normal.mean = ridge.predict(context);
-            normal.deviation = self.scale.get() * ridge.width_squared(context).sqrt();
-        }
-        let normals = &normals[..ridges.len()];
-        let arm = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
-        let mut chances = [0.0; MOST];
-        best_probabilities::<MOST>(normals, &mut chances[..ridges.len()]);
-        // A draw beyond all tails has a probability too.
-        Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chances[arm].max(f64::MIN_POSITIVE) }
     }
 
     /// Adds another policy's statistics.
@@ -74,11 +60,7 @@ impl Policy for Thompson {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        Ok(if self.shape().arms() <= FEW_ARMS {
-            self.draw::<FEW_ARMS>(context, rng)
-        } else {
-            self.draw::<MAX_ARMS>(context, rng)
-        })
+        Ok(drawn(self.learner.statistics(), self.scale, context, rng))
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
@@ -103,4 +85,28 @@ impl Policy for Thompson {
     fn snapshot(&self) -> Snapshot {
         Snapshot::new(State::Thompson(Box::new(self.clone())))
     }
+}
+
+/// The best arm at a context under a draw of the parameters from `N(θ̂, v²V⁻¹)`.
+pub(crate) fn drawn(statistics: &Statistics, scale: Noise, context: &[f64], rng: &mut Rng) -> Decision {
+    if statistics.shape().arms() <= FEW_ARMS {
+        drawn_of::<FEW_ARMS>(statistics, scale, context, rng)
+    } else {
+        drawn_of::<MAX_ARMS>(statistics, scale, context, rng)
+    }
+}
+
+fn drawn_of<const MOST: usize>(statistics: &Statistics, scale: Noise, context: &[f64], rng: &mut Rng) -> Decision {
+    let mut normals = [Normal::POINT; MOST];
+    let ridges = statistics.arms();
+    for (normal, ridge) in normals.iter_mut().zip(ridges) {
+        normal.mean = ridge.predict(context);
+        normal.deviation = scale.get() * ridge.width_squared(context).sqrt();
+    }
+    let normals = &normals[..ridges.len()];
+    let arm = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
+    let mut chances = [0.0; MOST];
+    best_probabilities::<MOST>(normals, &mut chances[..ridges.len()]);
+    // A draw beyond all tails has a probability too.
+    Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chances[arm].max(f64::MIN_POSITIVE) }
 }

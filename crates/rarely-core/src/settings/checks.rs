@@ -1,6 +1,5 @@
 //! Which settings exclude each other, and what an algorithm needs.
 
-use crate::algorithm::Algorithm;
 use crate::confidence::{Profile, Sets};
 use crate::error::SettingsError;
 use crate::gradient::Solver;
@@ -13,7 +12,7 @@ impl Settings {
             Ok(self.baseline.clone())
         } else {
             Err(SettingsError::Missing {
-                algorithm: Algorithm::Clucb.name(),
+                algorithm: self.algorithm.name(),
                 what: "a baseline",
                 remedy: "name the baseline arm and the parameters of its known mean reward",
             })
@@ -31,7 +30,7 @@ impl Settings {
             let remedy = "use joint sets, as the authors did";
             return Err(SettingsError::Incompatible { setting, algorithm: "the published profile", remedy });
         }
-        if self.algorithm == Algorithm::Clucb {
+        if self.algorithm.sums_contexts() {
             let remedy = "use joint sets: its bound sums contexts of all arms";
             return Err(SettingsError::Incompatible { setting, algorithm: self.algorithm.name(), remedy });
         }

@@ -23,9 +23,18 @@ pub struct Tuning {
     /// `c`: growth of `Σ ln det V` per parameter after which the randomisation is renewed.
     #[cfg_attr(feature = "serde", serde(default = "default_renewal"))]
     pub renewal: Growth,
-    /// `α` of clucb.
+    /// `α` of clucb and clucb2.
     pub safety: Share,
-    /// `v` of thompson; `None` is `σ`.
+    /// `ε` of epsilon-greedy.
+    #[cfg_attr(feature = "serde", serde(default = "default_epsilon"))]
+    pub epsilon: Share,
+    /// `α` of linucb-alpha: widths that are added to the estimate.
+    #[cfg_attr(feature = "serde", serde(default = "default_alpha"))]
+    pub alpha: Deviations,
+    /// `c` of squarecb, whose `γ` is `c√t`.
+    #[cfg_attr(feature = "serde", serde(default = "default_gap_scale"))]
+    pub gap_scale: Growth,
+    /// `v` of thompson and batched-thompson; `None` is `σ`.
     pub posterior_scale: Option<Noise>,
     /// Of algorithms that hold a rule and have sharp sets: the noise is Gaussian and estimated, instead of declared.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -38,6 +47,18 @@ const fn default_renewal() -> Growth {
     Growth::constant(0.25)
 }
 
+const fn default_epsilon() -> Share {
+    Share::constant(0.05)
+}
+
+const fn default_alpha() -> Deviations {
+    Deviations::constant(1.0)
+}
+
+const fn default_gap_scale() -> Growth {
+    Growth::constant(10.0)
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {
@@ -48,6 +69,9 @@ impl Default for Tuning {
             deviations: None,
             renewal: default_renewal(),
             safety: Share::constant(0.1),
+            epsilon: default_epsilon(),
+            alpha: default_alpha(),
+            gap_scale: default_gap_scale(),
             posterior_scale: None,
             unknown_noise: None,
             solver: Solver::Exact,

@@ -28,7 +28,23 @@ fn check(settings: impl Fn(Algorithm) -> Settings) -> usize {
 }
 
 fn is_randomised(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Rarely | Algorithm::RarelyQuick | Algorithm::Thompson | Algorithm::Random)
+    use Algorithm::{
+        BatchedElimination, BatchedThompson, Bootstrap, EpsilonGreedy, ExploreThenCommit, Random, Rarely, RarelyQuick,
+        SquareCb, Thompson,
+    };
+    matches!(
+        algorithm,
+        Rarely
+            | RarelyQuick
+            | ExploreThenCommit
+            | Thompson
+            | BatchedThompson
+            | Bootstrap
+            | EpsilonGreedy
+            | SquareCb
+            | BatchedElimination
+            | Random
+    )
 }
 
 #[test]
@@ -88,9 +104,9 @@ fn the_published_profile() {
 fn with_other_sets() {
     for (arms, dimension) in SHAPES {
         for sets in [Sets::Joint, Sets::PerArm, Sets::Sharp] {
-            let settings = |algorithm| {
+            let settings = |algorithm: Algorithm| {
                 // clucb's bound sums contexts of all arms: it has joint sets only.
-                let sets = if algorithm == Algorithm::Clucb { Sets::Joint } else { sets };
+                let sets = if algorithm.sums_contexts() { Sets::Joint } else { sets };
                 sample::settings(algorithm, arms, dimension).sets(sets).certificates(Certificates::Brief)
             };
             assert_eq!(check(settings), Algorithm::TABLE.len());

@@ -8,6 +8,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "drifting",
     summary: "misspecified: the parameters change over time, by a quarter turn in 10,000/strength rounds",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(Drifting { shape, noise, strength }),
 };
 

@@ -9,6 +9,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "heavy-tailed",
     summary: "misspecified: noise of Student's t with 3 degrees of freedom, strength × the standard deviation of the normal",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(HeavyTailed { shape, noise: noise * strength }),
 };
 

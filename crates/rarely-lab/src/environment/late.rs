@@ -9,6 +9,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "late-failures",
     summary: "linear, but an outcome below its mean is reported 100 × strength rounds late",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(LateFailures { shape, noise, strength }),
 };
 

@@ -8,6 +8,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "linear",
     summary: "the paper's: mean rewards linear in the context, normal noise",
+    has_strength: false,
     build: |shape, noise, _| Box::new(Linear { shape, noise }),
 };
 

@@ -8,6 +8,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "logistic",
     summary: "misspecified: mean rewards 1/(1+exp(−strength·sᵀθ))",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(Logistic { shape, noise, strength }),
 };
 

@@ -8,6 +8,7 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "quadratic",
     summary: "misspecified: strength × a random curvature (2x−1)² in every variable of every arm",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(Quadratic { shape, noise, strength }),
 };
 

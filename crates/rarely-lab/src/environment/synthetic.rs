@@ -16,6 +16,18 @@ pub enum EnvironmentError {
         /// The name.
         name: String,
     },
+    /// A strength where nothing has one.
+    #[error("the environment `{name}` has no strength to set")]
+    NoStrength {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A share of missing outcomes that is none.
+    #[error("the share of missing outcomes is {value:?}, but it must be from 0 to below 1")]
+    Missing {
+        /// The number.
+        value: f64,
+    },
     /// A number is out of range.
     #[error("{what} is {value:?}, but it must be a number from 0 to 1,000,000")]
     OutOfRange {
@@ -33,7 +45,12 @@ impl Explain for EnvironmentError {
                 let names = REGISTRY.map(|entry| entry.name).join(", ");
                 Some(Remedy::new(format!("the environments are {names}")))
             }
-            Self::OutOfRange { .. } => None,
+            Self::NoStrength { .. } => {
+                let with = REGISTRY.iter().filter(|entry| entry.has_strength).map(|entry| entry.name);
+                let names = with.collect::<Vec<_>>().join(", ");
+                Some(Remedy::new(format!("leave it out, or use one of {names}")))
+            }
+            Self::Missing { .. } | Self::OutOfRange { .. } => None,
         }
     }
 }
@@ -48,6 +65,8 @@ pub(crate) enum Stream {
     Judge,
     /// What a misspecified environment draws besides the arms, so that the arms are those of the linear one.
     Unusual,
+    /// Which outcomes are never reported.
+    Missing,
 }
 
 pub(crate) fn stream(seed: u64, run: u64, which: Stream) -> Rng {
@@ -170,7 +189,7 @@ impl<S: Surface> SimulatedWorld for Synthetic<S> {
 
     fn delay(&self) -> Option<OutcomeDelay> {
         let rounds = self.late_failures?;
-        Some(Box::new(move |mean, outcome| if outcome < mean { rounds } else { 0 }))
+        Some(Box::new(move |_, mean, outcome| Some(if outcome < mean { rounds } else { 0 })))
     }
 }
 

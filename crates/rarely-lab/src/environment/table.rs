@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rarely_core::{Digest, Rng, Round, SettingsError, Shape, World};
 use rarely_data::Counterfactuals;
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy};
 use sha2::{Digest as _, Sha256};
 
-use super::{Environment, EnvironmentDescription, JudgedSample, SimulatedWorld, Stream, stream};
+use super::synthetic::linear_means;
+use super::{Environment, EnvironmentDescription, JudgedSample, SimulatedWorld, Stream, linear_fit, stream};
 
 /// One or more tables of the same shape; run `r` plays table `r mod n` in its own order.
 #[derive(Debug, Clone)]
@@ -15,6 +16,34 @@ pub struct CounterfactualTable {
     shape: Shape,
     realisations: Vec<Arc<Counterfactuals>>,
     digest: String,
+}
+
+/// The noise of tables, and where the number comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EstimatedNoise {
+    /// The standard deviation.
+    pub deviation: f64,
+    /// How it was estimated.
+    pub source: NoiseSource,
+}
+
+/// How the noise of tables was estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoiseSource {
+    /// From the outcomes and the expected outcomes in the tables.
+    ExpectedOutcomes,
+    /// From the residuals of least squares.
+    Residuals,
+}
+
+impl NoiseSource {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ExpectedOutcomes => "estimated from the outcomes minus the expected outcomes",
+            Self::Residuals => "estimated from the residuals of least squares for each arm",
+        }
+    }
 }
 
 /// Why tables do not make an environment.
@@ -39,6 +68,9 @@ pub enum TableError {
         /// The context variables of the first table.
         expected_dimension: usize,
     },
+    /// The noise cannot be estimated.
+    #[error("the noise of the outcomes cannot be estimated from the table: too few people, or no noise")]
+    UnknownNoise,
     /// Too many or too few arms or variables.
     #[error(transparent)]
     Size(#[from] SettingsError),
@@ -49,6 +81,7 @@ impl Explain for TableError {
         match self {
             Self::Empty => Some(Remedy::new("name at least one table")),
             Self::Shape { .. } => Some(Remedy::new("use tables of one shape")),
+            Self::UnknownNoise => Some(Remedy::with("{action}", Action::DeclareNoise)),
             Self::Size(error) => error.remedy(),
         }
     }
@@ -79,6 +112,25 @@ impl CounterfactualTable {
         }
         let digest = format!("{:.16}", Digest(hash.finalize().into()));
         Ok(Self { shape, realisations: realisations.into_iter().map(Arc::new).collect(), digest })
+    }
+
+    /// The standard deviation of the noise, estimated from the tables: of the outcomes around the expected ones, where the tables have
+    /// them; otherwise of the residuals of least squares, for each arm, on the context variables as they are. `None` if there are too few
+    /// people for that, or no noise at all.
+    pub fn estimated_noise(&self) -> Option<EstimatedNoise> {
+        let has_means = self.realisations.iter().any(|table| table.means != table.outcomes);
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        for table in &self.realisations {
+            let (people, dimension) = (table.people(), table.dimension());
+            let lost = if has_means { 0 } else { dimension };
+            freedom += table.arms as f64 * people.saturating_sub(lost) as f64;
+            let predicted = if has_means { table.means.clone() } else { fitted(table, self.shape) };
+            let residuals = table.outcomes.iter().zip(&predicted).map(|(outcome, mean)| outcome - mean);
+            squares += residuals.map(|residual| residual * residual).sum::<f64>();
+        }
+        let deviation = (squares / freedom).sqrt();
+        let source = if has_means { NoiseSource::ExpectedOutcomes } else { NoiseSource::Residuals };
+        (freedom > 0.0 && deviation > 1e-9).then_some(EstimatedNoise { deviation, source })
     }
 
     /// The tables.
@@ -150,6 +202,17 @@ impl SimulatedWorld for Queue {
     fn sample(&self, _: usize) -> JudgedSample {
         JudgedSample { contexts: self.table.contexts.clone(), means: self.table.means.clone() }
     }
+}
+
+/// The outcomes as least squares predicts them, arm by arm.
+fn fitted(table: &Counterfactuals, shape: Shape) -> Vec<f64> {
+    let sample = JudgedSample { contexts: table.contexts.clone(), means: table.outcomes.clone() };
+    let parameters = linear_fit(shape, &sample);
+    let mut means = vec![0.0; table.outcomes.len()];
+    for (context, means) in table.contexts.chunks_exact(shape.dimension()).zip(means.chunks_exact_mut(shape.arms())) {
+        linear_means(&parameters, context, means);
+    }
+    means
 }
 
 /// Fisher and Yates.

@@ -7,6 +7,7 @@ use super::{Environment, EnvironmentDescription, Linear, RegisteredEnvironment, 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "understated-noise",
     summary: "misspecified: linear, but the noise is 2 × strength as large as declared",
+    has_strength: true,
     build: |shape, noise, strength| Box::new(Understated(Linear { shape, noise: 2.0 * strength * noise })),
 };
 

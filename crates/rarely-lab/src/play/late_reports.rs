@@ -25,9 +25,12 @@ impl LateReports {
 
     /// Notes the decision of round `number`, and hands in the reports that are due.
     pub(super) fn decided(&mut self, number: u64, context: &[f64], outcome: PlayedOutcome) {
-        self.queue.decided(number, number);
-        let due = number.saturating_add((self.rounds)(outcome.mean, outcome.reward));
-        self.on_their_way.entry(due).or_default().push((number, (context.to_vec(), outcome)));
+        // An outcome that never comes leaves no gap to wait for: whether it comes does not depend on what it is.
+        if let Some(rounds) = (self.rounds)(number, outcome.mean, outcome.reward) {
+            self.queue.decided(number, number);
+            let due = number.saturating_add(rounds);
+            self.on_their_way.entry(due).or_default().push((number, (context.to_vec(), outcome)));
+        }
         for (decision, case) in self.on_their_way.remove(&number).unwrap_or_default() {
             self.queue.report(decision, number, case);
         }

@@ -8,6 +8,7 @@ mod page;
 mod verdicts;
 
 use crate::reproduction::{Claim, GRID_DIMENSIONS, Reading, Reproduced, WIDE};
+use crate::results::LabelledResults;
 use crate::{frontier, results, sweep};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError};
 
@@ -64,6 +65,10 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
             let (axes, cells) = figures::swept_cells(trials, setting, profile);
             write(&format!("{setting}-{}", profile.name()), &sweep::frame(&axes, &cells))?;
         }
+    }
+    for (id, results) in trials.all() {
+        let runs = results::runs(&[LabelledResults::plain(trials.size.seed, results)]);
+        directory.write_parquet(&format!("runs/{}.parquet", id.replace('/', "-")), &runs)?;
     }
     write("evidence", &results::evidence(&reproduced.evidence_study.rows))?;
     write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;

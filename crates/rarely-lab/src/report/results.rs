@@ -5,15 +5,17 @@ pub(crate) mod words;
 
 use crate::frontier::FrontierPoint;
 use crate::report::style::style_of;
+use crate::results::LabelledResults;
 use crate::sweep::{SweepAxis, SweepCell};
-use crate::{ContestantResult, ExperimentDescription, Interval95, Summary, results as tables};
+use crate::{ContestantResult, ExperimentDescription, Interval95, Quantiles, Summary, results as tables};
 use rarely_core::Algorithm;
 use rarely_output::{OutputDirectory, OutputError};
 
 use rarely_plot::{Aspect, Axis, Bar, Figure, Legend, Mark, Panel, Point, Scale};
 use rarely_plot::{Colour, Style};
 
-/// Writes the files of one experiment: its tables, its description, and its figure.
+/// Writes the files of one experiment: its tables, every run by itself, its description, and its figure; with `run_traces` the traces of
+/// every run too.
 ///
 /// # Errors
 /// [`OutputError`] of the first file that cannot be written.
@@ -21,13 +23,33 @@ pub fn write(
     directory: &OutputDirectory,
     description: &ExperimentDescription,
     results: &[ContestantResult],
+    run_traces: bool,
 ) -> Result<(), OutputError> {
     directory.write("summary.csv", tables::summary(results).to_csv())?;
+    write_runs(directory, &[LabelledResults::plain(description.seed, results)], run_traces)?;
     directory.write_parquet("traces.parquet", &tables::traces(results))?;
     directory.write_parquet("changes.parquet", &tables::changes(results))?;
     directory.write_json("run.json", description)?;
     let figure = four_panels(&text::title(description), results, Some(text::note(description)));
     directory.write_all("figure", figure.files("figure"))
+}
+
+/// Writes every run by itself (`runs.parquet`), every pair of contestants against each other (`comparisons.csv`) and, where asked for, the
+/// trace of every run (`run-traces.parquet`).
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write_runs(
+    directory: &OutputDirectory,
+    parts: &[LabelledResults<'_>],
+    run_traces: bool,
+) -> Result<(), OutputError> {
+    directory.write_parquet("runs.parquet", &tables::runs(parts))?;
+    directory.write("comparisons.csv", tables::comparisons(parts).to_csv())?;
+    if run_traces {
+        directory.write_parquet("run-traces.parquet", &tables::run_traces(parts))?;
+    }
+    Ok(())
 }
 
 /// The paper's Figure 3: regret per step and changes by round, rounds below the best fixed arm, changes that improve.
@@ -59,26 +81,26 @@ pub fn grid(title: &str, rows: &[Vec<(String, &[ContestantResult])>], note: Opti
     Figure { title: title.to_owned(), columns, panels, legend: Legend::Below, note }
 }
 
-/// Regret per step by round, with a band of one standard error.
+/// Mean regret per step by round, with a band that holds the middle 80 % of the runs.
 pub fn regret_panel(title: &str, results: &[ContestantResult]) -> Panel {
     let marks = results.iter().map(|result| {
         let trace = result.trace();
         let points = trace.iter().map(|point| (point.round as f64, point.regret_per_step.mean)).collect();
-        let band = trace.iter().map(|point| around(point.regret_per_step.mean, point.regret_per_step.standard_error));
+        let band = trace.iter().map(|point| (point.regret_quantiles.low, point.regret_quantiles.high));
         Mark::Line { name: result.name().to_owned(), style: style(result), points, band: Some(band.collect()) }
     });
     let marks: Vec<Mark> = marks.collect();
     Panel { title: title.to_owned(), x: Axis::log("round"), y: Axis::log("regret per step"), marks, ..Panel::default() }
 }
 
-/// Changes by round, of contestants whose changes are counted, with a band of one standard error.
+/// Mean changes by round, of contestants whose changes are counted, with a band that holds the middle 80 % of the runs.
 pub fn changes_panel(title: &str, results: &[ContestantResult]) -> Panel {
     let counted = results.iter().filter(|result| counts_changes(result));
     let marks: Vec<Mark> = counted
         .map(|result| {
             let trace = result.trace();
             let points = trace.iter().map(|point| (point.round as f64, point.changes.mean)).collect();
-            let band = trace.iter().map(|point| around(point.changes.mean, point.changes.standard_error));
+            let band = trace.iter().map(|point| (point.change_quantiles.low, point.change_quantiles.high));
             Mark::Line { name: result.name().to_owned(), style: style(result), points, band: Some(band.collect()) }
         })
         .collect();
@@ -144,10 +166,10 @@ pub fn sweep(title: &str, axes: &[SweepAxis], cells: &[SweepCell], note: Option<
         };
         let x = Axis { label: first.setting.to_string(), scale, ..Axis::default() };
         panels.push(sweep_panel(format!("Regret per step{suffix}"), x.clone(), "regret per step", &cells, |row| {
-            Some((row.regret_per_step.mean, row.regret_per_step.standard_error))
+            Some((row.regret_per_step.mean, row.regret_quantiles))
         }));
         panels.push(sweep_panel(format!("Policy changes{suffix}"), x, "changes", &cells, |row| {
-            (!row.every_round).then_some((row.changes.mean, row.changes.standard_error))
+            (!row.every_round).then_some((row.changes.mean, row.change_quantiles))
         }));
     }
     Figure { title: title.to_owned(), columns: 2, panels, legend: Legend::LineEnds, note }
@@ -158,19 +180,19 @@ fn sweep_panel(
     x: Axis,
     label: &str,
     cells: &[&SweepCell],
-    value: impl Fn(&Summary) -> Option<(f64, f64)>,
+    value: impl Fn(&Summary) -> Option<(f64, Quantiles)>,
 ) -> Panel {
     let contestants = cells.first().map_or(0, |cell| cell.results.len());
     let mut marks = Vec::new();
     for at in 0..contestants {
-        let rows: Vec<(f64, (f64, f64))> =
+        let rows: Vec<(f64, (f64, Quantiles))> =
             cells.iter().filter_map(|cell| Some((cell.values[0], value(&cell.results[at].summary())?))).collect();
         if !rows.is_empty() {
             marks.push(Mark::Line {
                 name: cells[0].results[at].name().to_owned(),
                 style: style(&cells[0].results[at]),
                 points: rows.iter().map(|&(x, (mean, _))| (x, mean)).collect(),
-                band: Some(rows.iter().map(|&(_, (mean, error))| around(mean, error)).collect()),
+                band: Some(rows.iter().map(|(_, (_, quantiles))| (quantiles.low, quantiles.high)).collect()),
             });
         }
     }
@@ -187,8 +209,8 @@ pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> 
     steps.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mut marks =
         vec![Mark::Step { name: "frontier".to_owned(), style: Style::solid(Colour::GREY).wide(1.2), points: steps }];
-    for algorithm in Algorithm::all() {
-        let own: Vec<&FrontierPoint> = points.iter().filter(|point| point.algorithm == algorithm).collect();
+    for name in Algorithm::all().map(Algorithm::name).chain(["custom"]) {
+        let own: Vec<&FrontierPoint> = points.iter().filter(|point| point.algorithm == name).collect();
         if own.is_empty() {
             continue;
         }
@@ -198,8 +220,7 @@ pub fn frontier(title: &str, points: &[FrontierPoint], note: Option<String>) -> 
             let drawn = Point::new(x, y).y_between((y - error).max(y * 0.05), y + error);
             if point.on_frontier { drawn } else { drawn.outlined() }
         });
-        let name = algorithm.name().to_owned();
-        marks.push(Mark::Points { name, style: style_of(algorithm.name()), points: points.collect() });
+        marks.push(Mark::Points { name: name.to_owned(), style: style_of(name), points: points.collect() });
     }
     let panel = Panel {
         title: "filled: on the frontier".to_owned(),
@@ -216,11 +237,8 @@ fn style(result: &ContestantResult) -> Style {
 }
 
 fn counts_changes(result: &ContestantResult) -> bool {
-    !result.every_round() && !matches!(result.contestant.algorithm, Algorithm::Random | Algorithm::Fixed)
-}
-
-fn around(mean: f64, error: f64) -> (f64, f64) {
-    (mean - error, mean + error)
+    let never = [Algorithm::Random, Algorithm::Fixed].map(Some);
+    !result.every_round() && !never.contains(&result.contestant.algorithm.core())
 }
 
 fn mean(values: &[f64]) -> f64 {

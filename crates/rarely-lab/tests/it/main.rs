@@ -1,7 +1,10 @@
 //! The tests of rarely-lab, in one binary: fixed seeds, and every tolerance derived in a comment.
 
+mod altered;
 mod claims;
+mod comparison;
 mod confidence_sets;
+mod custom;
 mod environment;
 mod evidence_study;
 mod experiment;

@@ -3,8 +3,9 @@
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use rarely_core::{Algorithm, Certificates, Profile};
-use rarely_lab::{Contestant, ContestantResult, Experiment, RunContext, WorldSource, results};
-use rarely_output::ColumnTable;
+use rarely_lab::results::LabelledResults;
+use rarely_lab::{Contestant, ContestantResult, Experiment, Quantiles, RunContext, WorldSource, results};
+use rarely_output::{ColumnTable, TableColumn};
 
 fn outcomes() -> Vec<ContestantResult> {
     let contestants = [Algorithm::Rarely, Algorithm::RsLinUcb, Algorithm::Random]
@@ -87,4 +88,55 @@ fn csv_quotes_what_it_must() {
     let read = rows(&frame);
     assert_eq!(read.len(), 2);
     assert!(read[1].is_null(1).expect("a column") && read[1].is_null(2).expect("a column"));
+}
+
+/// A row for each run of each contestant; its numbers are those of the summary.
+#[test]
+fn every_run_is_a_row() {
+    let outcomes = outcomes();
+    let table = results::runs(&[LabelledResults::plain(6, &outcomes)]);
+    assert_eq!(table.rows(), 3 * 4);
+    let numbers = |name: &str| -> Vec<Option<f64>> {
+        let (_, column) = table.columns().iter().find(|(known, _)| known == name).expect(name);
+        match column {
+            TableColumn::Number(values) => values.clone(),
+            TableColumn::Count(values) => values.iter().map(|&value| Some(value as f64)).collect(),
+            TableColumn::Text(_) => panic!("{name} are words"),
+        }
+    };
+    let (per_step, at_end) = (numbers("regret_per_step"), numbers("regret_at_500"));
+    for (number, outcome) in outcomes.iter().enumerate() {
+        let own: Vec<f64> = per_step[4 * number..4 * number + 4].iter().map(|value| value.expect("a number")).collect();
+        assert_eq!(Quantiles::of(&own), outcome.summary().regret_quantiles);
+        assert_eq!(own, outcome.regrets());
+        for (run, end) in at_end[4 * number..4 * number + 4].iter().enumerate() {
+            assert_eq!(end.expect("a number"), outcome.total_regrets()[run]);
+        }
+    }
+    // rarely and rs-linucb learn, and are told δ = 1/500; random is told nothing.
+    let told = numbers("error_probability");
+    assert!(told[..8].iter().all(|&value| value == Some(1.0 / 500.0)) && told[8..].iter().all(Option::is_none));
+    let bounds = numbers("norm_bound");
+    assert_ne!(bounds[0], bounds[1], "auto is the true norm of each run");
+    assert_eq!(bounds[0], bounds[4], "which is the same for every algorithm");
+}
+
+/// The traces of the runs have the mean of the traces.
+#[test]
+fn traces_of_runs_have_the_mean_of_the_traces() {
+    let outcomes = outcomes();
+    let (runs, traces) = (results::run_traces(&[LabelledResults::plain(6, &outcomes)]), results::traces(&outcomes));
+    let column = |table: &ColumnTable, name: &str| -> Vec<f64> {
+        match &table.columns().iter().find(|(known, _)| known == name).expect(name).1 {
+            TableColumn::Number(values) => values.iter().map(|value| value.expect("a number")).collect(),
+            _ => panic!("{name} are numbers"),
+        }
+    };
+    let (each, means) = (column(&runs, "regret_per_step"), column(&traces, "regret_per_step"));
+    let points = means.len() / 3;
+    for (at, mean) in means.iter().enumerate() {
+        let (contestant, point) = (at / points, at % points);
+        let own: f64 = (0..4).map(|run| each[(4 * contestant + run) * points + point]).sum();
+        assert!((own / 4.0 - mean).abs() < 1e-12);
+    }
 }

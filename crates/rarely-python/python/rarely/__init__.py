@@ -7,7 +7,8 @@
 - :mod:`rarely.engines` reviews a log that stays where it is: in DuckDB, Spark, a database, or the partitions of a Dask frame.
 - :func:`confirm` gives the gain of one declared change with its interval, on rows that did not propose it.
 - :func:`evaluate` gives the value of any policy on a log with propensities, by many estimators, with intervals.
-- :func:`simulate` and :func:`reproduce` run algorithms against each other, and the whole paper.
+- :func:`simulate`, :func:`sweep`, :func:`frontier` and :func:`reproduce` run algorithms against each other, over a range of settings, and
+  the whole paper; :mod:`rarely.policies` has policies of your own, :mod:`rarely.worlds` worlds of your own.
 - :mod:`rarely.datasets` has the IHDP benchmark as arrays.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
 - :mod:`rarely.sklearn` has a policy as an estimator of scikit-learn.
@@ -16,7 +17,7 @@
 
 from __future__ import annotations
 
-from . import datasets, engines, errors
+from . import datasets, engines, errors, policies, worlds
 from ._rarely import (
     ALGORITHMS,
     ENVIRONMENTS,
@@ -42,7 +43,7 @@ from .client import Client
 from .engines import review
 from .errors import Error
 from .evaluation import ESTIMATORS, Evaluation, PolicyValue, PolicyWeights, evaluate
-from .lab import Reproduction, Simulation, reproduce, simulate
+from .lab import Frontier, Reproduction, Simulation, Sweep, frontier, reproduce, simulate, sweep
 from .tables import Table
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "Error",
     "Evaluation",
     "Figure",
+    "Frontier",
     "Gain",
     "GroupReview",
     "Interval",
@@ -70,6 +72,7 @@ __all__ = [
     "Review",
     "Simulation",
     "State",
+    "Sweep",
     "Table",
     "__version__",
     "confirm",
@@ -77,8 +80,12 @@ __all__ = [
     "engines",
     "errors",
     "evaluate",
+    "frontier",
+    "policies",
     "reproduce",
     "review",
     "review_groups",
     "simulate",
+    "sweep",
+    "worlds",
 ]

@@ -85,6 +85,9 @@ class Policy:
         deviations: float | None = None,
         safety: float = 0.1,
         posterior_scale: float | None = None,
+        epsilon: float = 0.05,
+        alpha: float = 1.0,
+        gap_scale: float = 10.0,
         baseline: int | None = None,
         baseline_mean: Any = None,
         certificates: bool = True,
@@ -374,19 +377,11 @@ def document_arms(document: Any, log: Any) -> _Arms: ...
 
 _Progress: TypeAlias = Union[Callable[[int, int], None], None]
 
-def simulate(
-    world: dict[str, Any],
-    rounds: int | None,
-    runs: int,
-    algorithms: list[str],
-    told: dict[str, Any],
-    *,
-    certificates: bool,
-    seed: int,
-    threads: int,
-    out: str | os.PathLike[str] | None,
-    progress: _Progress,
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]], Figure, str]: ...
+_Simulated: TypeAlias = tuple[dict[str, Any], dict[str, dict[str, Any]], Figure, str]
+
+def simulate(given: dict[str, Any], told: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
+def sweep(vary: list[str], given: dict[str, Any], told: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
+def frontier(given: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
 def reproduce(
     data: Sequence[str | os.PathLike[str]],
     *,

@@ -68,6 +68,39 @@ class Table(dict[str, Any]):
             lines.append(",".join(_quoted(_cell(column[row], full=True)) for column in self.values()))
         return "\n".join(lines) + "\n"
 
+    def to_markdown(self) -> str:
+        """As a Markdown table, numbers with four digits that count.
+
+        >>> print(Table({"arm": ["a", "b"], "regret": np.array([0.12345, 0.2])}).to_markdown())
+        | arm | regret |
+        |---|---|
+        | a | 0.1235 |
+        | b | 0.2 |
+        <BLANKLINE>
+        """
+        lines = [list(self), *([_cell(column[row]) for column in self.values()] for row in range(self.rows))]
+        rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+        return "\n".join([rows[0], "|" + "---|" * len(self), *rows[1:]]) + "\n"
+
+    def to_latex(self) -> str:
+        """As a LaTeX ``tabular``, with the rules of the package booktabs; numbers are aligned to the right.
+
+        >>> print(Table({"arm": ["a_1"], "regret": np.array([0.12345])}).to_latex())
+        \\begin{tabular}{lr}
+        \\toprule
+        arm & regret \\\\
+        \\midrule
+        a\\_1 & 0.1235 \\\\
+        \\bottomrule
+        \\end{tabular}
+        <BLANKLINE>
+        """
+        aligned = "".join("l" if isinstance(column, list) else "r" for column in self.values())
+        lines = [list(self), *([_cell(column[row]) for column in self.values()] for row in range(self.rows))]
+        rows = [" & ".join(map(_escaped, line)) + r" \\" for line in lines]
+        body = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
+        return "\n".join([rf"\begin{{tabular}}{{{aligned}}}", *body, r"\end{tabular}"]) + "\n"
+
     def __repr__(self) -> str:
         return f"<rarely.Table: {self.rows} rows, columns {', '.join(self)}>"
 
@@ -87,6 +120,11 @@ def _cell(value: Any, full: bool = False) -> str:
     if isinstance(value, (float, np.floating)):
         return repr(float(value)) if full else f"{value:.4g}"
     return str(value)
+
+
+def _escaped(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(letter, "\\" + letter if letter in "&%$#_{}" else letter) for letter in text)
 
 
 def _quoted(text: str) -> str:

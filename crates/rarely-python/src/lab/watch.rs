@@ -7,12 +7,57 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use rarely_lab::{ExperimentError, RunContext, RunJournal};
+use rarely_lab::sweep::SweepError;
+use rarely_lab::{CustomError, ExperimentError, PlayError, RunContext, RunJournal};
 
 use crate::error;
 
 /// Time between two checks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
+
+/// An error of the lab as Python's exception. What a policy of Python's raised is raised again as it is, with a note.
+pub(super) trait Raise {
+    fn raise(self, py: Python<'_>) -> PyErr;
+}
+
+impl Raise for ExperimentError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Play { name, run, source: PlayError::Custom(source) } => {
+                again(py, source, &format!("{name} raised this in run {run}"))
+            }
+            Self::Custom { name, source } => again(py, source, &format!("{name} raised this when it was made")),
+            other => error::EXPERIMENT.explain(py, &other),
+        }
+    }
+}
+
+impl Raise for SweepError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Cell { source, .. }
+                if matches!(
+                    source,
+                    ExperimentError::Play { source: PlayError::Custom(_), .. } | ExperimentError::Custom { .. }
+                ) =>
+            {
+                source.raise(py)
+            }
+            other => error::EXPERIMENT.explain(py, &other),
+        }
+    }
+}
+
+fn again(py: Python<'_>, error: CustomError, note: &str) -> PyErr {
+    match error.downcast::<PyErr>() {
+        Ok(raised) => {
+            // Before Python 3.11 an exception takes no notes.
+            let _ = raised.value(py).call_method1("add_note", (note,));
+            *raised
+        }
+        Err(other) => error::EXPERIMENT.says(py, format!("{note}: {other}")),
+    }
+}
 
 /// Work on runs in other threads, with progress.
 pub(super) struct Watched<'a> {
@@ -26,10 +71,10 @@ pub(super) struct Watched<'a> {
 
 impl Watched<'_> {
     /// Does the work. At Ctrl-C, or if `progress` raises, it stops and raises that exception.
-    pub(super) fn run<T: Send>(
+    pub(super) fn run<T: Send, E: Raise + Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&RunContext<'_>) -> Result<T, ExperimentError> + Send,
+        work: impl FnOnce(&RunContext<'_>) -> Result<T, E> + Send,
     ) -> PyResult<T> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
         let pool =
@@ -58,7 +103,7 @@ impl Watched<'_> {
                     (_, Some(error)) => return Err(error),
                     (Ok(result), None) => {
                         self.tell(py, done)?;
-                        return result.map_err(|error| error::EXPERIMENT.explain(py, &error));
+                        return result.map_err(|error| error.raise(py));
                     }
                     (Err(RecvTimeoutError::Disconnected), None) => {
                         return Err(

@@ -72,6 +72,24 @@ pub(super) struct TuningParams {
     pub(super) deviations: Option<f64>,
     pub(super) safety: f64,
     pub(super) posterior_scale: Option<f64>,
+    #[serde(default = "default_epsilon")]
+    pub(super) epsilon: f64,
+    #[serde(default = "default_alpha")]
+    pub(super) alpha: f64,
+    #[serde(default = "default_gap_scale")]
+    pub(super) gap_scale: f64,
+}
+
+fn default_epsilon() -> f64 {
+    rarely_core::Tuning::default().epsilon.get()
+}
+
+fn default_alpha() -> f64 {
+    rarely_core::Tuning::default().alpha.get()
+}
+
+fn default_gap_scale() -> f64 {
+    rarely_core::Tuning::default().gap_scale.get()
 }
 
 /// What was always meant before it could be set.
@@ -150,7 +168,7 @@ impl Params {
         }
         // Only `clucb` uses the mean, and it needs one.
         let unknown = vec![0.0; self.dimension];
-        let mean = self.baseline_mean.as_ref().or((algorithm != Algorithm::Clucb).then_some(&unknown));
+        let mean = self.baseline_mean.as_ref().or((!algorithm.sums_contexts()).then_some(&unknown));
         if let (Some(arm), Some(mean)) = (self.baseline, mean) {
             settings = settings.baseline(Arm::new(arm), mean)?;
         }
@@ -191,6 +209,9 @@ impl Params {
         all.set_item("deviations", self.tuning.deviations)?;
         all.set_item("safety", self.tuning.safety)?;
         all.set_item("posterior_scale", self.tuning.posterior_scale)?;
+        all.set_item("epsilon", self.tuning.epsilon)?;
+        all.set_item("alpha", self.tuning.alpha)?;
+        all.set_item("gap_scale", self.tuning.gap_scale)?;
         all.set_item("baseline", self.baseline)?;
         all.set_item("baseline_mean", rows(&self.baseline_mean)?)?;
         all.set_item("certificates", self.certificates)?;
@@ -209,6 +230,9 @@ impl TuningParams {
             deviations: self.deviations.map(Deviations::new).transpose()?,
             safety: Share::named("safety", self.safety)?,
             posterior_scale: self.posterior_scale.map(Noise::new).transpose()?,
+            epsilon: Share::named("epsilon", self.epsilon)?,
+            alpha: Deviations::new(self.alpha)?,
+            gap_scale: Growth::new(self.gap_scale)?,
             ..rarely_core::Tuning::default()
         })
     }

@@ -1,5 +1,6 @@
 //! `rarely simulate`.
 
+use rarely_core::Algorithm;
 use serde_json::Value;
 
 use crate::program::{Place, assert_data_refused, assert_snapshot_of, data, with_field};
@@ -67,7 +68,7 @@ fn every_environment_and_every_algorithm_runs() {
         let arguments = format!("simulate --environment {environment} --runs 1 --rounds 40 --format json");
         let output = place.done(&arguments);
         let answer: Value = serde_json::from_str(&data(&output)).expect("JSON");
-        assert_eq!(answer["algorithms"].as_array().map(Vec::len), Some(19), "{environment}");
+        assert_eq!(answer["algorithms"].as_array().map(Vec::len), Some(Algorithm::all().count()), "{environment}");
     }
 }
 
@@ -120,4 +121,83 @@ fn a_table_has_fewer_people_than_rounds() {
 #[test]
 fn a_table_goes_with_no_environment() {
     assert_data_refused!("people.csv", TWO_PEOPLE, "simulate --table people.csv --environment linear");
+}
+
+/// The noise of a table is estimated and the note says so; σ = 1 is not assumed.
+#[test]
+fn the_noise_of_a_table_is_estimated() {
+    let place = Place::new();
+    let mut people = "one,age,outcome:call,outcome:letter\n".to_owned();
+    for number in 0..200 {
+        let age = f64::from(number) / 200.0;
+        // Every other person has 0.3 more, the others 0.3 less: σ = 0.3.
+        let noise = if number % 2 == 0 { 0.3 } else { -0.3 };
+        people += &format!("1,{age},{},{}\n", 1.0 + age + noise, 2.0 - age + noise);
+    }
+    place.write("people.csv", &people);
+    let arguments = "simulate --table people.csv --runs 2 --algorithms rarely,linucb";
+    let answer: Value = serde_json::from_str(&data(&place.done(&format!("{arguments} --format json")))).expect("JSON");
+    let told = answer["settings"]["assumptions"]["declared_noise"].as_f64().expect("a number");
+    // 200 people and 2 coefficients: √(200·0.09/198) is 0.3015; a fit to alternating signs takes off next to nothing.
+    assert!((told - 0.3015).abs() < 0.001, "{told}");
+    let source = answer["settings"]["declared_noise_source"].as_str().expect("words");
+    assert_eq!(source, "estimated from the residuals of least squares for each arm");
+    let answer = place.done(&format!("{arguments} --declared-noise 0.5 --format json"));
+    let answer: Value = serde_json::from_str(&data(&answer)).expect("JSON");
+    assert_eq!(answer["settings"]["assumptions"]["declared_noise"], 0.5);
+    assert!(answer["settings"]["declared_noise_source"].is_null());
+}
+
+#[test]
+fn the_noise_of_a_table_that_is_too_small_is_asked_for() {
+    let place = Place::new();
+    place.write("people.csv", "one,age,outcome:call,outcome:letter\n1,0.1,0.9,0.2\n1,0.5,0.4,0.6\n");
+    assert_snapshot_of!(place.rarely("simulate --table people.csv --runs 2 --algorithms rarely"));
+}
+
+/// What is written beside results has no `null`, and no "auto" without the values that it had.
+#[test]
+fn settings_are_written_resolved() {
+    let place = Place::new();
+    let _ = place.done(&format!("{SMALL} --out out"));
+    let text = String::from_utf8(place.files("out")["run.json"].clone()).expect("text");
+    assert!(!text.contains("null"), "{text}");
+    let settings: Value = serde_json::from_str(&text).expect("JSON");
+    let told = &settings["assumptions"];
+    assert_eq!((&told["declared_noise"], &told["penalty"]), (&0.1.into(), &0.01.into()));
+    assert_eq!((&told["error_probability"], &told["tolerance"]), (&0.005.into(), &0.01.into()));
+    assert_eq!(told["norm_bound"], "auto");
+    let (least, most) = (&told["norm_bound_values"]["least"], &told["norm_bound_values"]["most"]);
+    assert!(least.as_f64() > Some(1.0) && most.as_f64() >= least.as_f64(), "{told}");
+    assert_eq!(settings["contestants"][0]["explore"], "posterior:0.5");
+}
+
+#[test]
+fn a_strength_that_does_nothing() {
+    assert_snapshot_of!(Place::new().rarely("simulate --strength 2 --runs 1 --rounds 10"));
+}
+
+#[test]
+fn a_delay_where_nothing_is_late() {
+    assert_snapshot_of!(Place::new().rarely("simulate --delay independent --runs 1 --rounds 10"));
+}
+
+#[test]
+fn a_tolerance_that_nobody_uses() {
+    assert_snapshot_of!(Place::new().rarely("simulate --tolerance 0.1 --runs 1 --rounds 10 --algorithms linucb"));
+}
+
+#[test]
+fn late_missing_drifting_and_batched() {
+    let place = Place::new();
+    let small = "simulate --runs 3 --rounds 400 --algorithms rarely,thompson --format json";
+    let regret = |options: &str| {
+        let answer: Value = serde_json::from_str(&data(&place.done(&format!("{small} {options}")))).expect("JSON");
+        answer["algorithms"][1]["regret_per_step"]["mean"].as_f64().expect("a number")
+    };
+    let plain = regret("");
+    for options in ["--late 50", "--missing 0.8", "--drift 100", "--batch 100"] {
+        assert!(regret(options) > plain, "{options} makes it harder");
+    }
+    assert!((regret("--batch 1") - plain).abs() < 1e-12, "a batch of one round is none");
 }

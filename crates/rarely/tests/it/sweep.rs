@@ -51,8 +51,24 @@ fn of_every_setting() {
         "excluded-share=0.1",
         "prior-mean=0.5",
         "error-probability=0.1",
+        "noise=0.5",
+        "rounds=30",
+        "norm-bound=5",
+        "cap=0.2",
+        "z=3",
+        "minimum-gain=0.01",
+        "renewal=1",
+        "safety=0.2",
+        "posterior-scale=0.2",
+        "epsilon=0.2",
+        "alpha=0.5",
+        "gap-scale=5",
+        "late=5",
+        "missing=0.2",
+        "drift=10",
+        "batch=5",
     ] {
-        let arguments = format!("sweep --vary {axis} --runs 1 --rounds 20 --algorithms rarely,rs-linucb --format csv");
+        let arguments = format!("sweep --vary {axis} --runs 1 --rounds 20 --algorithms all --format csv");
         let output = place.done(&arguments);
         let setting = axis.split('=').next().expect("a name");
         assert!(data(&output).starts_with(&format!("{setting},algorithm,")), "{}", data(&output));
@@ -69,4 +85,18 @@ fn over_ihdp_plays_the_embedded_realisations() {
 #[test]
 fn reads_its_data_before_it_runs_anything() {
     assert_data_refused!("ihdp_npci_1.csv", children(3), "sweep --vary penalty=0.1 --data ihdp_npci_1.csv");
+}
+
+#[test]
+fn of_a_strength_only_where_there_is_one() {
+    let place = Place::new();
+    let arguments = "sweep --vary strength=0.5,2 --runs 1 --rounds 20 --algorithms rarely --format csv";
+    let output = place.done(&format!("{arguments} --environment heavy-tailed"));
+    assert_eq!(data(&output).lines().count(), 3, "{}", data(&output));
+    assert_snapshot_of!(place.rarely(arguments));
+}
+
+#[test]
+fn of_a_setting_that_nobody_uses() {
+    assert_snapshot_of!(Place::new().rarely("sweep --vary tolerance=0.1 --runs 1 --rounds 20 --algorithms rarely"));
 }

@@ -242,7 +242,11 @@ impl Switching {
                 let share = rows.filter(|row| sharp.is_excluded(row, self.rule.best(row))).count() as f64 / people;
                 (share > limit).then_some(Cause::Population { share, limit })
             }
-            Trigger::EveryRound | Trigger::Scheduled | Trigger::Gain { .. } | Trigger::Question { .. } => None,
+            Trigger::EveryRound
+            | Trigger::Scheduled
+            | Trigger::Commit { .. }
+            | Trigger::Gain { .. }
+            | Trigger::Question { .. } => None,
         }
     }
 

@@ -20,7 +20,7 @@ impl<'a> Captions<'a> {
     pub(super) fn figure_three_published(&self) -> String {
         format!(
             "What the authors ran: k=4 arms, d=5 context variables, {}. Their sets (β where β² belongs), L = 1, an optimistic start b = 1, \
-             λ = 1e-4·T, and 100 steps of projected gradient. Bands: one standard error; whiskers: 95 % intervals. In c) the full \
+             λ = 1e-4·T, and 100 steps of projected gradient. Bands: the middle 80 % of the runs; whiskers: 95 % intervals. In c) the full \
              bars count rounds below the best fixed arm, as the paper says, the paler ones rounds below 0.9 × it, as its program does.",
             self.runs("main/published")
         )

@@ -5,10 +5,14 @@ use std::fmt::Write as _;
 
 use crate::assumptions::profile_name;
 use crate::frontier::{BetterPoint, FrontierPlace, FrontierPoint};
-use crate::sweep::{SweepAxis, SweepCell};
-use crate::{ContestantResult, EnvironmentDescription, ExperimentDescription, Interval95, NormBound, runs_text};
+use crate::sweep::{Setting, SweepAxis, SweepCell};
+use crate::{
+    ContestantResult, EnvironmentDescription, ExperimentDescription, Interval95, NormBound, ValueRange, runs_text,
+};
 
-use super::words::{HELD, coverage, held, improving, percent, plus_minus, stuck, thousands, waiting};
+use super::words::{
+    HELD, MEDIAN, compared, coverage, held, improving, percent, plus_minus, spread, stuck, thousands, waiting,
+};
 use rarely_output::TextTable;
 
 /// What was run, in a line: the title of its figure.
@@ -17,8 +21,18 @@ pub fn title(description: &ExperimentDescription) -> String {
     let EnvironmentDescription { arms, dimension, .. } = environment;
     let name = environment.label.as_deref().unwrap_or(environment.environment);
     let runs = runs_text(*runs);
+    // What is varied is not what is fixed.
+    let fixed = |setting: Setting, text: String| {
+        let varied = description.vary.iter().any(|axis| axis.setting == setting);
+        if varied { String::new() } else { format!(", {text}") }
+    };
+    let varied: Vec<String> = description.vary.iter().map(ToString::to_string).collect();
+    let varied = if varied.is_empty() { String::new() } else { format!(", varying {}", varied.join(" and ")) };
     format!(
-        "rarely {version}: {name}, {arms} arms, {dimension} context variables, {rounds} rounds, {runs}, seed {seed}"
+        "rarely {version}: {name}{}{}{}, {runs}, seed {seed}{varied}",
+        fixed(Setting::Arms, format!("{arms} arms")),
+        fixed(Setting::Dimension, format!("{dimension} context variables")),
+        fixed(Setting::Rounds, format!("{rounds} rounds")),
     )
 }
 
@@ -26,13 +40,16 @@ pub fn title(description: &ExperimentDescription) -> String {
 pub fn note(description: &ExperimentDescription) -> String {
     let told = &description.assumptions;
     let mut text = format!("profile {}", profile_name(told.profile));
-    let norm_bound = told.norm_bound.map(|bound| match bound {
-        NormBound::Auto => "auto".to_owned(),
-        NormBound::Value(value) => format!("{value:?}"),
+    let norm_bound = told.norm_bound.map(|bound| match (bound, told.norm_bound_values) {
+        (NormBound::Value(value), _) => format!("{value:?}"),
+        (NormBound::Auto, None) => "auto".to_owned(),
+        (NormBound::Auto, Some(ValueRange { least, most })) if least == most => format!("auto ({least:.3})"),
+        (NormBound::Auto, Some(ValueRange { least, most })) => format!("auto ({least:.3} to {most:.3})"),
     });
+    let source = description.declared_noise_source.map(|source| format!(" ({source})")).unwrap_or_default();
     let number = |value: Option<f64>| value.map(|value| format!("{value:?}"));
     let assumptions = [
-        ("declared noise", number(told.declared_noise)),
+        ("declared noise", told.declared_noise.map(|noise| format!("{}{source}", significant(noise)))),
         ("noise", told.unknown_noise.map(|unknown| unknown.to_string())),
         ("error probability", number(told.error_probability)),
         ("explore", told.explore.map(|explore| explore.to_string())),
@@ -47,7 +64,14 @@ pub fn note(description: &ExperimentDescription) -> String {
             let _ = write!(text, ", {name} {value}");
         }
     }
-    text + ". Mean ± standard error over the runs; percentages with 95 % intervals."
+    text + ". Mean ± standard error over the runs, and the median with the 10 % and 90 % quantiles; percentages with 95 % intervals. \
+            Bands hold the middle 80 % of the runs."
+}
+
+/// A number with as many digits as it needs, at most four that count.
+fn significant(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    format!("{rounded:?}")
 }
 
 /// One experiment: what was run, and a row for each contestant.
@@ -72,7 +96,7 @@ fn under(description: &ExperimentDescription, table: &str) -> String {
 fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
     let rounds = results.first().map_or(0, ContestantResult::rounds);
     let (at_tenth, at_end) = (format!("regret per step at {}", (rounds / 10).max(1)), format!("at {rounds}"));
-    let mut header = vec!["algorithm", &at_tenth, &at_end];
+    let mut header = vec!["algorithm", &at_tenth, &at_end, MEDIAN];
     header.extend(HELD);
     header.extend([
         "that improve, %",
@@ -90,6 +114,7 @@ fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
             row.name.clone(),
             plus_minus(row.regret_per_step_tenth, 4, runs),
             plus_minus(row.regret_per_step, 4, runs),
+            spread(row.regret_quantiles, 4),
         ];
         line.extend(held(&row, runs));
         line.extend([
@@ -102,14 +127,15 @@ fn outcome_table(results: &[ContestantResult], width: Option<u16>) -> String {
         ]);
         table.row(line);
     }
-    let notes = [stuck(results), waiting(results)].into_iter().flatten().map(|note| format!("\n{note}\n"));
+    let notes =
+        [compared(results), stuck(results), waiting(results)].into_iter().flatten().map(|note| format!("\n{note}\n"));
     table.text(width) + &notes.collect::<String>()
 }
 
 fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> String {
     let names: Vec<String> = axes.iter().map(|axis| axis.setting.to_string()).collect();
     let mut header: Vec<&str> = names.iter().map(String::as_str).collect();
-    header.extend(["algorithm", "regret per step"]);
+    header.extend(["algorithm", "regret per step", MEDIAN]);
     header.extend(HELD);
     header.extend(["that improve, %", "sets held, %"]);
     let mut table = TextTable::new(&header, &[axes.len()]);
@@ -117,7 +143,7 @@ fn sweep_table(axes: &[SweepAxis], cells: &[SweepCell], width: Option<u16>) -> S
         for result in &cell.results {
             let (row, runs) = (result.summary(), result.runs.len());
             let mut line: Vec<String> = cell.values.iter().map(ToString::to_string).collect();
-            line.extend([row.name.clone(), plus_minus(row.regret_per_step, 4, runs)]);
+            line.extend([row.name.clone(), plus_minus(row.regret_per_step, 4, runs), spread(row.regret_quantiles, 4)]);
             line.extend(held(&row, runs));
             line.extend([improving(&row), coverage(&row)]);
             table.row(line);
@@ -168,13 +194,13 @@ pub fn frontier(points: &[FrontierPoint], runs: usize, width: Option<u16>) -> St
     });
     let mut header = vec!["contestant", "on the frontier"];
     header.extend(HELD);
-    header.extend(["regret per step", "that improve, %"]);
+    header.extend(["regret per step", MEDIAN, "that improve, %"]);
     let mut table = TextTable::new(&header, &[1]);
     for point in rows {
         let row = &point.summary;
         let mut line = vec![row.name.clone(), if point.on_frontier { "yes" } else { "" }.to_owned()];
         line.extend(held(row, runs));
-        line.extend([plus_minus(row.regret_per_step, 4, runs), improving(row)]);
+        line.extend([plus_minus(row.regret_per_step, 4, runs), spread(row.regret_quantiles, 4), improving(row)]);
         table.row(line);
     }
     table.text(width)

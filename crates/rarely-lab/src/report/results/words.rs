@@ -1,13 +1,48 @@
 //! Formats the numbers of a result.
 
+use std::fmt::Write as _;
+
 use rarely_core::Exploration;
 
-use crate::{ContestantResult, Estimate, Interval95, Summary, runs_text};
+use crate::{Comparison, ContestantResult, Estimate, Interval95, Quantiles, Summary, runs_text};
 
 /// `0.0074 ± 0.0004`; without an error, if there was one run.
 pub(crate) fn plus_minus(estimate: Estimate, digits: usize, runs: usize) -> String {
     let Estimate { mean, standard_error } = estimate;
     if runs < 2 { format!("{mean:.digits$}") } else { format!("{mean:.digits$} ± {standard_error:.digits$}") }
+}
+
+/// The head of a column with [`spread`].
+pub(crate) const MEDIAN: &str = "median (10–90 %)";
+
+/// `0.0061 (0.0052–0.0131)`.
+pub(crate) fn spread(quantiles: Quantiles, digits: usize) -> String {
+    let Quantiles { low, median, high } = quantiles;
+    format!("{median:.digits$} ({low:.digits$}–{high:.digits$})")
+}
+
+/// The first contestant against each of the others, world by world; nothing if there is one contestant or one run.
+pub(crate) fn compared(results: &[ContestantResult]) -> Option<String> {
+    let (first, others) = results.split_first()?;
+    if others.is_empty() || first.runs.len() < 2 {
+        return None;
+    }
+    let mut text = format!("Regret per step, world by world. {} has less regret than", first.name());
+    for (at, other) in others.iter().enumerate() {
+        let Comparison { other, worlds, better, difference, sign_test, .. } = Comparison::of(first, other);
+        let Interval95 { mean, low, high } = difference;
+        let p = if sign_test < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {sign_test:.2}") };
+        let signed = |value: f64| format!("{value:+.4}").replace('-', "−");
+        let _ = write!(
+            text,
+            "{} {other} in {better} of {worlds} worlds ({}, 95 % interval {} to {}; sign test {p})",
+            if at == 0 { "" } else { ";" },
+            signed(mean),
+            signed(low),
+            signed(high)
+        );
+    }
+    Some(text + ".")
 }
 
 /// `97 (95–99)`.
@@ -37,8 +72,7 @@ pub(crate) fn held(row: &Summary, runs: usize) -> [String; 3] {
 /// arm will not be tried. With it the arm is tried again when it becomes likely enough.
 pub(crate) fn stuck(results: &[ContestantResult]) -> Option<String> {
     let explores = |result: &ContestantResult| {
-        let contestant = &result.contestant;
-        contestant.explore.unwrap_or(Exploration::of(contestant.algorithm)) != Exploration::NONE
+        result.contestant.exploration().is_some_and(|exploration| exploration != Exploration::NONE)
     };
     let said = |exploring: bool| {
         let own = results.iter().filter(|result| explores(result) == exploring);

@@ -12,8 +12,16 @@ use crate::simulate::SMALL as SIMULATE_SMALL;
 
 const SIMULATE: &str =
     "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
-const OF_SIMULATE: [&str; 6] =
-    ["changes.parquet", "figure.png", "figure.svg", "run.json", "summary.csv", "traces.parquet"];
+const OF_SIMULATE: [&str; 8] = [
+    "changes.parquet",
+    "comparisons.csv",
+    "figure.png",
+    "figure.svg",
+    "run.json",
+    "runs.parquet",
+    "summary.csv",
+    "traces.parquet",
+];
 
 /// Runs a command with one and with three threads, and returns the files, which are the same, byte by byte.
 fn with_any_threads(place: &Place, command: &str) -> BTreeMap<String, Vec<u8>> {

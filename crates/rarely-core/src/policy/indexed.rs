@@ -1,0 +1,95 @@
+//! Algorithms that learn every outcome and choose afresh at every context: what they share. Each algorithm is its own choice.
+
+use std::fmt::Debug;
+
+use crate::algorithm::Algorithm;
+use crate::arm::Shape;
+use crate::change::{Change, Evidence};
+use crate::context::{Context, Contexts};
+use crate::decision::Decision;
+use crate::error::{DecideError, MergeError, ObserveError};
+use crate::policy::{Learner, Policy};
+use crate::rng::Rng;
+use crate::settings::Settings;
+use crate::snapshot::{Snapshot, State};
+use crate::statistics::Statistics;
+
+/// How an algorithm chooses from what was learned.
+pub(crate) trait IndexChoice: Debug + Clone + PartialEq + Send + Sync + 'static {
+    /// Its row of the table.
+    const ALGORITHM: Algorithm;
+
+    /// The arm at a context.
+    fn choose(&self, statistics: &Statistics, context: &[f64], rng: &mut Rng) -> Decision;
+
+    /// The state of a policy, as a snapshot has it.
+    fn state(policy: Indexed<Self>) -> State;
+}
+
+/// A policy that learns every outcome.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Indexed<C> {
+    learner: Learner,
+    choice: C,
+}
+
+impl<C: IndexChoice> Indexed<C> {
+    pub(crate) fn new(settings: &Settings, choice: C) -> Self {
+        Self { learner: Learner::new(settings.confidence(), settings.nothing_learned()), choice }
+    }
+
+    /// Adds another policy's statistics.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.choice != other.choice {
+            return Err(MergeError::Settings { what: "tuning of the choice" });
+        }
+        self.learner.merge(&other.learner)
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        self.learner.statistics().is_sound()
+    }
+}
+
+impl<C: IndexChoice> Policy for Indexed<C> {
+    fn algorithm(&self) -> Algorithm {
+        C::ALGORITHM
+    }
+
+    fn shape(&self) -> Shape {
+        self.learner.statistics().shape()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.statistics().rounds()
+    }
+
+    fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        Ok(self.choice.choose(self.learner.statistics(), context, rng))
+    }
+
+    fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
+        self.learner.statistics_mut().observe(context, decision.arm, reward)?;
+        Ok(Change::Continuous)
+    }
+
+    fn observe_many(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+    ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+        self.learner.learn_block(contexts, decisions, rewards)?;
+        Ok(Vec::new())
+    }
+
+    fn learner(&self) -> Option<&Learner> {
+        Some(&self.learner)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(C::state(self.clone()))
+    }
+}
