@@ -355,3 +355,29 @@ fn a_database_that_may_lose_events_is_refused() {
     let words = refused(&place, "serve --store postgres://tester:secret@127.0.0.1:1/x --signing-key key");
     assert!(words.contains("127.0.0.1:1/x") && !words.contains("secret"), "{words}");
 }
+
+#[test]
+fn replicas_reach_each_other_by_tls() {
+    use ureq::tls::{Certificate, RootCerts, TlsConfig};
+    let (server, place) = (PostgresServer::start(), Place::new());
+    let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
+    place.write("cert.pem", made.cert.pem());
+    place.write("key.pem", made.signing_key.serialize_pem());
+    let more = "--cert cert.pem --key key.pem --replica-ca cert.pem";
+    let replicas: Vec<Replica> = (0..2).map(|_| Replica::start(&place, &server.address(), more)).collect();
+    let stranger = Replica::start(&place, &server.address(), "--cert cert.pem --key key.pem");
+    admin(&place);
+    let owning = owner(&server);
+    let root = Certificate::from_pem(made.cert.pem().as_bytes()).expect("a certificate");
+    let trusting = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[root])).build();
+    let config = ureq::Agent::config_builder().http_status_as_error(false).tls_config(trusting);
+    let agent: ureq::Agent = config.build().into();
+    assert!(owning.starts_with("https://"), "{owning}");
+    let ready = |url: &str| agent.get(format!("{url}/readyz")).call().expect("an answer").status().as_u16();
+    for replica in &replicas {
+        wait_for("it is ready", || (ready(&replica.url) == 200).then_some(()));
+    }
+    // The last one trusts only authorities that browsers trust, so it does not talk to the owner.
+    assert_ne!(stranger.url, owning, "the others were there before");
+    assert_eq!(ready(&stranger.url), 503);
+}
