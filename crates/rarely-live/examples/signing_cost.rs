@@ -86,7 +86,7 @@ fn decide(signed: bool, at_a_time: usize) -> Result<(f64, f64), Box<dyn Error>> 
     }
     engine.stop();
     let per_decision = |spent: Duration| spent.as_secs_f64() * 1e6 / (DECISIONS / at_a_time * at_a_time) as f64;
-    Ok((per_decision(processor_time() - used), per_decision(started.elapsed())))
+    Ok((per_decision(processor_time().saturating_sub(used)), per_decision(started.elapsed())))
 }
 
 fn processor_time() -> Duration {

@@ -2,6 +2,7 @@
 
 use rarely_core::Algorithm;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 use crate::program::{Place, assert_data_refused, assert_snapshot_of, data, with_field};
 
@@ -132,7 +133,7 @@ fn the_noise_of_a_table_is_estimated() {
         let age = f64::from(number) / 200.0;
         // Every other person has 0.3 more, the others 0.3 less: σ = 0.3.
         let noise = if number % 2 == 0 { 0.3 } else { -0.3 };
-        people += &format!("1,{age},{},{}\n", 1.0 + age + noise, 2.0 - age + noise);
+        writeln!(people, "1,{age},{},{}", 1.0 + age + noise, 2.0 - age + noise).expect("a text grows");
     }
     place.write("people.csv", &people);
     let arguments = "simulate --table people.csv --runs 2 --algorithms rarely,linucb";
