@@ -67,6 +67,11 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { runs, rounds, realisations, options, .. } = arguments;
     let axes = arguments.axes()?;
+    if options.run_traces {
+        return Err(
+            Failure::new("the grid has no traces of runs").help("leave out --run-traces, or use `rarely simulate`")
+        );
+    }
     let grid = DefaultGrid::new(&axes, *runs, Some(*rounds), options.seed, *realisations)?;
     let Some(session) = work.start(options.place(), parts(grid.experiments())?)? else { return Ok(()) };
     let finished = grid.finished(session.journal())?;

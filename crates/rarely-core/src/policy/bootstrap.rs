@@ -20,6 +20,9 @@ use crate::symmetric::dot;
 /// Regressions of one sample each.
 const REPLICATES: usize = 20;
 
+/// Outcomes of each arm for each context variable before replicates are trusted.
+const FIRST_OUTCOMES: u64 = 2;
+
 /// The stream of the coins; none of an experiment's streams has this seed.
 const COINS: u64 = 0xB007_57A9;
 
@@ -76,6 +79,13 @@ impl Policy for Bootstrap {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
+        let ridges = self.learner.statistics().arms();
+        // Replicates that have seen nothing agree: until an arm has enough outcomes for them to differ, arms are drawn uniformly.
+        let enough = FIRST_OUTCOMES * self.shape().dimension() as u64;
+        if ridges.iter().any(|ridge| ridge.count() < enough) {
+            let arm = Arm::new(rng.below(ridges.len()));
+            return Ok(Decision { arm, reason: Reason::Uniform, propensity: 1.0 / ridges.len() as f64 });
+        }
         let arm = Self::best(&self.replicates[rng.below(REPLICATES)], context);
         let alike = self.replicates.iter().filter(|replicate| Self::best(replicate, context) == arm).count();
         Ok(Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: alike as f64 / REPLICATES as f64 })

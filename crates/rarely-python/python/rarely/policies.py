@@ -215,7 +215,7 @@ class River:
         """Learns row by row."""
         for row, arm, reward in zip(X, arms, rewards):
             if self._is_bandit:
-                self.model.update(int(arm), float(reward), context=_named(row))
+                self.model.update(int(arm), _named(row), float(reward))
             else:
                 self._models[int(arm)].learn_one(_named(row), float(reward))
 

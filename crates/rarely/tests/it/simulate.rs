@@ -2,7 +2,6 @@
 
 use rarely_core::Algorithm;
 use serde_json::Value;
-use std::fmt::Write as _;
 
 use crate::program::{Place, assert_data_refused, assert_snapshot_of, data, with_field};
 
@@ -133,7 +132,9 @@ fn the_noise_of_a_table_is_estimated() {
         let age = f64::from(number) / 200.0;
         // Every other person has 0.3 more, the others 0.3 less: σ = 0.3.
         let noise = if number % 2 == 0 { 0.3 } else { -0.3 };
-        writeln!(people, "1,{age},{},{}", 1.0 + age + noise, 2.0 - age + noise).expect("a text grows");
+        people += &["1".to_owned(), age.to_string(), (1.0 + age + noise).to_string(), (2.0 - age + noise).to_string()]
+            .join(",");
+        people.push('\n');
     }
     place.write("people.csv", &people);
     let arguments = "simulate --table people.csv --runs 2 --algorithms rarely,linucb";
