@@ -52,6 +52,11 @@ def check(policy: rarely.Policy, expected: dict[str, Any]) -> None:
         assert (None if lower == float("-inf") else lower) == said["gain"]
 
 
+#: These hold no rule, so that exploration cannot be set.
+WITHOUT_A_RULE = {"linucb", "rs-linucb", "linucb-alpha", "clucb", "clucb2", "thompson", "batched-thompson", "bootstrap"}
+WITHOUT_A_RULE |= {"epsilon-greedy", "squarecb", "batched-elimination", "random", "fixed"}
+
+
 def random_sequence(number: int) -> dict[str, Any]:
     draw = random.Random(number)
     arms, dimension, rounds = draw.randint(2, 6), draw.randint(1, 8), draw.randint(10, 120)
@@ -71,12 +76,11 @@ def random_sequence(number: int) -> dict[str, Any]:
         sequence["prior_mean"] = [[draw.gauss(0, 1) for _ in range(dimension)] for _ in range(arms)]
     if draw.random() < 0.3:
         sequence["deployed"] = [[draw.gauss(0, 1) for _ in range(dimension)] for _ in range(arms)]
-    switching = algorithm not in ("linucb", "rs-linucb", "clucb", "thompson", "random", "fixed")
-    if switching and draw.random() < 0.5:
+    if algorithm not in WITHOUT_A_RULE and draw.random() < 0.5:
         sequence["explore"] = draw.choice(["none", "pilot:2", "equipoise:0.3", "pilot:3+equipoise:0.1"])
     if algorithm in ("linucb", "thompson", "feasible-greedy") and draw.random() < 0.3:
         sequence["sets"] = "per-arm"
-    if algorithm in ("clucb", "fixed"):
+    if algorithm in ("clucb", "clucb2", "fixed"):
         sequence["baseline"] = draw.randrange(arms)
         sequence["baseline_mean"] = [draw.random() for _ in range(dimension)]
     contexts = [[1.0] + [draw.uniform(-1, 1) for _ in range(dimension - 1)] for _ in range(rounds)]

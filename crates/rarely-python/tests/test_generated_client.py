@@ -35,13 +35,13 @@ def test_a_generated_client_decides_and_reports(tmp_path: Path, monkeypatch: pyt
         models = importlib.import_module("generated_rarely.models")
         routes = "generated_rarely.api.default.post_policies_name_"
         decide, report = (importlib.import_module(routes + name) for name in ("decisions", "outcomes"))
-        client = made.AuthenticatedClient(base_url=running.url, token=running.token)
-        body = models.DecisionBody.from_dict({"record": {"systolic": 150.0}})
-        decided = decide.sync(POLICY, client=client, body=body)
-        assert (decided.option, decided.version, decided.propensity) == ("treat", 1, 1.0)
-        outcome = models.OutcomeReport.from_dict({"decision": decided.decision, "outcome": 0.5})
-        assert report.sync(POLICY, client=client, body=outcome).repeated is False
-        wrong = models.DecisionBody.from_dict({"record": {"systolic": "high"}})
-        refused = decide.sync(POLICY, client=client, body=wrong)
-        assert isinstance(refused, models.Problem)
-        assert (refused.status, refused.field) == (422, "record.systolic")
+        with made.AuthenticatedClient(base_url=running.url, token=running.token) as client:
+            body = models.DecisionBody.from_dict({"record": {"systolic": 150.0}})
+            decided = decide.sync(POLICY, client=client, body=body)
+            assert (decided.option, decided.version, decided.propensity) == ("treat", 1, 1.0)
+            outcome = models.OutcomeReport.from_dict({"decision": decided.decision, "outcome": 0.5})
+            assert report.sync(POLICY, client=client, body=outcome).repeated is False
+            wrong = models.DecisionBody.from_dict({"record": {"systolic": "high"}})
+            refused = decide.sync(POLICY, client=client, body=wrong)
+            assert isinstance(refused, models.Problem)
+            assert (refused.status, refused.field) == (422, "record.systolic")
