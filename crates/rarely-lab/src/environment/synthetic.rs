@@ -22,7 +22,7 @@ pub enum EnvironmentError {
         /// Its name.
         name: &'static str,
     },
-    /// A share of missing outcomes that is none.
+    /// The share of missing outcomes is out of range.
     #[error("the share of missing outcomes is {value:?}, but it must be from 0 to below 1")]
     Missing {
         /// The number.
