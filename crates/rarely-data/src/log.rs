@@ -113,6 +113,16 @@ impl LogReader {
         Self::open_as(path, &wanted, &DataFormat::default())
     }
 
+    /// Opens a file as people have it: in what way it is written is found at its beginning, as far as the format does not say it. A column holds
+    /// numbers if nearly all of its first values are.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`], and if the beginning has numbers with two readings, and nothing tells which is meant.
+    pub fn open_written(path: &Path, wanted: &[String], format: &DataFormat) -> Result<Self, DataError> {
+        let wanted: Vec<WantedColumn> = wanted.iter().map(|name| WantedColumn::new(name, WantedKind::Any)).collect();
+        Self::open_as(path, &wanted, format)
+    }
+
     /// Opens a file that is written in a certain way, as far as the format says it; the rest is found at its beginning.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::unit_hash::UnitHash;
 
 use self::derived::{Derivation, derivations};
 use self::known_names::Names;
-pub use self::missing_words::stands_for_missing;
+pub use self::missing_words::{MISSING_WORDS, stands_for_missing};
 
 /// Whole numbers beyond this have no `f64` of their own.
 const LARGEST_KEY: f64 = 9_007_199_254_740_992.0;

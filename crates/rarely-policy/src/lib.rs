@@ -63,7 +63,7 @@ pub use document::{
     RowOrder, TextEncoding,
 };
 pub use draft::{ColumnSketch, ColumnValues, GuessedRole, GuessedRoles, draft, guess_roles};
-pub use encoder::{Encoder, stands_for_missing};
+pub use encoder::{Encoder, MISSING_WORDS, stands_for_missing};
 pub use error::{ApplyError, DocumentError, Mistake, RuleError, ValueError};
 pub use feature::{Feature, FeatureFactor, FeatureKind, FeatureSource};
 pub use field_value::FieldValue;

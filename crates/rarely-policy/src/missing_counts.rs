@@ -50,16 +50,21 @@ impl MissingCounts {
     /// Nothing is missing yet.
     pub fn new(document: &PolicyDocument) -> Self {
         let options = document.options().len();
-        let (start, step) = match document.outcome().range {
-            Some((low, high)) => (low, (high - low) / STEPS),
-            None => (0.0, OPEN_STEP),
-        };
+        let (start, step) = Self::grid(document);
         Self {
             columns: BTreeMap::new(),
             dropped: vec![DroppedRows::default(); options],
             without_outcome: vec![0; options + 1],
             start,
             step,
+        }
+    }
+
+    /// The grid on which outcomes of dropped rows are summed: where it starts, and its step.
+    pub fn grid(document: &PolicyDocument) -> (f64, f64) {
+        match document.outcome().range {
+            Some((low, high)) => (low, (high - low) / STEPS),
+            None => (0.0, OPEN_STEP),
         }
     }
 
@@ -70,30 +75,46 @@ impl MissingCounts {
 
     /// Counts the columns in which a row has no value.
     pub fn add<'a>(&mut self, columns: impl IntoIterator<Item = &'a str>, arm: Option<Arm>) {
-        let options = self.dropped.len();
         for column in columns {
-            if !self.columns.contains_key(column) {
-                self.columns.insert(column.to_owned(), vec![0; options + 1]);
-            }
-            if let Some(counts) = self.columns.get_mut(column) {
-                counts[arm.map_or(options, Arm::index)] += 1;
-            }
+            self.add_rows(column, arm, 1);
+        }
+    }
+
+    /// Counts rows that have no value in a column.
+    pub fn add_rows(&mut self, column: &str, arm: Option<Arm>, rows: u64) {
+        if rows == 0 {
+            return;
+        }
+        let options = self.dropped.len();
+        if !self.columns.contains_key(column) {
+            self.columns.insert(column.to_owned(), vec![0; options + 1]);
+        }
+        if let Some(counts) = self.columns.get_mut(column) {
+            counts[arm.map_or(options, Arm::index)] += rows;
         }
     }
 
     /// Counts a row that is dropped, with its outcome in the document's units.
     #[allow(clippy::cast_possible_truncation)]
     pub fn drop_row(&mut self, arm: Option<Arm>, outcome: Option<f64>) {
-        let (Some(arm), Some(outcome)) = (arm, outcome) else {
-            let options = self.dropped.len();
-            self.without_outcome[arm.map_or(options, Arm::index)] += 1;
-            return;
-        };
-        let steps = ((outcome - self.start) / self.step).round() as i128;
-        let of = &mut self.dropped[arm.index()];
-        of.rows += 1;
-        of.sum = of.sum.saturating_add(steps);
-        of.squares = of.squares.saturating_add(steps.saturating_mul(steps));
+        // Ties up, as every engine can (mathematics §17).
+        let steps = |outcome: f64| ((outcome - self.start) / self.step + 0.5).floor() as i128;
+        match outcome.filter(|_| arm.is_some()).map(steps) {
+            Some(steps) => self.drop_rows(arm, (1, steps, steps.saturating_mul(steps)), 0),
+            None => self.drop_rows(arm, (0, 0, 0), 1),
+        }
+    }
+
+    /// Counts rows that are dropped: how many have an outcome, its sum and that of its square on the [grid](MissingCounts::grid); and how many
+    /// have none.
+    pub fn drop_rows(&mut self, arm: Option<Arm>, (rows, sum, squares): (u64, i128, i128), without_outcome: u64) {
+        let options = self.dropped.len();
+        self.without_outcome[arm.map_or(options, Arm::index)] += without_outcome;
+        if let Some(of) = arm.and_then(|arm| self.dropped.get_mut(arm.index())) {
+            of.rows += rows;
+            of.sum = of.sum.saturating_add(sum);
+            of.squares = of.squares.saturating_add(squares);
+        }
     }
 
     /// Adds those of other rows of the same document.

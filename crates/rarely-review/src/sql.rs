@@ -45,7 +45,7 @@ mod second_scan;
 mod template;
 
 use rarely_core::Digest;
-use rarely_policy::{Design, Missing, PolicyDocument, RowMissing, RowOrder};
+use rarely_policy::{Design, PolicyDocument, RowOrder};
 use sha2::{Digest as _, Sha256};
 
 pub use dialect::Dialect;
@@ -60,7 +60,7 @@ use first_scan::FirstScan;
 /// The columns of every result.
 pub const RESULT_COLUMNS: [&str; 5] = ["kind", "option", "part", "position", "numbers"];
 /// The version of statements and results.
-const SUMS_FORMAT: u32 = 2;
+const SUMS_FORMAT: u32 = 3;
 
 /// A log in an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,17 +144,6 @@ fn refuse(document: &PolicyDocument) -> Result<(), SumsError> {
     }
     if let Some(what) = document.only_reviewed() {
         return Err(SumsError::OnlyReviewed(OnlyReviewed { what }));
-    }
-    for feature in document.features() {
-        let reason = match (feature.source.is_column(), feature.missing()) {
-            (true, Missing::Refuse) => continue,
-            (true, _) => "may be missing",
-            (false, _) => "is derived from others",
-        };
-        return Err(SumsError::Feature { column: feature.column.clone(), reason });
-    }
-    if document.evidence().missing != RowMissing::Refuse {
-        return column("missing", "dropped rows are not yet counted by sums");
     }
     if document.outcome().range.is_none() {
         return Err(SumsError::NoRange);

@@ -31,7 +31,7 @@ use crate::time_marks::TimeMarks;
 
 use self::of_document::{at_the_cuts, guardrail_sums, missing_flags};
 
-pub(crate) use of_document::{numeric_coordinates, regression, reward_grids};
+pub(crate) use of_document::{bent_features, numeric_coordinates, regression, reward_grids};
 pub use saved::TALLY_FORMAT;
 
 /// Everything that a review needs from a log.

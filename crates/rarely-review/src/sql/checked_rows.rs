@@ -3,12 +3,16 @@
 //! | part | its columns |
 //! |---|---|
 //! | `rarely_log` | what the log says, as numbers and words: `given_1`, … by feature |
-//! | `checked` | the same where it is allowed, `NULL` elsewhere: `x_1` of a number, `level_2` of a word, counted from 0 |
+//! | `checked` | the same where it is allowed, `NULL` elsewhere: `x_1` of a number, `level_2` of a word, counted from 0; `gap_1` is 1 where a value is missing that may be |
 //! | `coded` | `fault`, 0 for a row that is used; the context `u_1`, …, from 0 to 1; the reward; the hash of the key |
+//! | `derived` | `coded` with what is derived from several of its columns, if the document has such features |
 
-use rarely_policy::{FeatureKind, PolicyDocument, canonical_code};
+use rarely_policy::{
+    FeatureFactor, FeatureKind, FeatureSource, MISSING_WORDS, Missing, PolicyDocument, RowMissing, canonical_code,
+};
 
 use super::LogTable;
+use crate::fixed_point::{ONE, whole};
 
 /// Why a row is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +31,77 @@ pub(super) enum Fault {
     Key,
     /// The time is missing.
     Time,
+    /// The document drops it, because it lacks a value.
+    Dropped,
+    /// The document drops it, because it lacks a key.
+    DroppedForKey,
+}
+
+/// What a row may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// A feature, by its index.
+    Feature(usize),
+    Outcome,
+    Option,
+}
+
+impl Gap {
+    /// The column that is 1 in rows that have the gap.
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Feature(at) => format!("gap_{}", at + 1),
+            Self::Outcome => "outcome_gap".to_owned(),
+            Self::Option => "option_gap".to_owned(),
+        }
+    }
+
+    /// The column of the log.
+    pub(super) fn column(self, document: &PolicyDocument) -> &str {
+        match self {
+            Self::Feature(at) => &document.features()[at].column,
+            Self::Outcome => &document.outcome().column,
+            Self::Option => document.option_column(),
+        }
+    }
+
+    /// Whether a row that has it is dropped.
+    fn drops(self, document: &PolicyDocument) -> bool {
+        match self {
+            Self::Feature(at) => document.features()[at].missing() == Missing::Drop,
+            Self::Outcome | Self::Option => true,
+        }
+    }
+}
+
+/// Every gap that the document allows.
+pub(super) fn gaps(document: &PolicyDocument) -> Vec<Gap> {
+    let features = document.feature_columns().iter().enumerate();
+    let mut gaps: Vec<Gap> =
+        features.filter(|(_, feature)| feature.missing() != Missing::Refuse).map(|(at, _)| Gap::Feature(at)).collect();
+    if drops_rows(document) {
+        gaps.extend([Gap::Outcome, Gap::Option]);
+    }
+    gaps
+}
+
+/// Whether rows without an option, an outcome or a key are dropped.
+fn drops_rows(document: &PolicyDocument) -> bool {
+    document.evidence().missing == RowMissing::Drop
 }
 
 /// Every fault; its number in the statement is its place, counted from 1.
 pub(super) fn faults(document: &PolicyDocument) -> Vec<Fault> {
-    let features = (0..document.features().len()).flat_map(|at| [Fault::Missing(at), Fault::NotAllowed(at)]);
+    let features = (0..document.feature_columns().len()).flat_map(|at| [Fault::Missing(at), Fault::NotAllowed(at)]);
     let mut faults = vec![Fault::Waiting];
     faults.extend(features);
-    faults.extend([Fault::Outcome, Fault::Option, Fault::Key, Fault::Time]);
+    faults.extend([Fault::Outcome, Fault::Option, Fault::Key, Fault::Time, Fault::Dropped, Fault::DroppedForKey]);
     faults
+}
+
+/// The number of a fault in the statement.
+pub(super) fn fault_number(document: &PolicyDocument, fault: Fault) -> usize {
+    faults(document).iter().position(|known| *known == fault).map_or(0, |place| place + 1)
 }
 
 /// A part of a statement: its name, its comment and its text.
@@ -65,9 +131,9 @@ pub(super) struct CheckedRows<'a> {
 }
 
 impl CheckedRows<'_> {
-    /// `rarely_log`, `checked` and `coded`.
+    /// `rarely_log`, `checked` and `coded`; `derived`, if it is needed.
     pub(super) fn parts(&self) -> Vec<Part> {
-        vec![
+        let mut parts = vec![
             Part::new(
                 "rarely_log",
                 "What the log says. A value that is not a number where one is expected becomes NULL, and is counted.",
@@ -83,7 +149,28 @@ impl CheckedRows<'_> {
                 "Features from 0 to 1, the reward, and the hash by which rows are divided and sampled. Rows with a fault are counted.",
                 self.coded(),
             ),
-        ]
+        ];
+        if self.derives() {
+            parts.push(Part::new(
+                "derived",
+                "What is derived from features, as whole numbers over 2^26.",
+                self.derived(),
+            ));
+        }
+        parts
+    }
+
+    /// The last of the parts.
+    pub(super) fn rows(&self) -> &'static str {
+        if self.derives() { "derived" } else { "coded" }
+    }
+
+    /// Whether a feature is derived from numbers.
+    fn derives(&self) -> bool {
+        self.document
+            .features()
+            .iter()
+            .any(|feature| !matches!(feature.source, FeatureSource::Column(_) | FeatureSource::IsMissing(_)))
     }
 
     fn log(&self) -> String {
@@ -91,15 +178,26 @@ impl CheckedRows<'_> {
         let column = |name: &str| format!("source.{}", sql.column(name));
         let words = |name: &str| format!("trim({})", sql.text_of(&column(name)));
         let mut lines = Vec::new();
-        for (at, feature) in self.document.features().iter().enumerate() {
-            let value = match feature.kind {
-                FeatureKind::Numeric { .. } => sql.number(&column(&feature.column)),
+        for (at, feature) in self.document.feature_columns().iter().enumerate() {
+            let value = column(&feature.column);
+            let may_be_missing = feature.missing() != Missing::Refuse;
+            let given = match feature.kind {
+                FeatureKind::Numeric { .. } if may_be_missing => sql.number(&self.unless_missing(&value)),
+                FeatureKind::Numeric { .. } => sql.number(&value),
                 FeatureKind::Levels(_) => words(&feature.column),
             };
-            lines.push(format!("{value} AS given_{}", at + 1));
+            lines.push(format!("{given} AS given_{}", at + 1));
+            if may_be_missing {
+                lines.push(format!("{value} AS raw_{}", at + 1));
+            }
         }
         let outcome = column(&self.document.outcome().column);
-        lines.push(format!("{} AS given_outcome", sql.number(&outcome)));
+        if drops_rows(self.document) {
+            lines.push(format!("{} AS given_outcome", sql.number(&self.unless_missing(&outcome))));
+            lines.push(format!("{outcome} AS raw_outcome"));
+        } else {
+            lines.push(format!("{} AS given_outcome", sql.number(&outcome)));
+        }
         lines.push(format!("CASE WHEN {outcome} IS NULL THEN 1 ELSE 0 END AS waits"));
         lines.push(format!("{} AS given_option", words(self.document.option_column())));
         lines.push(format!("{} AS row_key", words(columns.key.as_deref().unwrap_or_default())));
@@ -117,18 +215,35 @@ impl CheckedRows<'_> {
             format!("CASE WHEN {value} >= {low} AND {value} <= {high} THEN {value} END")
         };
         let mut lines = Vec::new();
-        for (at, feature) in self.document.features().iter().enumerate() {
-            let given = format!("given_{}", at + 1);
+        for (at, feature) in self.document.feature_columns().iter().enumerate() {
+            let (given, raw) = (format!("given_{}", at + 1), format!("raw_{}", at + 1));
             lines.push(given.clone());
-            lines.push(match &feature.kind {
-                FeatureKind::Numeric { low, high, .. } => format!("{} AS x_{}", between(&given, (*low, *high)), at + 1),
-                FeatureKind::Levels(levels) => format!("{} AS level_{}", self.index(&given, levels, &[]), at + 1),
-            });
+            let (value, name) = match &feature.kind {
+                FeatureKind::Numeric { low, high, .. } => (between(&given, (*low, *high)), "x"),
+                FeatureKind::Levels(levels) => (self.index(&given, levels, &[]), "level"),
+            };
+            if feature.missing() != Missing::Refuse {
+                lines.push(format!("{} AS {}", self.gap(&value, &raw), Gap::Feature(at).name()));
+            }
+            let value = match (feature.missing(), feature.levels()) {
+                // The last level is that of missing values.
+                (Missing::Level, Some(levels)) => {
+                    let missing = self.is_missing(&raw);
+                    format!("coalesce({value}, CASE WHEN {missing} THEN {} END)", levels.len() - 1)
+                }
+                _ => value,
+            };
+            lines.push(format!("{value} AS {name}_{}", at + 1));
         }
         let range = self.document.outcome().range.unwrap_or_default();
-        lines.push(format!("{} AS outcome", between("given_outcome", range)));
+        let outcome = between("given_outcome", range);
         let (codes, labels) = (self.document.option_codes(), self.document.options());
-        lines.push(format!("{} AS arm", self.index("given_option", codes, labels)));
+        let arm = self.index("given_option", codes, labels);
+        if drops_rows(self.document) {
+            lines.push(format!("{} AS {}", self.gap(&outcome, "raw_outcome"), Gap::Outcome.name()));
+            lines.push(format!("{} AS {}", self.gap(&arm, "given_option"), Gap::Option.name()));
+        }
+        lines.extend([format!("{outcome} AS outcome"), format!("{arm} AS arm")]);
         lines.extend(["waits", "row_key", "row_second"].map(str::to_owned));
         format!("{}\n  FROM rarely_log", select(&lines))
     }
@@ -136,15 +251,31 @@ impl CheckedRows<'_> {
     fn coded(&self) -> String {
         let sql = self.log.dialect;
         let mut lines = vec![format!("{} AS fault", self.fault())];
+        lines.extend(gaps(self.document).into_iter().map(Gap::name));
         for (at, feature) in self.document.features().iter().enumerate() {
-            let at = at + 1;
-            if let Some((low, high)) = feature.range() {
-                let (low, width) = (sql.double(low), sql.double(high - low));
-                lines.push(format!("x_{at}"));
-                lines.push(format!("(x_{at} - {low}) / {width} AS u_{at}"));
-            } else {
-                lines.push(format!("level_{at}"));
+            let name = at + 1;
+            match feature.source {
+                FeatureSource::Column(_) => {}
+                FeatureSource::IsMissing(of) => {
+                    lines.push(format!("{} AS level_{name}", Gap::Feature(of).name()));
+                    continue;
+                }
+                _ => continue,
             }
+            let Some((low, high)) = feature.range() else {
+                lines.push(format!("level_{name}"));
+                continue;
+            };
+            let (low, width) = (sql.double(low), sql.double(high - low));
+            lines.push(format!("x_{name}"));
+            let scaled = format!("(x_{name} - {low}) / {width}");
+            // A number that is missing counts as the middle of its range.
+            lines.push(if feature.missing() == Missing::Indicator {
+                let gap = Gap::Feature(at).name();
+                format!("CASE WHEN {gap} = 1 THEN {} ELSE {scaled} END AS u_{name}", sql.double(0.5))
+            } else {
+                format!("{scaled} AS u_{name}")
+            });
         }
         lines.extend(["outcome".to_owned(), format!("{} AS reward", self.reward()), "arm".to_owned()]);
         lines.push("row_second".to_owned());
@@ -152,29 +283,107 @@ impl CheckedRows<'_> {
         format!("{}\n  FROM checked{}", select(&lines), sql.fence())
     }
 
-    /// 0 for a row that is used; otherwise the number of its first fault.
+    /// What is derived from several columns: the arithmetic of [`rarely_policy::Encoder::derive`], every step exact below 2⁵³.
+    fn derived(&self) -> String {
+        let sql = self.log.dialect;
+        let one = sql.double(ONE as f64);
+        let step = sql.double(1.0 / ONE as f64);
+        let number = |at: usize| format!("floor(u_{} * {one} + {})", at + 1, sql.double(0.5));
+        let factor = |FeatureFactor { feature, level }: FeatureFactor| match level {
+            Some(level) => format!("CASE WHEN level_{} = {level} THEN {one} ELSE {} END", feature + 1, sql.double(0.0)),
+            None => number(feature),
+        };
+        let product = |one: &str, other: &str| {
+            let half = sql.double((ONE / 2) as f64);
+            format!("floor((({one}) * ({other}) + {half}) * {step}) * {step}")
+        };
+        let mut lines = vec!["coded.*".to_owned()];
+        for (at, feature) in self.document.features().iter().enumerate() {
+            let value = match feature.source {
+                FeatureSource::Column(_) | FeatureSource::IsMissing(_) => continue,
+                FeatureSource::Above(of, cut) => {
+                    let (low, high) = self.document.features()[of].range().unwrap_or_default();
+                    let cut = whole((cut - low) / (high - low));
+                    let (width, number) = (ONE - cut, number(of));
+                    let (cut, half, width) =
+                        (sql.double(cut as f64), sql.double((width / 2) as f64), sql.double(width as f64));
+                    // The quotient is at least 2⁻²⁶ from any other whole number, and its rounding is smaller.
+                    format!(
+                        "CASE WHEN {number} > {cut} THEN floor((({number} - {cut}) * {one} + {half}) / {width}) * {step} ELSE {} END",
+                        sql.double(0.0)
+                    )
+                }
+                FeatureSource::Square(of) => product(&number(of), &number(of)),
+                FeatureSource::Product(one, other) => product(&factor(one), &factor(other)),
+            };
+            lines.push(format!("{value} AS u_{}", at + 1));
+        }
+        format!("{}\n  FROM coded{}", select(&lines), sql.fence())
+    }
+
+    /// 0 for a row that is used; otherwise the number of its first fault. Wrong values come before missing ones.
     fn fault(&self) -> String {
+        let document = self.document;
         let value = |at: usize| {
-            let name = if self.document.features()[at].range().is_some() { "x" } else { "level" };
+            let name = if document.features()[at].range().is_some() { "x" } else { "level" };
             format!("{name}_{}", at + 1)
         };
-        let mut needed: Vec<String> = (0..self.document.features().len()).map(value).collect();
-        needed.extend(["outcome", "arm", "row_second"].map(str::to_owned));
-        let good: Vec<String> = needed.iter().map(|name| format!("{name} IS NOT NULL")).collect();
-        let mut cases = vec![format!("WHEN {} AND row_key <> '' THEN 0", good.join(" AND "))];
-        for (number, fault) in faults(self.document).into_iter().enumerate() {
-            let when = match fault {
-                Fault::Waiting => "waits = 1".to_owned(),
-                Fault::Missing(at) => format!("given_{} IS NULL", at + 1),
-                Fault::NotAllowed(at) => format!("{} IS NULL", value(at)),
-                Fault::Outcome => "outcome IS NULL".to_owned(),
-                Fault::Option => "arm IS NULL".to_owned(),
-                Fault::Key => "row_key IS NULL OR row_key = ''".to_owned(),
-                Fault::Time => "row_second IS NULL".to_owned(),
-            };
-            cases.push(format!("WHEN {when} THEN {}", number + 1));
+        // Whether nothing is wrong with a value: it is there, or the document says what happens where it is not.
+        let allowed = gaps(document);
+        let absent = |gap: Gap, value: &str| match allowed.contains(&gap) {
+            true => format!("{value} IS NULL AND {} = 0", gap.name()),
+            false => format!("{value} IS NULL"),
+        };
+        let features = || 0..document.feature_columns().len();
+        let mut needed: Vec<String> = features().map(|at| format!("{} IS NOT NULL", value(at))).collect();
+        for (at, good) in needed.iter_mut().enumerate() {
+            if document.features()[at].missing() == Missing::Indicator {
+                *good = format!("({good} OR {} = 1)", Gap::Feature(at).name());
+            }
         }
+        needed.extend(["outcome", "arm", "row_second"].map(|name| format!("{name} IS NOT NULL")));
+        let no_key = "row_key IS NULL OR row_key = ''".to_owned();
+        let dropped: Vec<String> =
+            allowed.iter().filter(|gap| gap.drops(document)).map(|gap| format!("{} = 1", gap.name())).collect();
+        let mut cases = vec![format!("WHEN {} AND row_key <> '' THEN 0", needed.join(" AND "))];
+        let mut case = |fault: Fault, when: String| {
+            cases.push(format!("WHEN {when} THEN {}", fault_number(document, fault)));
+        };
+        if !drops_rows(document) {
+            case(Fault::Waiting, "waits = 1".to_owned());
+        }
+        for at in features() {
+            case(Fault::Missing(at), absent(Gap::Feature(at), &format!("given_{}", at + 1)));
+            case(Fault::NotAllowed(at), absent(Gap::Feature(at), &value(at)));
+        }
+        case(Fault::Outcome, absent(Gap::Outcome, "outcome"));
+        case(Fault::Option, absent(Gap::Option, "arm"));
+        if !dropped.is_empty() {
+            case(Fault::Dropped, dropped.join(" OR "));
+        }
+        case(if drops_rows(document) { Fault::DroppedForKey } else { Fault::Key }, no_key);
+        case(Fault::Time, "row_second IS NULL".to_owned());
         format!("CASE {}\n      END", cases.join("\n      "))
+    }
+
+    /// Whether a value is missing: nothing, a blank, or a word that stands for it.
+    fn is_missing(&self, raw: &str) -> String {
+        let sql = self.log.dialect;
+        let words: Vec<String> = std::iter::once("").chain(MISSING_WORDS).map(|word| sql.text(word)).collect();
+        format!("{raw} IS NULL OR lower(trim({})) IN ({})", sql.text_of(raw), words.join(", "))
+    }
+
+    /// 1 where a value that could not be read is missing.
+    fn gap(&self, value: &str, raw: &str) -> String {
+        format!("CASE WHEN {value} IS NOT NULL THEN 0 WHEN {} THEN 1 ELSE 0 END", self.is_missing(raw))
+    }
+
+    /// A value, and `NULL` in place of words that stand for a missing one, where the engine would stop at them.
+    fn unless_missing(&self, value: &str) -> String {
+        if self.log.dialect.reads_any_text() {
+            return value.to_owned();
+        }
+        format!("CASE WHEN {} THEN NULL ELSE {value} END", self.is_missing(value))
     }
 
     /// The outcome's sign times the outcome, less what the option costs.

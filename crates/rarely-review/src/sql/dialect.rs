@@ -92,6 +92,11 @@ impl Dialect {
         }
     }
 
+    /// Whether a text that is not a number becomes `NULL`.
+    pub(super) fn reads_any_text(self) -> bool {
+        matches!(self, Self::DuckDb | Self::Spark | Self::BigQuery)
+    }
+
     /// A whole number in double precision.
     pub(super) fn as_double(self, value: &str) -> String {
         match self {

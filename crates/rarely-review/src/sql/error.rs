@@ -38,14 +38,6 @@ pub enum SumsError {
     /// The document has something that needs the rows.
     #[error(transparent)]
     OnlyReviewed(#[from] OnlyReviewed),
-    /// A feature needs the rows.
-    #[error("the feature {column} {reason}, which is not yet computed by sums in an engine")]
-    Feature {
-        /// The feature.
-        column: String,
-        /// What it is.
-        reason: &'static str,
-    },
     /// The result is of another document, or of another version of this program.
     #[error("the result is not of this policy document: {0}")]
     Document(&'static str),
@@ -103,9 +95,6 @@ impl Explain for SumsError {
             Self::Adaptive => Remedy::new("review the rows themselves"),
             Self::Column { .. } => Remedy::new("review the rows themselves, or remove the column from [evidence]"),
             Self::OnlyReviewed(error) => return error.remedy(),
-            Self::Feature { .. } => Remedy::new(
-                "review the rows themselves, or compute the column in a view and declare it as a plain feature",
-            ),
             Self::Document(_) => Remedy::with("{action} for this document, and run it again", Action::PrintStatement),
             Self::Row { .. } | Self::Incomplete(_) => Remedy::new(run_again),
             Self::Rejected { .. } => Remedy::with(

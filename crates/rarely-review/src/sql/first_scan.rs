@@ -1,9 +1,9 @@
 //! The statement that computes what a review needs of a log: [`crate::Tally`] in SQL. Every arithmetic operation is that of our reader, in the
 //! same order, so that every bit of every sum is the same.
 
-use rarely_policy::{FeatureKind, PolicyDocument};
+use rarely_policy::{Feature, FeatureKind, Missing, MissingCounts, PolicyDocument};
 
-use super::checked_rows::{CheckedRows, Part, by_arm, select};
+use super::checked_rows::{CheckedRows, Fault, Gap, Part, by_arm, fault_number, gaps, select};
 use super::layout::{BandOf, LevelOf, SumTerm, SumsLayout, Variable};
 use super::template::{Branch, statement};
 use super::{Dialect, LogTable};
@@ -12,10 +12,13 @@ use crate::fixed_point::ONE;
 use crate::jump::Jumps;
 use crate::running_variable::RunningVariable;
 use crate::stretch_sums::{FIRST_LENGTH, Stretches};
-use crate::tally::{Tally, reward_grids};
+use crate::tally::{Tally, bent_features, reward_grids};
 
 /// Doublings of the length of a stretch until two of them hold all of the calendar.
 const DOUBLINGS: u32 = 34;
+
+/// The outcome of a row that is dropped.
+pub(super) const LOST: &str = "lost_steps";
 
 const OPTION_ENDS: &str = "SELECT used_arm AS arm_of_limits, sum(group_rows) AS arm_rows, min(group_lowest) AS lowest,
     max(group_highest) AS highest, min(group_first) AS first_second, max(group_last) AS last_second
@@ -74,6 +77,7 @@ impl<'a> FirstScan<'a> {
             self.placed(),
         ));
         let mut branches = vec![self.survey()];
+        branches.extend(self.missing());
         if self.dialect().stores_parts() {
             parts.push(
                 Part::new(
@@ -120,7 +124,13 @@ impl<'a> FirstScan<'a> {
         let sql = self.rows.log.dialect;
         let one = sql.double(ONE as f64);
         let mut lines: Vec<String> = ["fault", "reward", "row_second", "row_hash"].map(str::to_owned).into();
-        lines.push("CASE WHEN fault = 0 THEN arm END AS used_arm".to_owned());
+        if self.has_gaps() {
+            lines.push(format!("CASE WHEN fault = 0 OR {} THEN arm END AS used_arm", self.is_dropped()));
+            lines.extend(self.gap_columns().into_iter().filter(|column| column != LOST));
+            lines.push(format!("{} AS {LOST}", self.lost()));
+        } else {
+            lines.push("CASE WHEN fault = 0 THEN arm END AS used_arm".to_owned());
+        }
         if sql.stores_parts() {
             lines.extend(self.person_columns());
         }
@@ -144,10 +154,38 @@ impl<'a> FirstScan<'a> {
         if let Some(running) = self.running {
             lines.push(format!("{} AS z", self.score(running)));
         }
-        format!("{}\n  FROM coded{}", select(&lines), sql.fence())
+        format!("{}\n  FROM {}{}", select(&lines), self.rows.rows(), sql.fence())
     }
 
-    /// The running variable: the sum of the products of coefficients and context, from left to right.
+    /// Whether values may be missing.
+    pub(super) fn has_gaps(&self) -> bool {
+        !gaps(self.rows.document).is_empty()
+    }
+
+    /// Whether the document drops a row.
+    pub(super) fn is_dropped(&self) -> String {
+        let number = |fault: Fault| fault_number(self.rows.document, fault);
+        format!("fault IN ({}, {})", number(Fault::Dropped), number(Fault::DroppedForKey))
+    }
+
+    /// The columns that say what a row lacks, and the outcome of one that is dropped.
+    pub(super) fn gap_columns(&self) -> Vec<String> {
+        if !self.has_gaps() {
+            return Vec::new();
+        }
+        gaps(self.rows.document).into_iter().map(Gap::name).chain([LOST.to_owned()]).collect()
+    }
+
+    /// The outcome of a row that is dropped, as a whole number; `NULL` in rows without an option.
+    fn lost(&self) -> String {
+        let sql = self.rows.log.dialect;
+        let (start, step) = MissingCounts::grid(self.rows.document);
+        let steps = self.rounded(&format!("(outcome - {}) / {}", sql.double(start), sql.double(step)));
+        format!("CASE WHEN {} AND arm IS NOT NULL THEN {} END", self.is_dropped(), sql.whole(&steps))
+    }
+
+    /// The running variable: the sum of the products of coefficients and context, from left to right. `NULL` where a number is missing, which
+    /// only counts as the middle of its range.
     fn score(&self, running: &RunningVariable) -> String {
         let sql = self.rows.log.dialect;
         let products: Vec<String> = coordinates(self.rows.document)
@@ -163,7 +201,11 @@ impl<'a> FirstScan<'a> {
                 }
             })
             .collect();
-        products.join(" + ")
+        let sum = products.join(" + ");
+        let is_indicated = |(_, feature): &(usize, &Feature)| feature.missing() == Missing::Indicator;
+        let indicated = self.rows.document.feature_columns().iter().enumerate().filter(is_indicated);
+        let known: Vec<String> = indicated.map(|(at, _)| format!("{} = 0", Gap::Feature(at).name())).collect();
+        if known.is_empty() { sum } else { format!("CASE WHEN {} THEN {sum} END", known.join(" AND ")) }
     }
 
     fn limits(&self) -> String {
@@ -201,12 +243,14 @@ impl<'a> FirstScan<'a> {
                 lines.push(format!("level_{name}"));
                 continue;
             }
-            let centred = format!("(d_{name} - {})", sql.double((ONE / 2) as f64));
-            lines.extend([
-                format!("{} AS n_{name}", sql.whole(&format!("d_{name}"))),
-                format!("{} AS q_{name}", sql.whole(&self.times(&centred, &centred))),
-                format!("band_{name}"),
-            ]);
+            lines.push(format!("{} AS n_{name}", sql.whole(&format!("d_{name}"))));
+            if bent_features(self.rows.document).any(|bent| bent == at) {
+                let centred = format!("(d_{name} - {})", sql.double((ONE / 2) as f64));
+                lines.push(format!("{} AS q_{name}", sql.whole(&self.times(&centred, &centred))));
+            }
+            if self.bands.cells(at).is_some() {
+                lines.push(format!("band_{name}"));
+            }
         }
         lines.push(format!("{} AS y", sql.whole("steps")));
         lines.extend(["reward", "row_second", "lowest", "highest", "all_rows"].map(str::to_owned));
@@ -216,7 +260,8 @@ impl<'a> FirstScan<'a> {
         if sql.stores_parts() {
             lines.push(self.person());
         }
-        format!("{}\n  FROM whole JOIN limits ON used_arm = arm_of_limits{}", select(&lines), sql.fence())
+        let used = if self.has_gaps() { "\n  WHERE fault = 0" } else { "" };
+        format!("{}\n  FROM whole JOIN limits ON used_arm = arm_of_limits{used}{}", select(&lines), sql.fence())
     }
 
     /// The sums of a group, as a text.
@@ -232,10 +277,13 @@ impl<'a> FirstScan<'a> {
         numbers.push(sql.text_of(&match self.jumps {
             Some(jumps) => {
                 let (low, high) = jumps.span_ends();
-                sql.count_where(&format!("z < {} OR z > {}", sql.double(low), sql.double(high)))
+                // A count of a condition that is never known is NULL in some engines.
+                let known = if self.has_gaps() { "z IS NOT NULL AND " } else { "" };
+                sql.count_where(&format!("{known}(z < {} OR z > {})", sql.double(low), sql.double(high)))
             }
             None => "0".to_owned(),
         }));
+        numbers.push(sql.text_of(if self.running.is_some() { "count(*) - count(z)" } else { "0" }));
         numbers.extend(self.layout.terms[1..].iter().map(|term| self.term(*term)));
         sql.joined(&numbers)
     }

@@ -2,7 +2,7 @@
 //! rule's cuts, [`crate::Jumps`] in SQL.
 
 use super::checked_rows::{Part, select};
-use super::first_scan::FirstScan;
+use super::first_scan::{FirstScan, LOST};
 use super::template::Branch;
 use crate::fixed_point::ONE;
 use crate::jump::{BINS, EDGE};
@@ -23,7 +23,8 @@ impl FirstScan<'_> {
     pub(super) fn survey_parts(&self) -> Vec<Part> {
         if !self.has_cuts() {
             let columns = ["fault", "used_arm", "0 AS cut", "0 AS bin_place"].into_iter().chain(ENDS);
-            let columns: Vec<String> = columns.map(str::to_owned).chain([self.group_count()]).collect();
+            let mut columns: Vec<String> = columns.map(str::to_owned).chain([self.group_count()]).collect();
+            columns.extend(self.gap_sums());
             let text = format!("{}\n  FROM whole\n  GROUP BY fault, used_arm", select(&columns));
             return vec![Part::new("surveyed", "The rows of each option, and those with each fault.", text).stored()];
         }
@@ -108,6 +109,7 @@ impl FirstScan<'_> {
         };
         let mut lines: Vec<String> = columns.into_iter().filter(|column| !column.ends_with(" AS cut_at")).collect();
         lines.extend(ROW[1..].iter().chain(&["steps"]).map(|&column| column.to_owned()));
+        lines.extend(self.gap_columns());
         lines.push(format!(
             "CASE WHEN fault = 0 AND z >= {low} AND z <= {high} THEN (z - {cut_at}) * {share} END AS signed_distance"
         ));
@@ -124,14 +126,14 @@ impl FirstScan<'_> {
             format!("{} - 1 AS last_bin", by_side("bins_below", "bins_above")),
             format!("abs(signed_distance) * {bins} AS bins_away"),
         ];
-        with_row(&["steps"], lines, "beside", "")
+        self.with_row(&["steps"], lines, "beside", "")
     }
 
     fn binned(&self) -> String {
         let sql = self.dialect();
         let bin = sql.floor(&format!("bins_away + {}", sql.double(EDGE)));
         let bin = format!("CASE WHEN {bin} < last_bin THEN {bin} WHEN bins_away IS NOT NULL THEN last_bin END AS bin");
-        with_row(&["given_arm", "steps", "signed_distance", "bins_away"], [bin], "sided", "")
+        self.with_row(&["given_arm", "steps", "signed_distance", "bins_away"], [bin], "sided", "")
     }
 
     fn inside(&self) -> String {
@@ -146,17 +148,17 @@ impl FirstScan<'_> {
             format!("CASE WHEN {followed} THEN {whole} END AS w_1"),
             format!("CASE WHEN {followed} THEN steps END AS y_1"),
         ];
-        with_row(&[], lines, "binned", sql.fence())
+        self.with_row(&[], lines, "binned", sql.fence())
     }
 
     fn squared(&self) -> String {
         let lines = [format!("{} AS w_2", self.times("w_1", "w_1")), format!("{} AS y_2", self.times("y_1", "y_1"))];
-        with_row(&["bin_place", "w_1", "y_1"], lines, "inside", self.dialect().fence())
+        self.with_row(&["bin_place", "w_1", "y_1"], lines, "inside", self.dialect().fence())
     }
 
     fn cubed(&self) -> String {
         let cube = format!("{} AS w_3", self.times("w_2", "w_1"));
-        with_row(&["bin_place", "w_1", "y_1", "w_2", "y_2"], [cube], "squared", self.dialect().fence())
+        self.with_row(&["bin_place", "w_1", "y_1", "w_2", "y_2"], [cube], "squared", self.dialect().fence())
     }
 
     fn powered(&self) -> String {
@@ -173,7 +175,7 @@ impl FirstScan<'_> {
             ("s_2", "y_2".to_owned()),
         ];
         let lines = powers.map(|(name, value)| format!("{} AS {name}", sql.whole(&value)));
-        with_row(&["bin_place"], lines, "cubed", sql.fence())
+        self.with_row(&["bin_place"], lines, "cubed", sql.fence())
     }
 
     /// Rows, then the sums of `half.rs`: those with the power 0 are sent without their factor 2²⁶.
@@ -193,6 +195,7 @@ impl FirstScan<'_> {
             numbers[0],
             sql.joined(&numbers)
         ));
+        lines.extend(self.gap_sums());
         format!("{}\n  FROM powered\n  GROUP BY fault, cut, used_arm, bin_place", select(&lines))
     }
 
@@ -215,10 +218,40 @@ impl FirstScan<'_> {
             from: format!("surveyed\nWHERE {condition}"),
         }
     }
-}
 
-/// A part with the columns of every row, others that it hands on, and new ones.
-fn with_row<const N: usize>(kept: &[&str], new: [String; N], from: &str, end: &str) -> String {
-    let kept = ROW.iter().chain(kept).map(|&column| column.to_owned());
-    format!("{}\n  FROM {from}{end}", select(&kept.chain(new).collect::<Vec<_>>()))
+    /// How many rows of a group lack what, and the outcomes of those that are dropped.
+    fn gap_sums(&self) -> Option<String> {
+        let sql = self.dialect();
+        let columns = self.gap_columns();
+        let (_, gaps) = columns.split_last()?;
+        let mut numbers = vec![sql.text_of("count(*)")];
+        numbers.extend(gaps.iter().map(|gap| sql.text_of(&format!("sum({gap})"))));
+        numbers.extend([
+            sql.text_of(&format!("count({LOST})")),
+            sql.text_of(&format!("coalesce(sum({LOST}), 0)")),
+            sql.wide_sum(&format!("coalesce({LOST} * {LOST}, 0)")),
+        ]);
+        Some(format!("{} AS gaps", sql.joined(&numbers)))
+    }
+
+    /// What rows lack, as rows of the result.
+    pub(super) fn missing(&self) -> Option<Branch> {
+        let options = self.document().options().len();
+        self.has_gaps().then(|| Branch {
+            comment: "What rows lack, by option (the last number is that of rows without one) and fault: the rows, those that lack each column, and of those that \
+                      are dropped how many have an outcome, its sum and that of its square.",
+            kind: "'missing'".to_owned(),
+            option: format!("coalesce(used_arm, {options})"),
+            part: "0".to_owned(),
+            position: "fault".to_owned(),
+            numbers: "gaps".to_owned(),
+            from: format!("surveyed\nWHERE cut = 0 AND (fault = 0 OR {})", self.is_dropped()),
+        })
+    }
+
+    /// A part with the columns of every row, others that it hands on, and new ones.
+    fn with_row<const N: usize>(&self, kept: &[&str], new: [String; N], from: &str, end: &str) -> String {
+        let kept = ROW.iter().chain(kept).map(|&column| column.to_owned()).chain(self.gap_columns());
+        format!("{}\n  FROM {from}{end}", select(&kept.chain(new).collect::<Vec<_>>()))
+    }
 }

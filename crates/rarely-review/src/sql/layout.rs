@@ -7,6 +7,7 @@ use rarely_policy::{FeatureKind, PolicyDocument};
 
 use crate::bands::Bands;
 use crate::fixed_point::ONE;
+use crate::tally::bent_features;
 
 /// A number of `v`, by the feature that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +129,10 @@ impl SumsLayout {
         let outcome = Variable::Outcome;
         let all = [SumTerm::Rows, SumTerm::Sum(outcome), SumTerm::Product(outcome, outcome)].map(|all| self.place(all));
         let count = bands.all().iter().filter(|band| band.feature == feature).count();
+        // What is derived has none.
+        if count == 0 {
+            return;
+        }
         // The rest is the last of bands, and the first of levels.
         let (rest, summed): (usize, Vec<[SumTerm; 3]>) = match kind {
             FeatureKind::Numeric { .. } => {
@@ -188,19 +193,15 @@ impl SumsLayout {
 /// The numbers of `v`, in order.
 fn factors(document: &PolicyDocument) -> Vec<Factor> {
     let mut factors: Vec<Factor> = document.has_intercept().then_some(Factor::One).into_iter().collect();
-    let mut squares = Vec::new();
     for (feature, described) in document.features().iter().enumerate() {
         match &described.kind {
-            FeatureKind::Numeric { .. } => {
-                factors.push(Factor::Whole(Variable::Feature(feature)));
-                squares.push(Factor::Whole(Variable::Square(feature)));
-            }
+            FeatureKind::Numeric { .. } => factors.push(Factor::Whole(Variable::Feature(feature))),
             FeatureKind::Levels(levels) => {
                 factors.extend((1..levels.len()).map(|level| Factor::Level(LevelOf { feature, level })));
             }
         }
     }
-    factors.extend(squares);
+    factors.extend(bent_features(document).map(|feature| Factor::Whole(Variable::Square(feature))));
     factors.extend([Factor::One, Factor::Whole(Variable::Outcome)]);
     factors
 }

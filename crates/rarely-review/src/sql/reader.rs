@@ -5,9 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use rarely_core::{Arm, OutcomeEnds};
-use rarely_policy::{Encoder, FeatureKind, FieldValue, PolicyDocument};
+use rarely_policy::{Encoder, FeatureKind, FieldValue, MissingCounts, PolicyDocument};
 
-use super::checked_rows::{Fault, faults};
+use super::checked_rows::{Fault, Gap, faults, gaps};
 use super::error::SumsError;
 use super::layout::SumsLayout;
 use super::sample_scan::people_kept;
@@ -20,7 +20,7 @@ use crate::stretch_sums::PartSums;
 use crate::tally::Tally;
 
 /// Numbers before the sums of a row of kind `sums`.
-const HEAD: usize = 10;
+const HEAD: usize = 11;
 /// Numbers of a row of kind `jump` of the option that the rule gives.
 const POWERS: usize = 18;
 /// Rows up to which two sums of 64 bits hold a sum of products.
@@ -69,6 +69,7 @@ impl SummedLog {
                 "jump" => reader.jump(&row).map_err(problem)?,
                 "person" => reader.person(&row).map_err(problem)?,
                 "rejected" => reader.rejected(&row).map_err(problem)?,
+                "missing" => reader.missing_row(&row).map_err(problem)?,
                 _ => return Err(problem("is none that a first statement gives".to_owned())),
             }
         }
@@ -95,6 +96,8 @@ struct Reader<'a> {
     layout: SumsLayout,
     log: SummedLog,
     faults: Vec<Fault>,
+    gaps: Vec<Gap>,
+    missing: MissingCounts,
     is_of_document: bool,
     /// The places that were read, so that none counts twice.
     seen: BTreeSet<(bool, i64, i64, i64)>,
@@ -102,6 +105,8 @@ struct Reader<'a> {
     all_rows: Option<u64>,
     /// Rows in the bins of each cut.
     in_bins: Vec<u64>,
+    /// Rows that are nowhere along the running variable.
+    without_place: u64,
     people: usize,
 }
 
@@ -115,10 +120,13 @@ impl<'a> Reader<'a> {
             layout: SumsLayout::new(document, &Bands::of(document)),
             log: SummedLog { tally, waiting: 0, rejected: Vec::new() },
             faults: faults(document),
+            gaps: gaps(document),
+            missing: MissingCounts::new(document),
             is_of_document: false,
             seen: BTreeSet::new(),
             all_rows: None,
             in_bins: vec![0; cuts],
+            without_place: 0,
             people: 0,
         }
     }
@@ -136,6 +144,7 @@ impl<'a> Reader<'a> {
         self.once((true, row.option, row.part, row.position))?;
         let count = |at: usize| read_number::<u64>(texts[at]);
         let (rows, all_rows, outside) = (count(0)?, count(1)?, count(9)?);
+        self.without_place = self.without_place.saturating_add(count(10)?);
         let (first, last) = (read_number::<i64>(texts[2])?, read_number::<i64>(texts[3])?);
         if *self.all_rows.get_or_insert(all_rows) != all_rows || rows == 0 || rows > all_rows {
             return Err("does not fit the number of all rows".to_owned());
@@ -180,7 +189,7 @@ impl<'a> Reader<'a> {
 
     fn person(&mut self, row: &SumsRow) -> Result<(), String> {
         let texts: Vec<&str> = row.numbers.split(',').collect();
-        expect_length(texts.len(), 2 + self.document.features().len())?;
+        expect_length(texts.len(), 2 + self.document.feature_columns().len())?;
         let arm = self.arm(row.option)?;
         let priority = u64::from_str_radix(texts[0], 16).ok().filter(|_| texts[0].len() == 16);
         let priority =
@@ -188,8 +197,9 @@ impl<'a> Reader<'a> {
         let outcome = FieldValue::Number(read_double(texts[1])?);
         let reward = self.encoder.outcome(outcome).map_err(|error| format!("has a wrong outcome: {error}"))?;
         let mut context = self.encoder.blank();
-        for (at, (feature, text)) in self.document.features().iter().zip(&texts[2..]).enumerate() {
+        for (at, (feature, text)) in self.document.feature_columns().iter().zip(&texts[2..]).enumerate() {
             let value = match &feature.kind {
+                FeatureKind::Numeric { .. } if text.is_empty() => FieldValue::Missing,
                 FeatureKind::Numeric { .. } => FieldValue::Number(read_double(text)?),
                 FeatureKind::Levels(levels) => {
                     let level = read_number::<usize>(text).ok().and_then(|level| levels.get(level));
@@ -199,6 +209,7 @@ impl<'a> Reader<'a> {
             let encoded = self.encoder.feature(at, value, &mut context);
             encoded.map_err(|error| format!("has a wrong feature: {error}"))?;
         }
+        self.encoder.derive(&mut context);
         self.people += 1;
         self.log.tally.add_person(priority, &context, arm, reward - self.encoder.cost(arm));
         Ok(())
@@ -208,12 +219,40 @@ impl<'a> Reader<'a> {
         let rows = read_number::<u64>(&row.numbers)?;
         let fault = usize::try_from(row.position).ok().and_then(|number| self.faults.get(number.checked_sub(1)?));
         let fault = *fault.ok_or("has an unknown reason")?;
-        if fault == Fault::Waiting {
-            self.log.waiting += rows;
-            return Ok(());
+        match fault {
+            Fault::Waiting => {
+                self.log.waiting += rows;
+                return Ok(());
+            }
+            // They are counted by what they lack.
+            Fault::Dropped | Fault::DroppedForKey => return Ok(()),
+            _ => {}
         }
         self.log.tally.reject(rows);
         self.log.rejected.push(RejectedRows { reason: reason(self.document, fault), rows });
+        Ok(())
+    }
+
+    fn missing_row(&mut self, row: &SumsRow) -> Result<(), String> {
+        let texts: Vec<&str> = row.numbers.split(',').collect();
+        expect_length(texts.len(), 4 + self.gaps.len())?;
+        let is_optionless = usize::try_from(row.option).is_ok_and(|option| option == self.document.options().len());
+        let arm = if is_optionless { None } else { Some(self.arm(row.option)?) };
+        let rows = read_number::<u64>(texts[0])?;
+        for (gap, text) in self.gaps.iter().zip(&texts[1..]) {
+            self.missing.add_rows(gap.column(self.document), arm, read_number(text)?);
+        }
+        if row.position == 0 {
+            return Ok(());
+        }
+        let fault = usize::try_from(row.position).ok().and_then(|number| self.faults.get(number.checked_sub(1)?));
+        if fault == Some(&Fault::DroppedForKey) {
+            self.missing.add_rows(self.document.log_columns().key.as_deref().unwrap_or_default(), arm, rows);
+        }
+        let [known, sum, squares] = [0, 1, 2].map(|at| texts[1 + self.gaps.len() + at]);
+        let (known, sum, squares) = (read_number::<u64>(known)?, read_sum(sum, rows)?, read_sum(squares, rows)?);
+        let without = rows.checked_sub(known).ok_or("has more outcomes than rows")?;
+        self.missing.drop_rows(arm, (known, sum, squares), without);
         Ok(())
     }
 
@@ -235,10 +274,12 @@ impl<'a> Reader<'a> {
             ));
         }
         let outside = self.log.tally.jumps().map_or(0, crate::Jumps::outside);
-        if self.in_bins.iter().any(|rows| rows.checked_add(outside) != Some(expected)) {
+        let elsewhere = outside.saturating_add(self.without_place);
+        if self.in_bins.iter().any(|rows| rows.checked_add(elsewhere) != Some(expected)) {
             return incomplete("rows of kind \"jump\" are missing".to_owned());
         }
         self.log.rejected.sort_by(|one, other| one.reason.cmp(&other.reason));
+        self.log.tally.add_missing(&self.missing);
         self.log.tally.name_source();
         Ok(self.log)
     }
@@ -276,6 +317,7 @@ fn reason(document: &PolicyDocument, fault: Fault) -> String {
         Fault::Time => {
             format!("{:?}, the time, is missing", document.log_columns().time.as_deref().unwrap_or_default())
         }
+        Fault::Dropped | Fault::DroppedForKey => "a value is missing, and the document drops such rows".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Engines that store a part collect the sample with the sums, so that the log is not read, nor a key hashed, once more: the number of rows is known
 //! then, and with it a priority below which at least as many rows lie as are kept. The others sort.
 
-use rarely_policy::FeatureKind;
+use rarely_policy::{FeatureKind, Missing};
 
 use super::checked_rows::select;
 use super::first_scan::{FirstScan, GROUP};
@@ -32,7 +32,7 @@ impl FirstScan<'_> {
             // It is there already.
             FeatureKind::Levels(_) => None,
         };
-        let features = self.document().features().iter().enumerate().filter_map(feature);
+        let features = self.document().feature_columns().iter().enumerate().filter_map(feature);
         std::iter::once("outcome".to_owned()).chain(features).collect()
     }
 
@@ -40,7 +40,10 @@ impl FirstScan<'_> {
     fn person_text(&self) -> String {
         let sql = self.dialect();
         let mut numbers = vec![PRIORITY.to_owned(), sql.text_of_double("outcome")];
-        numbers.extend(self.document().features().iter().enumerate().map(|(at, feature)| match feature.kind {
+        numbers.extend(self.document().feature_columns().iter().enumerate().map(|(at, feature)| match feature.kind {
+            FeatureKind::Numeric { .. } if feature.missing() == Missing::Indicator => {
+                format!("coalesce({}, '')", sql.text_of_double(&format!("x_{}", at + 1)))
+            }
             FeatureKind::Numeric { .. } => sql.text_of_double(&format!("x_{}", at + 1)),
             FeatureKind::Levels(_) => sql.text_of(&format!("level_{}", at + 1)),
         }));

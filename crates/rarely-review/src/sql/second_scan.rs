@@ -17,8 +17,10 @@ use crate::evidence_base::EvidenceBase;
 pub(super) fn text(log: &LogTable<'_>, base: &EvidenceBase<'_>) -> Option<String> {
     let second = base.second_reading()?;
     let errors = second.errors()?;
-    let scan = SecondScan { sql: log.dialect, document: base.document, errors, candidates: estimable(errors) };
-    let mut parts = CheckedRows { document: base.document, log }.parts();
+    let rows = CheckedRows { document: base.document, log };
+    let candidates = estimable(errors);
+    let scan = SecondScan { sql: log.dialect, document: base.document, rows: rows.rows(), errors, candidates };
+    let mut parts = rows.parts();
     parts.push(Part::new(
         "confirming",
         "The rows that confirm: the context of each times the inverse root of its option's sums, and what its line \
@@ -107,6 +109,8 @@ fn digest(base: &EvidenceBase<'_>, errors: &StreamedErrors) -> String {
 struct SecondScan<'a> {
     sql: Dialect,
     document: &'a PolicyDocument,
+    /// The part that has the rows.
+    rows: &'static str,
     errors: &'a StreamedErrors,
     candidates: Vec<usize>,
 }
@@ -152,7 +156,7 @@ impl SecondScan<'_> {
             let whitened = self.of_arms(|arm| self.with_context(&arm.inverse_root[at]));
             lines.push(format!("{whitened} AS b_{}", at + 1));
         }
-        format!("{}\n  FROM coded WHERE fault = 0 AND NOT {PROPOSES}{}", select(&lines), self.sql.fence())
+        format!("{}\n  FROM {} WHERE fault = 0 AND NOT {PROPOSES}{}", select(&lines), self.rows, self.sql.fence())
     }
 
     fn weighed(&self) -> String {

@@ -42,8 +42,9 @@ impl Tally {
     /// Adds a person to the sample.
     pub(crate) fn add_person(&mut self, priority: u64, context: &[f64], arm: Arm, reward: f64) {
         self.sample.offer(priority, context);
-        if let (Some(rows), Some(running)) = (&mut self.rows, &self.running) {
-            rows.offer(priority, running.at(context), arm.index(), reward);
+        let z = self.along(context);
+        if let (Some(rows), Some(z)) = (&mut self.rows, z) {
+            rows.offer(priority, z, arm.index(), reward);
         }
     }
 

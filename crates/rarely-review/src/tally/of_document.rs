@@ -36,11 +36,16 @@ pub(super) fn guardrail_sums(document: &PolicyDocument, weighted: bool) -> Vec<S
 
 /// The coordinates of numeric columns whose square is not a feature already.
 pub(crate) fn numeric_coordinates(document: &PolicyDocument) -> impl Iterator<Item = usize> + '_ {
+    bent_features(document).map(|at| document.offset(at))
+}
+
+/// The features of these coordinates.
+pub(crate) fn bent_features(document: &PolicyDocument) -> impl Iterator<Item = usize> + '_ {
     let is_squared = |at: usize| document.features().iter().any(|feature| feature.source == FeatureSource::Square(at));
     let columns = document.feature_columns().iter().enumerate();
     columns
         .filter(move |(at, feature)| matches!(feature.kind, FeatureKind::Numeric { .. }) && !is_squared(*at))
-        .map(|(at, _)| document.offset(at))
+        .map(|(at, _)| at)
 }
 
 /// The coordinates that say that a number is missing.

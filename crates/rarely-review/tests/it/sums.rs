@@ -185,7 +185,8 @@ fn sums_of(group: &[&LoggedRow], all: usize, (lowest, highest): (f64, f64)) -> V
     numbers.extend([seconds().min(), seconds().max()].map(|second| second.expect("a row").to_string()));
     numbers.extend([lowest, highest, 0.0].map(|end| count(&|row| row.outcome == end).to_string()));
     numbers.extend([lowest, highest].map(|end| end.to_string()));
-    numbers.push("0".to_owned());
+    // Rows outside the span of the running variable, and rows that are nowhere along it.
+    numbers.extend(["0".to_owned(), "0".to_owned()]);
     // u, the level, the square and the outcome; the order of the terms is that of the lower triangle of (1, u, level, square, 1, y).
     let value = |row: &LoggedRow| {
         let u = whole((row.systolic - 80.0) / 140.0);
@@ -371,10 +372,10 @@ fn a_damaged_result_is_refused() {
             rows[at].numbers = numbers.join(",");
         })
     };
-    let null = damaged("sums", 12, "NULL");
-    assert!(null.contains("has 41 numbers where 42 are expected: some are NULL, or it was cut off"), "{null}");
-    assert!(damaged("sums", 12, "1e5").contains("has \"1e5\" where a whole number is expected"));
-    assert!(damaged("sums", 11, "-5").contains("has sums that are not possible"));
+    let null = damaged("sums", 13, "NULL");
+    assert!(null.contains("has 42 numbers where 43 are expected: some are NULL, or it was cut off"), "{null}");
+    assert!(damaged("sums", 13, "1e5").contains("has \"1e5\" where a whole number is expected"));
+    assert!(damaged("sums", 12, "-5").contains("has sums that are not possible"));
     assert!(damaged("sums", 0, "1").contains("sums that do not fit together"));
     assert!(damaged("jump", 3, "NULL").contains("has 17 numbers where 18 are expected"));
     assert!(damaged("person", 0, "12ab").contains("where a priority of 16 digits is expected"));

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use rarely_core::Rng;
 
+use crate::messy;
 use crate::program::{Place, data, talk};
 use crate::shard_examples::python_with;
 use crate::sums::{POLICY, log, time};
@@ -85,6 +86,32 @@ fn the_examples_are_reviewed_by_their_sums() {
     assert_same_review(&policy, &log, ["parquet", "json"], "");
 }
 
+/// Files as people have them, each as the table that an engine would have of it: the values that our reader finds, and a key.
+#[test]
+fn whatever_can_be_read_of_the_messy_files_is_reviewed_by_its_sums() {
+    let Some(python) = python_with("duckdb") else { return };
+    let mut refused = Vec::new();
+    let mut reviewed = 0;
+    for file in messy::readable() {
+        let place = Place::new();
+        let (policy, log) = file.as_a_table(&place);
+        place.write("policy.toml", &policy);
+        place.write("log.csv", &log);
+        let output = place.rarely("sums sql --policy policy.toml --dialect duckdb --table log").output();
+        let output = output.expect("it starts");
+        if output.status.code() != Some(0) {
+            refused.push(format!("{}: {}", file.name(), talk(&output)));
+            continue;
+        }
+        let (file, sums) = reviews(&python, &place, ["csv", "csv"], "");
+        assert_eq!(file, sums, "{policy}");
+        reviewed += 1;
+    }
+    // What sums cannot say: propensities.
+    assert!(refused.iter().all(|reason| reason.contains("propensity")), "{}", refused.join("\n"));
+    assert!(reviewed >= 55, "{reviewed} of {}", reviewed + refused.len());
+}
+
 /// A document of an option, an outcome and a rule.
 fn document(options: &str, outcome: &str, change: &str, rule: &str) -> String {
     format!(
@@ -160,6 +187,96 @@ fn bad_rows_and_no_order_are_reviewed_by_their_sums() {
     assert_same_review(&timeless, &made(3000, &THREE, false), ["csv", "csv"], "");
 }
 
+/// A log with everything that a document may say of missing values, and with rows that are wrong nevertheless.
+fn with_gaps(rows: u32) -> String {
+    let mut rng = Rng::new(12, 0);
+    let mut text = "at,result,given,region,ward,dose,age,weight,id\n".to_owned();
+    for row in 0..rows {
+        let (age, dose, weight) = (18.0 + 72.0 * rng.uniform(), 3.0 * rng.uniform() - 1.0, 40.0 + 80.0 * rng.uniform());
+        let (arm, region) = (rng.below(3), rng.below(3));
+        let result = (0.2 + 0.004 * arm as f64 * (age - 18.0) + 0.4 * rng.normal()).clamp(-3.0, 3.0);
+        let mut or =
+            |share: usize, word: &str, value: String| if rng.below(share) == 0 { word.to_owned() } else { value };
+        let dose = or(9, "", dose.to_string());
+        let dose = or(40, "NA", dose);
+        let age = or(70, "n/a", age.to_string());
+        let weight = or(30, "", weight.to_string());
+        let region = or(11, "", ["north", "south", "west"][region].to_owned());
+        let region = or(60, "?", region);
+        let ward = or(13, "null", ["a", "b"][arm % 2].to_owned());
+        let result = or(25, "", result.to_string());
+        let given = or(35, "-", THREE[arm].to_owned());
+        let id = or(90, " ", format!("case-{row}"));
+        let weight = or(501, "heavy", weight);
+        let region = or(503, "east", region);
+        let result = or(507, "9", result);
+        writeln!(text, "{},{result},{given},{region},{ward},{dose},{age},{weight},{id}", time(row)).expect("a string");
+    }
+    text
+}
+
+const GAPS: &str = r#"policy = "gaps"
+options = ["none", "some", "much"]
+option_column = "given"
+outcome = { column = "result", range = [-3, 3] }
+[[features]]
+column = "age"
+range = [18, 90]
+missing = "drop"
+cut_points = [50, 70.5]
+[[features]]
+column = "dose"
+range = [-1, 2.0000001]
+missing = "indicator"
+[[features]]
+column = "weight"
+range = [40, 120]
+missing = "indicator"
+[[features]]
+column = "region"
+levels = ["north", "south", "west"]
+missing = "level"
+[[features]]
+column = "ward"
+levels = ["a", "b"]
+missing = "drop"
+[[features]]
+square = "weight"
+[[features]]
+interaction = ["age", "dose"]
+[[features]]
+interaction = ["weight", "region"]
+[[features]]
+interaction = ["region", "ward"]
+[evidence]
+key = "id"
+time = "at"
+missing = "drop"
+[rule]
+threshold = { feature = "age", cuts = [40, 61.5], options = ["none", "some", "much"] }
+"#;
+
+#[test]
+fn what_is_missing_and_what_is_derived_is_reviewed_by_sums() {
+    assert_same_review(GAPS, &with_gaps(8000), ["csv", "csv"], "--reject-limit 100");
+    // The rule follows a number that may be missing; one rule has no cut.
+    let along = GAPS.replace("feature = \"age\", cuts = [40, 61.5]", "feature = \"weight\", cuts = [70, 90]");
+    assert_same_review(&along, &with_gaps(6000), ["parquet", "json"], "--reject-limit 100");
+    let uncut =
+        GAPS.replace("cuts = [40, 61.5], options = [\"none\", \"some\", \"much\"]", "cuts = [], options = [\"some\"]");
+    assert_same_review(&uncut, &with_gaps(3000), ["csv", "csv"], "--reject-limit 100");
+    // Rows without an option, an outcome or a key are wrong.
+    let strict = GAPS.replace("missing = \"drop\"\n[rule]", "[rule]");
+    let complete: String = with_gaps(4000)
+        .lines()
+        .filter(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            !cells[1].is_empty() && cells[2] != "-" && cells[8] != " "
+        })
+        .fold(String::new(), |text, line| text + line + "\n");
+    assert_same_review(&strict, &complete, ["csv", "csv"], "--reject-limit 100");
+}
+
 #[test]
 fn a_million_rows_are_reviewed_by_their_sums() {
     let costs = "cost = { some = 0.1, much = 0.3 }";
@@ -170,13 +287,19 @@ fn a_million_rows_are_reviewed_by_their_sums() {
 #[test]
 fn parsers_read_the_statement_of_every_dialect() {
     let Some(python) = python_with("sqlglot") else { return };
+    for (policy, log) in [(POLICY.to_owned(), log(2000)), (GAPS.to_owned(), with_gaps(2000))] {
+        parsers_read_every_dialect(&python, &policy, &log);
+    }
+}
+
+fn parsers_read_every_dialect(python: &Path, policy: &str, log: &str) {
     let place = Place::new();
-    place.write("policy.toml", POLICY);
-    place.write("log.csv", log(2000));
+    place.write("policy.toml", policy);
+    place.write("log.csv", log);
     // A result for the second statement, of the engine that is here.
     let second = python_with("duckdb").map(|duckdb| {
-        reviews(&duckdb, &place, ["csv", "csv"], "");
-        "--after first-result.csv"
+        reviews(&duckdb, &place, ["csv", "csv"], "--reject-limit 100");
+        "--after first-result.csv --reject-limit 100"
     });
     let mut names = Vec::new();
     for dialect in ["duckdb", "postgres", "spark", "bigquery", "snowflake", "clickhouse"] {

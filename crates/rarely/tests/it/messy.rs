@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rarely_data::sketch;
-use rarely_policy::{ColumnValues, DataFormat, PolicyDocument, canonical_code};
+use rarely_data::{LogReader, sketch};
+use rarely_policy::{ColumnValues, DataFormat, FieldValue, PolicyDocument, canonical_code};
 use serde::Deserialize;
 
 use crate::program::{Place, talk};
@@ -18,7 +18,7 @@ struct Manifest {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MessyFile {
+pub(crate) struct MessyFile {
     name: String,
     option: String,
     outcome: String,
@@ -51,6 +51,62 @@ impl MessyFile {
             }
         }
         flags
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn format(&self) -> DataFormat {
+        DataFormat {
+            decimal: self.decimal.as_ref().map(|mark| mark.parse().expect("a mark")),
+            sheet: self.sheet.clone(),
+            ..DataFormat::default()
+        }
+    }
+
+    /// The draft of the file, and its values as a database would have them, with a key for every row. Times that are not written as databases
+    /// write them are left out.
+    pub(crate) fn as_a_table(&self, place: &Place) -> (String, String) {
+        fs::copy(folder().join(&self.name), place.path(&self.name)).expect("a file of the manifest");
+        place.done(&format!("policy init --from {} --out policy.toml{}", self.name, self.flags()));
+        let mut policy = place.text("policy.toml");
+        let document = PolicyDocument::read(&place.path("policy.toml")).expect("a draft");
+        let columns = document.log_columns();
+        let mut names: Vec<String> = document.feature_columns().iter().map(|feature| feature.column.clone()).collect();
+        names.extend([document.outcome().column.clone(), document.option_column().to_owned()]);
+        names.extend([&columns.key, &columns.time, &columns.propensity].into_iter().flatten().cloned());
+        let time = columns.time.as_ref().and_then(|time| names.iter().position(|name| name == time));
+        let mut reader =
+            LogReader::open_written(&place.path(&self.name), &names, &self.format()).expect("a readable file");
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut table = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + ",rarely_row\n";
+        let (mut has_usual_times, mut time_length) = (true, None);
+        while let Some(row) = reader.next().expect("a row") {
+            for at in 0..names.len() {
+                table += &match (row.number(at), row.value(at)) {
+                    (_, FieldValue::Text(text)) if Some(at) == time => {
+                        let length = *time_length.get_or_insert(text.len());
+                        let is_usual = text.split('-').nth(1).is_some_and(|month| month.len() == 2);
+                        has_usual_times &= is_usual && text.len() == length && matches!(length, 10 | 19);
+                        text.to_owned()
+                    }
+                    (Some(number), _) => number.to_string(),
+                    (None, FieldValue::Text("")) => String::new(),
+                    (None, FieldValue::Text(text)) => quoted(text),
+                    (None, _) => String::new(),
+                };
+                table.push(',');
+            }
+            writeln!(table, "{}", row.row()).expect("a string");
+        }
+        if columns.key.is_none() {
+            policy = policy.replacen("[evidence]", "[evidence]\nkey = \"rarely_row\"", 1);
+        }
+        if let Some(column) = columns.time.as_ref().filter(|_| !has_usual_times) {
+            policy = policy.replace(&format!("time = {column:?}"), "order = \"any\"");
+        }
+        (policy, table)
     }
 
     /// Drafts a document and reviews the file with it. Returns what was said, and whether it came to an end.
@@ -101,12 +157,7 @@ impl MessyFile {
             None if !is_reviewed => faults.push(format!("it is not reviewed:\n{said}")),
             None => {}
         }
-        let format = DataFormat {
-            decimal: self.decimal.as_ref().map(|mark| mark.parse().expect("a mark")),
-            sheet: self.sheet.clone(),
-            ..DataFormat::default()
-        };
-        let file = match sketch(&folder().join(&self.name), &format) {
+        let file = match sketch(&folder().join(&self.name), &self.format()) {
             Ok(file) => file,
             Err(error) => return vec![error.to_string()],
         };
@@ -143,6 +194,13 @@ fn files() -> Vec<MessyFile> {
     toml::from_str::<Manifest>(&text).expect("a manifest").file
 }
 
+/// The files that can be read and are drafted from their own contents.
+pub(crate) fn readable() -> Vec<MessyFile> {
+    let mut files = files();
+    files.retain(|file| file.error.is_none() && file.policy.is_none());
+    files
+}
+
 #[test]
 fn every_file_is_read_as_the_manifest_says_or_refused_with_its_message() {
     let files = files();
@@ -165,10 +223,9 @@ fn every_file_is_read_as_the_manifest_says_or_refused_with_its_message() {
 /// Nobody names a column, and no bad row is tolerated: the draft itself must say what the file needs.
 #[test]
 fn whatever_can_be_read_is_drafted_from_its_contents_alone_and_reviewed() {
-    let files = files();
-    let readable: Vec<&MessyFile> = files.iter().filter(|file| file.error.is_none() && file.policy.is_none()).collect();
+    let readable = readable();
     assert!(readable.len() >= 40);
-    for file in readable {
+    for file in &readable {
         let (name, flags) = (&file.name, file.flags());
         let place = Place::new();
         fs::copy(folder().join(name), place.path(name)).expect("a file of the manifest");
