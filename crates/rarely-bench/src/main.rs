@@ -30,6 +30,7 @@ fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("review") => return review::run(),
         Some("serve") => return serve::run(),
+        Some("serve-postgres") => return serve::run_on_postgres(),
         _ => {}
     }
     for (arms, dimension) in SHAPES {

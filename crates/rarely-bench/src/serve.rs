@@ -4,6 +4,7 @@
 //! `POST /decide`.
 
 mod client;
+mod cluster;
 mod disk;
 mod service;
 
@@ -11,6 +12,8 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+pub(crate) use self::cluster::run as run_on_postgres;
 
 use self::client::{Load, load};
 use self::service::Service;
@@ -78,7 +81,7 @@ fn under_load(program: &str, folder: &Path, yardstick: Option<SocketAddr>) {
         for connections in CONNECTIONS {
             let body = |at: usize| format!("{{\"context\":[1.0,0.{},0.5,0.25,0.75]}}", at % 1000);
             let request = move |_, at| post("/decide", "", "application/json", &body(at));
-            let load = load(address, connections, Duration::from_secs(SECONDS), request);
+            let load = load(&[address], connections, Duration::from_secs(SECONDS), request);
             print_row("the yardstick, in memory", 5, connections, &load, 1);
             if connections == 256 {
                 let ratio = best.rate() / load.rate();
@@ -107,7 +110,7 @@ fn decisions(service: &Service, features: usize, connections: usize, batch: usiz
             (0..batch).map(|line| format!("{{\"record\":{}}}", record(features, connection + 7 * at + line))).collect();
         post(&path, &token, kind(batch), &lines.join("\n"))
     };
-    load(service.address, connections, Duration::from_secs(SECONDS), request)
+    load(&[service.address], connections, Duration::from_secs(SECONDS), request)
 }
 
 /// Each outcome is of a decision of its own, made beforehand.
@@ -126,7 +129,7 @@ fn outcomes(service: &Service, features: usize, connections: usize, batch: usize
             .collect();
         post(&path, &token, kind(batch), &lines.join("\n"))
     };
-    load(service.address, connections, Duration::from_secs(SECONDS), request)
+    load(&[service.address], connections, Duration::from_secs(SECONDS), request)
 }
 
 fn restart(program: &str, folder: &Path) {

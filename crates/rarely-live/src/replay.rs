@@ -73,8 +73,15 @@ pub fn event(entry: &LogEntry) -> Result<Event, ReplayError> {
 /// # Errors
 /// [`ReplayError`] if it cannot be read.
 pub fn decision(log: &dyn EventLog, number: u64) -> Result<Option<DecisionRef>, ReplayError> {
-    let Some(entry) = log.entry(number)? else { return Ok(None) };
-    match event(&entry)? {
+    log.entry(number)?.map_or(Ok(None), |entry| decision_in(&entry))
+}
+
+/// The decision that an entry records, if it records one.
+///
+/// # Errors
+/// [`ReplayError`] if it cannot be read.
+pub fn decision_in(entry: &LogEntry) -> Result<Option<DecisionRef>, ReplayError> {
+    match event(entry)? {
         Event::Decided(decided) => Ok(Some(DecisionRef { policy: entry.policy, time_ms: entry.time_ms, decided })),
         _ => Ok(None),
     }

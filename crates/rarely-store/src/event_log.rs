@@ -73,6 +73,27 @@ pub trait EventLog: Send + Sync {
     /// If the log cannot be read.
     fn find(&self, key: &LookupKey) -> Result<Option<u64>, StoreError>;
 
+    /// The entry of each number, in their order.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn entry_each(&self, numbers: &[u64]) -> Result<Vec<Option<LogEntry>>, StoreError> {
+        numbers.iter().map(|&number| self.entry(number)).collect()
+    }
+
+    /// What [`find`](Self::find) finds for each key, in their order.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn find_each(&self, keys: &[LookupKey]) -> Result<Vec<Option<u64>>, StoreError> {
+        keys.iter().map(|key| self.find(key)).collect()
+    }
+
+    /// Whether reading many entries at once takes about as long as reading one.
+    fn reads_in_groups(&self) -> bool {
+        false
+    }
+
     /// The hashes of at most `limit` entries with numbers above `after`, in ascending order.
     ///
     /// # Errors

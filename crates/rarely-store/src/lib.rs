@@ -63,7 +63,7 @@ pub use event_log::EventLog;
 pub use hash::{Hash, HashError};
 pub use hex::Hex;
 pub use lock::StoreLock;
-pub use log_writer::{Found, LogWriter, Lookup, Receipt, Turn};
+pub use log_writer::{Found, LogWriter, LookedUp, Lookup, Receipt, Turn};
 pub use memory_log::{InjectedFault, MemoryLog};
 pub use merkle::{MerkleTree, check_consistency, check_inclusion};
 pub use notary::Notary;

@@ -5,6 +5,7 @@
 //! the last commit are awaited for at most a millisecond, so that a thousand of them share the next one.
 
 mod commit;
+mod group_reader;
 mod queue;
 mod receipt;
 mod turn;
@@ -20,6 +21,7 @@ use crate::event_log::EventLog;
 use crate::notary::Notary;
 use crate::witness::HeadWitness;
 use commit::CommitThread;
+use group_reader::{GroupReader, Question};
 use queue::Queue;
 
 pub use receipt::Receipt;
@@ -73,6 +75,8 @@ pub struct LogWriter<P> {
     clock: Box<dyn Fn() -> Stamp + Send + Sync>,
     thread: Mutex<Option<JoinHandle<()>>>,
     failure: WriteFailure,
+    /// Of a log that is read in groups.
+    reader: Option<GroupReader>,
 }
 
 /// The last failed write, until writing is known to be possible again.
@@ -115,7 +119,9 @@ impl<P: Send + 'static> LogWriter<P> {
         let failure = commit.failure();
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || commit.run());
         let thread = Mutex::new(Some(thread.map_err(StoreError::Thread)?));
-        Ok(Self { log, queue, committed, clock: Box::new(move || clock().into()), thread, failure })
+        let reader =
+            if log.reads_in_groups() { Some(GroupReader::start(Arc::clone(&log), committed.clone())?) } else { None };
+        Ok(Self { log, queue, committed, clock: Box::new(move || clock().into()), thread, failure, reader })
     }
 
     /// Runs `make` under the lock that assigns numbers. The entries that it pushes are committed, all or none, together
@@ -142,6 +148,18 @@ impl<P: Send + 'static> LogWriter<P> {
         // In this order: an entry that is committed in between is either found, or makes `as_of` stale.
         let as_of = self.committed();
         Ok(Found { number: self.log.find(key)?, as_of })
+    }
+
+    /// Reads entries and looks up keys. Where the log is in a database, callers that ask at the same time share the queries.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub async fn look_up(&self, numbers: Vec<u64>, keys: Vec<LookupKey>) -> Result<LookedUp, Arc<StoreError>> {
+        let question = Question { numbers, keys };
+        match &self.reader {
+            Some(reader) => reader.ask(question).await,
+            None => group_reader::read(&*self.log, &self.committed, &[question]).swap_remove(0),
+        }
     }
 
     /// Whether entries can be written. After a failed write this writes something of no meaning; only if that succeeds the log
@@ -191,6 +209,17 @@ impl<P> Drop for LogWriter<P> {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// The result of [`LogWriter::look_up`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookedUp {
+    /// The entry of each number; `None` if there is none.
+    pub entries: Vec<Option<LogEntry>>,
+    /// The latest entry that carries each key, as in [`Found`].
+    pub found: Vec<Option<u64>>,
+    /// The search for keys is complete up to this number.
+    pub as_of: u64,
 }
 
 /// The result of [`LogWriter::find`].

@@ -8,7 +8,7 @@ mod read;
 mod schema;
 mod session;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -277,6 +277,38 @@ impl EventLog for PostgresLog {
             let key = key.clone();
             async move { read::find(&session, &key, acknowledged).await }
         })
+    }
+
+    fn entry_each(&self, numbers: &[u64]) -> Result<Vec<Option<LogEntry>>, StoreError> {
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked: Arc<[i64]> = numbers.iter().filter_map(|&number| signed(number)).collect();
+        let found = self.read("reading events", move |session| {
+            let asked = asked.clone();
+            async move { read::entries_of(&session, &asked).await }
+        })?;
+        let found: HashMap<u64, LogEntry> = found.into_iter().map(|entry| (entry.number, entry)).collect();
+        Ok(numbers.iter().map(|number| found.get(number).cloned()).collect())
+    }
+
+    fn find_each(&self, keys: &[LookupKey]) -> Result<Vec<Option<u64>>, StoreError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        // As in `find`.
+        let acknowledged = self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
+        let asked: Arc<[Vec<u8>]> = keys.iter().map(|key| key.as_bytes().to_vec()).collect();
+        let found = self.read("looking up keys", move |session| {
+            let asked = asked.clone();
+            async move { read::find_all(&session, &asked, acknowledged).await }
+        })?;
+        let found: HashMap<Vec<u8>, u64> = found.into_iter().collect();
+        Ok(keys.iter().map(|key| found.get(key.as_bytes()).copied()).collect())
+    }
+
+    fn reads_in_groups(&self) -> bool {
+        true
     }
 
     fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {

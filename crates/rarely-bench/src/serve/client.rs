@@ -31,9 +31,9 @@ impl Load {
     }
 }
 
-/// Opens a number of connections for a time; `request` gives the bytes of a connection's next request.
+/// Opens a number of connections for a time, to the addresses in turn; `request` gives the bytes of a connection's next request.
 pub(crate) fn load(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     connections: usize,
     time: Duration,
     request: impl Fn(usize, usize) -> Vec<u8> + 'static,
@@ -44,7 +44,8 @@ pub(crate) fn load(
     let (local, request) = (tokio::task::LocalSet::new(), Rc::new(request));
     let mut load = local.block_on(&runtime, async {
         let deadline = began + time;
-        let all = (0..connections).map(|connection| one(address, connection, deadline, request.clone()));
+        let all = (0..connections)
+            .map(|connection| one(addresses[connection % addresses.len()], connection, deadline, request.clone()));
         let all: Vec<_> = all.map(tokio::task::spawn_local).collect();
         let mut load = Load::default();
         for part in all {

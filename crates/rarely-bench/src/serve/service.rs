@@ -1,9 +1,10 @@
 //! `rarely serve` as a separate process.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -13,13 +14,17 @@ pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
     child: Child,
-    store: PathBuf,
+    store: OsString,
 }
 
 impl Service {
-    /// Starts it, and waits until it is ready.
+    /// Starts it on a file, and waits until it is ready.
     pub(crate) fn start(program: &str, store: &Path, more: &[&str]) -> Self {
-        let token_file = store.with_extension("token");
+        Self::start_on(program, store.as_os_str(), &store.with_extension("token"), more)
+    }
+
+    /// Starts it on a file or a database, and waits until it is ready. The first token is in the file, whoever of several wrote it.
+    pub(crate) fn start_on(program: &str, store: &OsStr, token_file: &Path, more: &[&str]) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
         let child = Command::new(program)
             .arg("serve")
@@ -27,7 +32,7 @@ impl Service {
             .arg(store)
             .args(["--listen", &port.to_string()])
             .arg("--admin-token-file")
-            .arg(&token_file)
+            .arg(token_file)
             .args(more)
             .stderr(Stdio::null())
             .spawn()
@@ -74,12 +79,18 @@ impl Service {
         self.send(&post("/v1/policies", &self.token, "application/toml", &document));
     }
 
-    /// Requests decisions, a thousand at a time. Returns their numbers.
+    /// Requests decisions of a policy of this many features, two thousand at a time. Returns their numbers.
     pub(crate) fn decide(&self, features: usize, count: usize) -> Vec<u64> {
+        self.decide_by(&format!("load-{features}"), features, count)
+    }
+
+    /// Requests decisions of a policy by its name.
+    pub(crate) fn decide_by(&self, policy: &str, features: usize, count: usize) -> Vec<u64> {
         let mut ids = Vec::with_capacity(count);
         while ids.len() < count {
-            let lines: Vec<String> = (0..2000).map(|at| format!("{{\"record\":{}}}", record(features, at))).collect();
-            let path = format!("/v1/policies/load-{features}/decisions");
+            let lines: Vec<String> =
+                (0..2000.min(count)).map(|at| format!("{{\"record\":{}}}", record(features, at))).collect();
+            let path = format!("/v1/policies/{policy}/decisions");
             let answer = self.send(&post(&path, &self.token, "application/x-ndjson", &lines.join("\n")));
             let body = answer.split_once("\r\n\r\n").expect("a body").1;
             for line in body.lines().filter(|line| !line.is_empty()) {
@@ -113,5 +124,13 @@ impl Service {
         let verified =
             Command::new(program).args(["audit", "verify", "--store"]).arg(store).stdout(Stdio::null()).status();
         if verified.is_ok_and(|status| status.success()) { "everything fits" } else { "SOMETHING DOES NOT FIT" }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // An error means that it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

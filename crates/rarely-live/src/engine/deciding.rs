@@ -86,7 +86,7 @@ impl Engine {
     ) -> Vec<Result<DecisionResponse, DecisionError>> {
         let mut responses: Vec<Option<Result<DecisionResponse, DecisionError>>> = vec![None; requests.len()];
         loop {
-            let as_of = self.look_up(handle, &requests, &mut responses);
+            let as_of = self.look_up(handle, &requests, &mut responses).await;
             let (given, receipt) = self.writer.append(|turn| {
                 let decider = handle.decider();
                 let mut given = Vec::new();
@@ -132,24 +132,33 @@ impl Engine {
     }
 
     /// Answers requests whose key was seen before. Returns the last event number that was searched.
-    fn look_up(
+    async fn look_up(
         &self,
         handle: &PolicyHandle,
         requests: &[DecisionRequest],
         responses: &mut [Option<Result<DecisionResponse, DecisionError>>],
     ) -> u64 {
-        let mut as_of = u64::MAX;
-        for (request, response) in requests.iter().zip(responses) {
-            let (Some(key), None) = (&request.key, &response) else { continue };
-            match self.writer.find(&lookup_key::of_request(handle.id, key)) {
-                Ok(found) => {
-                    as_of = as_of.min(found.as_of);
-                    *response = found.number.map(|number| self.earlier(request, key, number));
+        let open = requests.iter().zip(responses).filter(|(_, response)| response.is_none());
+        let keyed: Vec<_> =
+            open.filter_map(|(request, response)| Some((request, request.key.as_ref()?, response))).collect();
+        if keyed.is_empty() {
+            return u64::MAX;
+        }
+        let keys = keyed.iter().map(|(_, key, _)| lookup_key::of_request(handle.id, key)).collect();
+        match self.writer.look_up(Vec::new(), keys).await {
+            Ok(known) => {
+                for ((request, key, response), number) in keyed.into_iter().zip(known.found) {
+                    *response = number.map(|number| self.earlier(request, key, number));
                 }
-                Err(error) => *response = Some(Err(DecisionError::Store(Arc::new(error)))),
+                known.as_of
+            }
+            Err(error) => {
+                for (_, _, response) in keyed {
+                    *response = Some(Err(DecisionError::Store(error.clone())));
+                }
+                u64::MAX
             }
         }
-        as_of
     }
 
     fn earlier(&self, request: &DecisionRequest, key: &str, number: u64) -> Result<DecisionResponse, DecisionError> {

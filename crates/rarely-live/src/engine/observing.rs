@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rarely_error::{Action, Explain, Remedy};
-use rarely_store::{LogEntry, Lookup, LookupKey, PolicyRef, StoreError};
+use rarely_store::{LogEntry, LookedUp, Lookup, LookupKey, PolicyRef, StoreError};
 
 use super::{Engine, PendingEvent, PolicyHandle, draft};
 use crate::event::{Corrected, Event, ExternalDecision, Observed};
@@ -82,6 +82,18 @@ pub enum OutcomeError {
     Replay(Arc<ReplayError>),
 }
 
+/// What the log knows about a report.
+struct Known {
+    /// The entry that the report calls its decision.
+    decision: Option<LogEntry>,
+    /// The key under which the report is recorded, …
+    lookup_key: Option<LookupKey>,
+    /// … and the event that has it already, …
+    event: Option<u64>,
+    /// … as far as the log was searched.
+    as_of: u64,
+}
+
 /// A checked report that is ready to be written.
 struct Writable {
     event: Event,
@@ -122,11 +134,11 @@ impl Engine {
         let mut results: Vec<Option<Result<RecordedOutcome, OutcomeError>>> = vec![None; reports.len()];
         loop {
             let mut writable = Vec::new();
-            for (at, (report, result)) in reports.iter().zip(&mut results).enumerate() {
-                if result.is_some() {
-                    continue;
-                }
-                match self.check(handle, report) {
+            let open: Vec<usize> = (0..reports.len()).filter(|&at| results[at].is_none()).collect();
+            let known = self.known(handle, open.iter().map(|&at| &reports[at])).await;
+            for (at, known) in open.into_iter().zip(known) {
+                let result = &mut results[at];
+                match self.check(handle, &reports[at], known) {
                     Checked::Done(done) => *result = Some(done),
                     Checked::Write(write) => writable.push((at, write)),
                 }
@@ -183,13 +195,43 @@ impl Engine {
         drop(applied.wait_for(|applied| *applied >= number).await);
     }
 
-    fn check(&self, handle: &PolicyHandle, report: &NewOutcome) -> Checked {
-        let checked = match report {
-            NewOutcome::OfDecision { decision, outcome, correction } => {
-                self.outcome(handle, *decision, *outcome, correction.as_ref())
+    /// What the log knows about each report, in one reading.
+    async fn known(
+        &self,
+        handle: &PolicyHandle,
+        reports: impl Iterator<Item = &NewOutcome> + Clone,
+    ) -> Vec<Result<Known, Arc<StoreError>>> {
+        let asked: Vec<(Option<u64>, Option<LookupKey>)> = reports
+            .map(|report| match report {
+                NewOutcome::OfDecision { decision, .. } => (Some(*decision), Some(lookup_key::of_outcome(*decision))),
+                NewOutcome::External { decision, .. } => {
+                    (None, decision.key.as_ref().map(|key| lookup_key::of_observation(handle.id, key)))
+                }
+            })
+            .collect();
+        let numbers = asked.iter().filter_map(|(number, _)| *number).collect();
+        let keys = asked.iter().filter_map(|(_, key)| key.clone()).collect();
+        match self.writer.look_up(numbers, keys).await {
+            Ok(LookedUp { entries, found, as_of }) => {
+                let (mut entries, mut found) = (entries.into_iter(), found.into_iter());
+                let known = |(number, lookup_key): (Option<u64>, Option<LookupKey>)| {
+                    let decision = number.and_then(|_| entries.next().flatten());
+                    let event = lookup_key.as_ref().and_then(|_| found.next().flatten());
+                    Ok(Known { decision, lookup_key, event, as_of })
+                };
+                asked.into_iter().map(known).collect()
             }
-            NewOutcome::External { decision, outcome } => self.external(handle, decision, *outcome),
-        };
+            Err(error) => asked.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
+    fn check(&self, handle: &PolicyHandle, report: &NewOutcome, known: Result<Known, Arc<StoreError>>) -> Checked {
+        let checked = known.map_err(OutcomeError::Store).and_then(|known| match report {
+            NewOutcome::OfDecision { decision, outcome, correction } => {
+                self.outcome(handle, *decision, *outcome, correction.as_ref(), known)
+            }
+            NewOutcome::External { decision, outcome } => self.external(handle, decision, *outcome, known),
+        });
         checked.unwrap_or_else(|error| Checked::Done(Err(error)))
     }
 
@@ -199,13 +241,13 @@ impl Engine {
         decision: u64,
         outcome: f64,
         correction: Option<&String>,
+        known: Known,
     ) -> Result<Checked, OutcomeError> {
         handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
-        let about = replay::decision(self.log().as_ref(), decision).map_err(unreadable)?;
+        let Known { decision: entry, lookup_key, event, as_of } = known;
+        let about = entry.as_ref().map_or(Ok(None), replay::decision_in).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
-        let lookup_key = lookup_key::of_outcome(decision);
-        let found = self.writer.find(&lookup_key).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
-        let known = found.number.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
+        let known = event.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
         let event = match (known, correction) {
             (Some((event, (_, known))), _) if known.to_bits() == outcome.to_bits() => {
                 return Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })));
@@ -224,7 +266,7 @@ impl Engine {
             (None, None) => Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome }),
         };
         let about = Some(Arc::new(about));
-        Ok(Checked::Write(Box::new(Writable { event, about, lookup_key: Some(lookup_key), as_of: found.as_of })))
+        Ok(Checked::Write(Box::new(Writable { event, about, lookup_key, as_of })))
     }
 
     /// The event that first reported an outcome, and the outcome that `event` reported.
@@ -243,23 +285,19 @@ impl Engine {
         handle: &PolicyHandle,
         decision: &ExternalDecision,
         outcome: f64,
+        known: Known,
     ) -> Result<Checked, OutcomeError> {
         handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome };
-        let (mut lookup_key, mut as_of) = (None, u64::MAX);
-        if let Some(key) = &decision.key {
-            let name = lookup_key::of_observation(handle.id, key);
-            let found = self.writer.find(&name).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
-            if let Some(event) = found.number {
-                let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
-                let known = entry.as_ref().map(replay::event).transpose().map_err(unreadable)?;
-                return if known.is_some_and(|known| observed.repeats(&known)) {
-                    Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })))
-                } else {
-                    Err(OutcomeError::KeyTaken { key: key.clone(), event })
-                };
-            }
-            (lookup_key, as_of) = (Some(name), found.as_of);
+        let Known { lookup_key, event, as_of, .. } = known;
+        if let (Some(key), Some(event)) = (&decision.key, event) {
+            let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
+            let known = entry.as_ref().map(replay::event).transpose().map_err(unreadable)?;
+            return if known.is_some_and(|known| observed.repeats(&known)) {
+                Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })))
+            } else {
+                Err(OutcomeError::KeyTaken { key: key.clone(), event })
+            };
         }
         let event = Event::Observed(observed);
         Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of })))

@@ -90,6 +90,23 @@ pub(super) async fn find(session: &Session, key: &[u8], acknowledged: i64) -> Re
     rows.first().map(|row| unsigned(row, 0)).transpose()
 }
 
+/// The entries of these numbers, in any order.
+pub(super) async fn entries_of(session: &Session, numbers: &[i64]) -> Result<Vec<LogEntry>, SessionError> {
+    let rows = session.query(select_events!("AND number = ANY($2)"), &[&CHAIN, &numbers]).await?;
+    rows.iter().map(whole).collect()
+}
+
+/// Those of these keys that are known, unless they are beyond the last acknowledged entry.
+pub(super) async fn find_all(
+    session: &Session,
+    keys: &[Vec<u8>],
+    acknowledged: i64,
+) -> Result<Vec<(Vec<u8>, u64)>, SessionError> {
+    let found = "SELECT mark, number FROM rarely.marks WHERE chain = $1 AND mark = ANY($2) AND number <= $3";
+    let rows = session.query(found, &[&CHAIN, &keys, &acknowledged]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, unsigned(row, 1)?))).collect()
+}
+
 pub(super) async fn hashes(session: &Session, after: u64, limit: usize) -> Result<Vec<Hash>, SessionError> {
     let Some(after) = signed(after) else { return Ok(Vec::new()) };
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -1,0 +1,147 @@
+//! The service on PostgreSQL, with one and three replicas, beside the service on a file and beside what the database itself commits, in one run.
+//!
+//! `rarely-bench serve-postgres PROGRAM`, with a server in `RARELY_TEST_POSTGRES` that keeps what it acknowledges
+//! (`RARELY_POSTGRES=durable scripts/with-postgres …`).
+//!
+//! The yardstick is `pgbench`: each transaction inserts as many rows as there are connections, because that is the most that requests which
+//! wait at the same time can share a commit. Rows have the size of an event.
+
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::client::{Load, load};
+use super::service::Service;
+use super::{kind, post, record};
+
+const SECONDS: u64 = 3;
+const CONNECTIONS: [usize; 3] = [1, 64, 256];
+const FEATURES: usize = 5;
+const POLICIES: [usize; 2] = [1, 1000];
+/// Bytes of an event of such a decision with its hash and its keys.
+const EVENT_BYTES: usize = 400;
+
+pub(crate) fn run() {
+    let program = std::env::args().nth(2).unwrap_or_else(|| "target/release/rarely".to_owned());
+    let server = std::env::var("RARELY_TEST_POSTGRES").expect("RARELY_TEST_POSTGRES names a server");
+    let folder = tempfile::tempdir_in(".").expect("a folder on this disk");
+    println!(
+        "| store | replicas | policies | connections | decisions per second | p50 ms | p99 ms | outcomes per second | pgbench, rows per second | of pgbench |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    for policies in POLICIES {
+        let service = Service::start(&program, &folder.path().join(format!("{policies}.db")), &[]);
+        measure(&[service], policies, None);
+        for replicas in [1, 3] {
+            let database = format!("bench_{policies}_{replicas}");
+            sql(&server, "postgres", &format!("CREATE DATABASE {database}"));
+            let services = start(&program, folder.path(), &format!("{server}/{database}"), replicas);
+            measure(&services, policies, Some((&server, folder.path())));
+        }
+    }
+}
+
+/// Replicas over one database.
+fn start(program: &str, folder: &Path, store: &str, replicas: usize) -> Vec<Service> {
+    let name = store.rsplit('/').next().unwrap_or_default();
+    let [token, key] = ["token", "key"].map(|kind| folder.join(format!("{name}.{kind}")));
+    let more = ["--signing-key", key.to_str().expect("a path that is text")];
+    (0..replicas).map(|_| Service::start_on(program, OsStr::new(store), &token, &more)).collect()
+}
+
+fn measure(services: &[Service], policies: usize, database: Option<(&str, &Path)>) {
+    let store = if database.is_some() { "PostgreSQL" } else { "SQLite" };
+    let service = &services[0];
+    for policy in 0..policies {
+        service.register_as(&name(policy), FEATURES);
+    }
+    for connections in CONNECTIONS {
+        let decided = decisions(services, policies, connections);
+        let known = outcomes(services, policies, connections);
+        for load in [&decided, &known] {
+            assert_eq!(
+                load.failed, 0,
+                "every request is answered with 2xx; the first that was not: {}",
+                load.first_failure
+            );
+        }
+        let yardstick = database.map(|(server, folder)| pgbench(server, folder, connections));
+        let [rows, share] = match yardstick {
+            Some(rows) => [format!("{rows:.0}"), format!("{:.2}", decided.rate() / rows)],
+            None => [String::new(), String::new()],
+        };
+        println!(
+            "| {store} | {} | {policies} | {connections} | {:.0} | {:.2} | {:.2} | {:.0} | {rows} | {share} |",
+            services.len(),
+            decided.rate(),
+            decided.percentile(0.5),
+            decided.percentile(0.99),
+            known.rate(),
+        );
+    }
+}
+
+fn name(policy: usize) -> String {
+    format!("load-{policy}")
+}
+
+fn addresses(services: &[Service]) -> Vec<SocketAddr> {
+    services.iter().map(|service| service.address).collect()
+}
+
+fn decisions(services: &[Service], policies: usize, connections: usize) -> Load {
+    let token = services[0].token.clone();
+    let request = move |connection: usize, at: usize| {
+        let path = format!("/v1/policies/{}/decisions", name((connection + 7 * at) % policies));
+        let body = format!("{{\"record\":{}}}", record(FEATURES, connection + 7 * at));
+        post(&path, &token, kind(1), &body)
+    };
+    load(&addresses(services), connections, Duration::from_secs(SECONDS), request)
+}
+
+/// Each outcome is of a decision of its own, made beforehand.
+fn outcomes(services: &[Service], policies: usize, connections: usize) -> Load {
+    let (service, wanted) = (&services[0], if connections == 1 { 20_000 } else { 80_000 });
+    let asked = policies.min(100);
+    let ids: Vec<Vec<u64>> =
+        (0..asked).map(|policy| service.decide_by(&name(policy), FEATURES, wanted / asked)).collect();
+    let token = service.token.clone();
+    // Which decision a connection has reached: those of a policy in turn, each of them once.
+    let request = move |connection: usize, at: usize| {
+        let place = connection + at * connections;
+        let (policy, own) = (place % asked, place / asked);
+        let decision = ids[policy][own % ids[policy].len()];
+        let body = format!("{{\"decision\":{decision},\"outcome\":0.{}}}", decision % 1000);
+        post(&format!("/v1/policies/{}/outcomes", name(policy)), &token, kind(1), &body)
+    };
+    load(&addresses(services), connections, Duration::from_secs(SECONDS), request)
+}
+
+/// Rows per second that one connection of `pgbench` commits in groups.
+fn pgbench(server: &str, folder: &Path, group: usize) -> f64 {
+    sql(server, "postgres", "CREATE TABLE IF NOT EXISTS yardstick(at bigserial PRIMARY KEY, event bytea NOT NULL)");
+    let script = folder.join("insert.sql");
+    let row = format!("('\\x{}')", "5a".repeat(EVENT_BYTES));
+    let rows = vec![row; group].join(",");
+    std::fs::write(&script, format!("INSERT INTO yardstick(event) VALUES {rows};\n")).expect("written");
+    let output = Command::new("pgbench")
+        .args(["--no-vacuum", "--client=1", &format!("--time={SECONDS}"), "--file"])
+        .arg(&script)
+        .arg(format!("{server}/postgres"))
+        .output()
+        .expect("pgbench runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse::<f64>().ok());
+    rate.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))) * group as f64
+}
+
+fn sql(server: &str, database: &str, statement: &str) {
+    let done = Command::new("psql")
+        .args(["--quiet", "--command", statement])
+        .arg(format!("{server}/{database}"))
+        .stderr(std::process::Stdio::null())
+        .status();
+    assert!(done.is_ok_and(|status| status.success()), "{statement}");
+}
