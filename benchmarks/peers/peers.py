@@ -24,6 +24,18 @@ except ImportError:
 ARMS, DIM, NOISE = 4, 5, 0.1
 PENALTY = 0.01  # the default of `rarely simulate`
 OURS = ("linucb", "rs-greedy", "rs-conservative", "rarely", "greedy", "feasible-greedy")
+# What most libraries have besides LinUCB, with the peer's row that it is compared with.
+LATER = {
+    "linucb-alpha": "LinUCB",
+    "thompson": "LinTS",
+    "epsilon-greedy": "LinGreedy",
+    "squarecb": None,
+    "bootstrap": None,
+    "explore-then-commit": None,
+    "batched-thompson": None,
+    "batched-elimination": None,
+    "clucb2": None,
+}
 # CPU µs per round of the authors' program, ported to Python 3 and run once. Quoted: nothing here measures them.
 AUTHORS = {"linucb": 144, "rs-greedy": 1800, "rs-conservative": 1800, "greedy": 54, "feasible-greedy": 62}
 
@@ -129,9 +141,27 @@ def final_width(world):
 
 
 def mabwiser(world, rounds):
-    from mabwiser.mab import MAB, LearningPolicy
+    from mabwiser.mab import LearningPolicy
 
-    policy = LearningPolicy.LinUCB(alpha=final_width(world), l2_lambda=PENALTY)
+    return with_mabwiser(LearningPolicy.LinUCB(alpha=final_width(world), l2_lambda=PENALTY), world, rounds)
+
+
+def mabwiser_thompson(world, rounds):
+    from mabwiser.mab import LearningPolicy
+
+    return with_mabwiser(LearningPolicy.LinTS(alpha=NOISE, l2_lambda=PENALTY), world, rounds)
+
+
+def mabwiser_greedy(world, rounds):
+    from mabwiser.mab import LearningPolicy
+
+    # ε of ours is 0.05.
+    return with_mabwiser(LearningPolicy.LinGreedy(epsilon=0.05, l2_lambda=PENALTY), world, rounds)
+
+
+def with_mabwiser(policy, world, rounds):
+    from mabwiser.mab import MAB
+
     bandit = MAB(arms=list(range(ARMS)), learning_policy=policy, seed=1)
     contexts, rewards = [world.contexts[t : t + 1] for t in range(rounds)], world.rewards[:rounds].tolist()
     # It must be fitted before it can decide, and holds λI for the inverse of λI until an arm has data: one outcome of each arm.
@@ -222,7 +252,7 @@ def ours(program, rounds, runs):
     """One repetition of `rarely simulate`: name → its row."""
     command = [program, "simulate", "--arms", str(ARMS), "--dim", str(DIM), "--rounds", str(rounds), "--runs", str(runs)]
     command += ["--noise", str(NOISE), "--penalty", str(PENALTY), "--threads", "1"]
-    command += ["--algorithms", ",".join(OURS), "--format", "json"]
+    command += ["--algorithms", ",".join([*OURS, *LATER]), "--format", "json"]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return {row["name"]: row for row in json.loads(done.stdout)["algorithms"]}
 
@@ -236,6 +266,8 @@ def main():
     plain = Peer("numpy", "LinUCB by us, as usually written", numpy_plain, worlds, rounds)
     others = [
         Peer("mabwiser", "LinUCB", mabwiser, worlds[:1], slow),
+        Peer("mabwiser", "LinTS", mabwiser_thompson, worlds[:1], slow),
+        Peer("mabwiser", "LinGreedy", mabwiser_greedy, worlds[:1], slow),
         Peer("contextualbandits", "LinUCB", contextualbandits, worlds[:1], slow),
         Peer("river", "LinUCBDisjoint", river, worlds[:1], slow),
     ]
@@ -256,6 +288,7 @@ def main():
           f"best of {arguments.repetitions}, Python {platform.python_version()}, "
           f"{os.cpu_count()} cores, load {load[0]:.1f} at the start and {load[1]:.1f} at the end.\n")
     print_libraries(best, peers, rows, tuned, worlds[:1], slow)
+    print_later(best, rows, peers)
     print_authors(best)
     sys.exit(0 if same_algorithm(rows["linucb"], tuned, plain) else 1)
 
@@ -284,6 +317,19 @@ def print_libraries(best, peers, rows, tuned, first, slow):
     print("\nOurs includes drawing contexts and noise, counting regret, checking whether the set holds the truth and judging every"
           "\nchange (linucb has none to judge); theirs is deciding and learning alone. MABWiser and contextualbandits get the last radius as a constant width;"
           "\nRiver's width has no multiplier and is narrower: its arithmetic is LinUCB's, its regret is not to be compared.\n")
+
+
+def print_later(best, rows, peers):
+    """The other algorithms, each beside MABWiser's where it has the same one."""
+    print("| `rarely simulate` | µs per round | regret per step | MABWiser, µs per round | ratio |")
+    print("|---|---:|---:|---:|---:|")
+    theirs = {peer.algorithm: peer for peer in peers if peer.name.startswith("mabwiser")}
+    for name, same in LATER.items():
+        peer = theirs.get(same)
+        timed = peer is not None and not peer.trouble
+        shown = (f"{peer.algorithm} {peer.best:.1f}", times(peer.best / best[name])) if timed else ("–", "–")
+        print(f"| {name} | {best[name]:.3f} | {rows[name]['regret_per_step']['mean']:.4f} | {shown[0]} | {shown[1]} |")
+    print("\nEach with its defaults; MABWiser's LinTS draws all parameters of an arm, ours one number for each arm with the same distribution.\n")
 
 
 def print_authors(best):

@@ -85,7 +85,15 @@ fn transcript(given: &Value) -> Result<Value, Box<dyn Error>> {
         })
     });
     let rule = policy.deployed().map(rarely_core::Parameters::values);
-    Ok(json!({ "arms": arms, "propensities": propensities, "changes": changes, "learned": learned, "rule": rule }))
+    let estimates = policy.estimates().map(|estimates| estimates.values().to_vec());
+    Ok(json!({
+        "arms": arms,
+        "propensities": propensities,
+        "changes": changes,
+        "learned": learned,
+        "estimates": estimates,
+        "rule": rule,
+    }))
 }
 
 /// All numbers in nested arrays.

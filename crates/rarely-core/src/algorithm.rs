@@ -66,6 +66,11 @@ pub enum Algorithm {
     SquareCb,
     /// Drawn among the arms that the last batch has not excluded.
     BatchedElimination,
+    /// Best under a random draw, for outcomes from 0 to 1.
+    LogisticThompson,
+    /// Optimistic logistic regression, for outcomes from 0 to 1, fitted rarely.
+    #[cfg_attr(feature = "serde", serde(rename = "rs-glincb"))]
+    RsGlinCb,
     /// A randomised trial.
     Random,
     /// Always one arm.
@@ -292,6 +297,22 @@ impl Algorithm {
             "estimate and widths",
             "after ruan-2021",
         ),
+        row(
+            Self::LogisticThompson,
+            "logistic-thompson",
+            "best log-odds under a draw from Laplace's posterior",
+            "every round",
+            "estimate and widths",
+            "chapelle-2011, Alg. 3",
+        ),
+        row(
+            Self::RsGlinCb,
+            "rs-glincb",
+            "the least known arm, then the largest upper bound of the log-odds",
+            "det H grew by a factor of 2",
+            "estimate and widths",
+            "after sawarni-2024, Alg. 2, and lee-2024",
+        ),
         row(Self::Random, "random", "uniform", "never", "–", "a randomised trial"),
         row(Self::Fixed, "fixed", "one arm", "never", "–", "–"),
     ];
@@ -338,7 +359,19 @@ impl Algorithm {
                 | Self::EpsilonGreedy
                 | Self::LinUcbAlpha
                 | Self::SquareCb
+                | Self::LogisticThompson
         )
+    }
+
+    /// Whether it learns outcomes from 0 to 1, by logistic regression.
+    pub fn is_logistic(self) -> bool {
+        matches!(self, Self::LogisticThompson | Self::RsGlinCb)
+    }
+
+    /// Whether its decisions rest on no confidence set, so that old outcomes may count less and outcomes may have weights.
+    pub fn can_forget(self) -> bool {
+        use Algorithm::{EpsilonGreedy, LinUcbAlpha, LogisticThompson, SquareCb, Thompson};
+        matches!(self, EpsilonGreedy | LinUcbAlpha | LogisticThompson | SquareCb | Thompson)
     }
 
     /// Whether its bound sums contexts of all arms, so that it has joint sets only and needs a baseline.

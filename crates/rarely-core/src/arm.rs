@@ -208,6 +208,25 @@ pub(crate) fn is_sound(value: f64) -> bool {
     value.abs() <= 1e60
 }
 
+/// Whether an arm is allowed; without a mask all are.
+#[inline]
+pub(crate) fn is_allowed(mask: Option<&[bool]>, arm: usize) -> bool {
+    mask.is_none_or(|mask| mask[arm])
+}
+
+/// The allowed arm with this number among the allowed ones.
+pub(crate) fn nth_allowed(mask: Option<&[bool]>, number: usize) -> usize {
+    match mask {
+        None => number,
+        Some(mask) => mask.iter().enumerate().filter(|(_, allowed)| **allowed).nth(number).map_or(0, |(arm, _)| arm),
+    }
+}
+
+/// How many arms are allowed.
+pub(crate) fn count_allowed(mask: Option<&[bool]>, arms: usize) -> usize {
+    mask.map_or(arms, |mask| mask.iter().filter(|&&allowed| allowed).count())
+}
+
 /// Subtracts the mean over arms, in place: only differences matter.
 pub(crate) fn centre(values: &mut [f64], dimension: usize) {
     let arms = values.len() / dimension;

@@ -8,11 +8,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Shape};
 use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{MAX_CONTEXT_ENTRY, MAX_REWARD};
+use crate::logistic::mean_outcome;
 use crate::policy::Policy;
 use crate::rng::Rng;
 use crate::snapshot::Snapshot;
@@ -385,9 +387,14 @@ fn observe(policy: &mut dyn Policy, context: Context<'_>, decision: &Decision, r
 fn play(policy: &mut dyn Policy, world: &DrawnWorld, rng: &mut Rng, round: usize) -> Entry {
     let context = world.context(round);
     let decision = decide(policy, context, rng);
-    let reward = world.reward(round, decision.arm);
+    let reward = learnable(policy.algorithm(), world.reward(round, decision.arm));
     let change = observe(policy, context, &decision, reward);
     Entry { decision, reward, change }
+}
+
+/// A reward as an algorithm can learn it: from 0 to 1 where it needs that.
+pub fn learnable(algorithm: Algorithm, reward: f64) -> f64 {
+    if algorithm.is_logistic() { mean_outcome(reward) } else { reward }
 }
 
 fn run(policy: &mut dyn Policy, world: &DrawnWorld, rng: &mut Rng, rounds: Range<usize>) -> Vec<Entry> {

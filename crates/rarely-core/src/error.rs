@@ -4,9 +4,11 @@
 
 mod confirm;
 mod evaluate;
+mod remedy;
 
-use rarely_error::{Explain, Remedy};
 use thiserror::Error;
+
+use crate::statistics::MAX_WEIGHT;
 
 pub use confirm::{ConfirmError, LookError, ScoreError};
 pub use evaluate::EvaluateError;
@@ -103,6 +105,12 @@ pub enum SettingsError {
         /// What was given.
         found: String,
     },
+    /// Text that is no way to forget.
+    #[error("`{found}` is no way to forget")]
+    Forgetting {
+        /// What was given.
+        found: String,
+    },
     /// A declaration about delays that does not exist.
     #[error("unknown delay \"{name}\"")]
     UnknownDelay {
@@ -193,6 +201,24 @@ pub enum DecideError {
     /// The context does not fit the policy.
     #[error(transparent)]
     Context(#[from] ContextError),
+    /// A mask that does not have one flag for each arm, or allows none.
+    #[error(
+        "the mask has {found} flags of which {allowed} allow their arm, but there are {arms} arms, and one must be allowed"
+    )]
+    Mask {
+        /// Flags given.
+        found: usize,
+        /// Arms that are allowed.
+        allowed: usize,
+        /// Arms of the policy.
+        arms: usize,
+    },
+    /// A mask for an algorithm that decides among all arms only.
+    #[error("{algorithm} decides among all arms only")]
+    Masked {
+        /// The algorithm.
+        algorithm: &'static str,
+    },
     /// The buffer for the answers has the wrong length.
     #[error("there are {contexts} contexts, but room for {room} decisions")]
     Room {
@@ -223,6 +249,34 @@ pub enum ObserveError {
     Reward {
         /// The number given.
         reward: f64,
+    },
+    /// A reward that an algorithm for outcomes from 0 to 1 cannot learn.
+    #[error("the reward is {}, but {algorithm} learns outcomes from 0 to 1", short(*reward))]
+    NoShare {
+        /// The number given.
+        reward: f64,
+        /// The algorithm.
+        algorithm: &'static str,
+    },
+    /// A weight that is not above 0, or too large.
+    #[error("the weight is {}, but it must be above 0 and at most {MAX_WEIGHT:e}", short(*weight))]
+    Weight {
+        /// The number given.
+        weight: f64,
+    },
+    /// Not one weight for each row.
+    #[error("there are {rewards} rewards, but {weights} weights")]
+    WeightCount {
+        /// Rewards given.
+        rewards: usize,
+        /// Weights given.
+        weights: usize,
+    },
+    /// Weights for an algorithm that has none.
+    #[error("{algorithm} learns no weights")]
+    Weights {
+        /// The algorithm.
+        algorithm: &'static str,
     },
     /// Contexts too large for the penalty.
     #[error(
@@ -295,6 +349,11 @@ pub enum MergeError {
         /// What differs.
         what: &'static str,
     },
+    /// Statistics that forget.
+    #[error(
+        "statistics that forget old outcomes cannot be merged: it depends on the order of all outcomes in time what they forget"
+    )]
+    Forgetting,
     /// Policies that estimate the noise from the order of their outcomes.
     #[error("a policy that estimates the noise cannot be merged: it needs the order of all outcomes in time")]
     UnknownNoise,
@@ -331,79 +390,6 @@ pub enum RestoreError {
     /// The parts do not fit together.
     #[error("the snapshot is damaged: {0}")]
     Damaged(&'static str),
-}
-
-const SCALE: &str = "scale the context variables to about 1, or raise the penalty";
-
-impl Explain for SettingsError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::OutOfRange { remedy, .. } => remedy.map(Remedy::new),
-            Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
-            Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
-            Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp")),
-            Self::Noise { .. } => Some(Remedy::new("give a standard deviation, unknown or unknown-per-arm")),
-            Self::UnknownDelay { .. } => Some(Remedy::new("choose any or independent")),
-            Self::Exploration { .. } => {
-                Some(Remedy::new("write none, posterior:0.5, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
-            }
-            Self::Population(error) => error.remedy(),
-            Self::Arms { .. }
-            | Self::Dimension { .. }
-            | Self::Length { .. }
-            | Self::Parameter { .. }
-            | Self::UnknownArm { .. } => None,
-        }
-    }
-}
-
-impl Explain for ContextError {
-    fn remedy(&self) -> Option<Remedy> {
-        None
-    }
-}
-
-impl Explain for DecideError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Context(error) => error.remedy(),
-            Self::Room { .. } => None,
-        }
-    }
-}
-
-impl Explain for ObserveError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Context(error) => error.remedy(),
-            Self::IllConditioned { .. } => Some(Remedy::new(SCALE)),
-            Self::Row { source, .. } => source.remedy(),
-            Self::UnknownArm { .. } | Self::Reward { .. } | Self::BatchLength { .. } => None,
-        }
-    }
-}
-
-impl Explain for MergeError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Algorithm { .. } => Some(Remedy::new("merge policies of one algorithm")),
-            Self::Settings { .. } | Self::Prior => Some(Remedy::new("build both with the same settings")),
-            Self::UnknownNoise => Some(Remedy::new(
-                "declare the noise, or let one policy learn all outcomes in the order of their decisions",
-            )),
-            Self::IllConditioned { .. } => Some(Remedy::new(SCALE)),
-            Self::Shape { .. } | Self::Sums { .. } => None,
-        }
-    }
-}
-
-impl Explain for RestoreError {
-    fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Format { .. } => Some(Remedy::new("restore it with the version that wrote it")),
-            Self::Damaged(_) => Some(Remedy::new("restore an earlier copy")),
-        }
-    }
 }
 
 /// A number beyond a limit, to be compared with it.

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, Shape};
+use crate::arm::{Arm, Shape, count_allowed, is_allowed, nth_allowed};
 use crate::confidence::ConfidenceSet;
 use crate::decision::{Decision, Reason};
 use crate::error::SettingsError;
@@ -83,6 +83,8 @@ pub(crate) struct Question<'a> {
     pub(crate) policy_arm: usize,
     /// Decisions made before this one.
     pub(crate) decided: u64,
+    /// Which arms are allowed, if not all are.
+    pub(crate) mask: Option<&'a [bool]>,
 }
 
 impl Explorer {
@@ -152,19 +154,28 @@ impl Explorer {
         for_each_plausible: impl Fn(&mut dyn FnMut(usize)),
         rng: &mut Rng,
     ) -> Decision {
-        let arms = shape.arms();
-        if self.is_pilot(question.decided, arms) {
+        let mask = question.mask;
+        if self.is_pilot(question.decided, shape.arms()) {
+            let arms = count_allowed(mask, shape.arms());
             let arm = ((rng.uniform() * arms as f64) as usize).min(arms - 1);
-            return Decision { arm: Arm::new(arm), reason: Reason::Pilot, propensity: 1.0 / arms as f64 };
+            let arm = Arm::new(nth_allowed(mask, arm));
+            return Decision { arm, reason: Reason::Pilot, propensity: 1.0 / arms as f64 };
         }
         if let Some(randomisation) = &self.randomisation {
-            return randomisation.decide(self.posterior.get(), noise, question.context, question.policy_arm, rng);
+            return randomisation.decide(self.posterior.get(), noise, question, rng);
         }
         let equipoise = self.equipoise.get();
         if equipoise == 0.0 {
             return Decision::certain(question.policy_arm, Reason::Policy);
         }
-        uniform_equipoise(equipoise, question.policy_arm, for_each_plausible, rng)
+        let allowed = |visit: &mut dyn FnMut(usize)| {
+            for_each_plausible(&mut |arm| {
+                if is_allowed(mask, arm) {
+                    visit(arm);
+                }
+            });
+        };
+        uniform_equipoise(equipoise, question.policy_arm, allowed, rng)
     }
 
     pub(crate) fn is_sound(&self, shape: Shape, rounds: u64) -> bool {

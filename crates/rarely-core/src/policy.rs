@@ -6,8 +6,10 @@ pub(crate) mod conservative;
 pub(crate) mod constant_width;
 pub(crate) mod epsilon_greedy;
 pub(crate) mod indexed;
+pub(crate) mod logistic_thompson;
 pub(crate) mod optimistic;
 pub(crate) mod random;
+pub(crate) mod rs_glincb;
 pub(crate) mod square_cb;
 pub(crate) mod switching;
 pub(crate) mod thompson;
@@ -54,6 +56,14 @@ pub trait Policy: Send + Sync + fmt::Debug {
     /// [`DecideError`] if the context does not fit.
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError>;
 
+    /// [`Policy::decide`] among the arms that are allowed at this context, with a flag for each arm. The propensity is that of this choice.
+    ///
+    /// # Errors
+    /// [`DecideError::Mask`] if no arm is allowed or the flags do not fit, [`DecideError::Masked`] if the algorithm always decides among all.
+    fn decide_among(&self, _context: Context<'_>, _allowed: &[bool], _rng: &mut Rng) -> Result<Decision, DecideError> {
+        Err(DecideError::Masked { algorithm: self.algorithm().name() })
+    }
+
     /// Learns from one outcome, without randomness: replaying the log rebuilds the state bit for bit. Does not allocate unless
     /// the policy switches.
     ///
@@ -91,6 +101,21 @@ pub trait Policy: Send + Sync + fmt::Debug {
         observe_in_turn(self, contexts, decisions, rewards)
     }
 
+    /// [`Policy::observe_many`] for outcomes that count as often as their weights say: above 0, one for each row. Only algorithms whose
+    /// decisions rest on no confidence set learn them: the sets are for outcomes that count once.
+    ///
+    /// # Errors
+    /// [`ObserveError::Weights`] if the algorithm learns none; otherwise as [`Policy::observe_many`].
+    fn observe_weighted(
+        &mut self,
+        _contexts: Contexts<'_>,
+        _decisions: &[Decision],
+        _rewards: &[f64],
+        _weights: &[f64],
+    ) -> Result<(), ObserveError> {
+        Err(ObserveError::Weights { algorithm: self.algorithm().name() })
+    }
+
     /// Learns a block of outcomes without testing the rule in force; call [`Policy::reconsider`] afterwards. A review of a log does
     /// this: it is several times as fast as a test after every row. For policies that hold no rule it is [`Policy::observe_many`].
     ///
@@ -116,9 +141,14 @@ pub trait Policy: Send + Sync + fmt::Debug {
         None
     }
 
-    /// What it has learned, if it learns.
+    /// What it has learned, if it learns by linear regressions in which every outcome counts once: only then there are confidence sets.
     fn learner(&self) -> Option<&Learner> {
         None
+    }
+
+    /// `θ̂` of every arm, if it learns. Of a logistic regression these are log-odds.
+    fn estimates(&self) -> Option<Parameters> {
+        Some(self.learner()?.statistics().estimates())
     }
 
     /// Changes of policy so far.
@@ -260,6 +290,30 @@ impl Learner {
         self.statistics.merge(&other.statistics)
     }
 
+    /// [`Learner::learn_block`] with weights.
+    pub(crate) fn learn_weighted(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+        weights: &[f64],
+    ) -> Result<(), ObserveError> {
+        check_weights(contexts, self.statistics.shape(), decisions, rewards, weights)?;
+        let mut learned = self.statistics.clone();
+        let rows = contexts.iter().zip(decisions).zip(rewards.iter().zip(weights)).enumerate();
+        for (row, ((context, decision), (&reward, &weight))) in rows {
+            let step = learned.observe_weighted(context, decision.arm, reward, weight);
+            let _ = step.map_err(|source| source.in_row(row))?;
+        }
+        self.statistics = learned;
+        Ok(())
+    }
+
+    /// It, if every outcome counts once.
+    pub(crate) fn counting_all_once(&self) -> Option<&Self> {
+        self.statistics.counts_all_once().then_some(self)
+    }
+
     /// Learns a whole block, or nothing if a row is wrong.
     pub(crate) fn learn_block(
         &mut self,
@@ -295,6 +349,45 @@ pub(crate) fn observe_in_turn(
         }
     }
     Ok(changes)
+}
+
+/// [`observe_in_turn`] for policies that know only row by row whether they can learn: all of a block, or nothing.
+pub(crate) fn observe_all_or_none<P: Policy + Clone>(
+    policy: &mut P,
+    contexts: Contexts<'_>,
+    decisions: &[Decision],
+    rewards: &[f64],
+) -> Result<Vec<(usize, Evidence)>, ObserveError> {
+    let mut learned = policy.clone();
+    let changes = observe_in_turn(&mut learned, contexts, decisions, rewards)?;
+    *policy = learned;
+    Ok(changes)
+}
+
+/// The checks of a block with weights that need no statistics.
+pub(crate) fn check_weights(
+    contexts: Contexts<'_>,
+    shape: Shape,
+    decisions: &[Decision],
+    rewards: &[f64],
+    weights: &[f64],
+) -> Result<(), ObserveError> {
+    check_batch(contexts, shape, decisions, rewards, None)?;
+    if weights.len() == rewards.len() {
+        Ok(())
+    } else {
+        Err(ObserveError::WeightCount { rewards: rewards.len(), weights: weights.len() })
+    }
+}
+
+/// How many arms a mask allows.
+pub(crate) fn check_mask(shape: Shape, allowed: &[bool]) -> Result<usize, DecideError> {
+    let count = allowed.iter().filter(|&&allowed| allowed).count();
+    if allowed.len() == shape.arms() && count > 0 {
+        Ok(count)
+    } else {
+        Err(DecideError::Mask { found: allowed.len(), allowed: count, arms: shape.arms() })
+    }
 }
 
 fn check_room(contexts: Contexts<'_>, shape: Shape, decisions: &[Decision]) -> Result<(), DecideError> {

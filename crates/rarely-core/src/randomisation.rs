@@ -5,10 +5,11 @@
 
 use std::fmt;
 
-use crate::arm::{Arm, FEW_ARMS, Shape, is_sound};
+use crate::arm::{Arm, FEW_ARMS, Shape, count_allowed, is_sound, nth_allowed};
 use crate::best_arm::{Normal, best_probabilities, clear_leader};
 use crate::decision::{Decision, Reason};
 use crate::error::MAX_ARMS;
+use crate::explore::Question;
 use crate::policy::Learner;
 use crate::rng::Rng;
 use crate::symmetric::{self, ANY, NOTHING, by_dimension, dot, known};
@@ -123,11 +124,11 @@ impl Randomisation {
     /// The decision at a context where the rule plays `rule_arm`: it, with probability `max(p_rule, 1 − cap)`; the others share
     /// the rest in proportion to their probability of being best. Draws one random number unless an arm is clearly best.
     #[inline]
-    pub(crate) fn decide(&self, cap: f64, noise: f64, context: &[f64], rule_arm: usize, rng: &mut Rng) -> Decision {
-        if self.means.len() <= FEW_ARMS * context.len() {
-            self.decide_among::<FEW_ARMS>(cap, noise, context, rule_arm, rng)
+    pub(crate) fn decide(&self, cap: f64, noise: f64, question: &Question<'_>, rng: &mut Rng) -> Decision {
+        if self.means.len() <= FEW_ARMS * question.context.len() {
+            self.decide_among::<FEW_ARMS>(cap, noise, question, rng)
         } else {
-            self.decide_among::<MAX_ARMS>(cap, noise, context, rule_arm, rng)
+            self.decide_among::<MAX_ARMS>(cap, noise, question, rng)
         }
     }
 
@@ -136,15 +137,15 @@ impl Randomisation {
         &self,
         cap: f64,
         noise: f64,
-        context: &[f64],
-        rule_arm: usize,
+        question: &Question<'_>,
         rng: &mut Rng,
     ) -> Decision {
+        let Question { context, policy_arm: rule_arm, mask, .. } = *question;
         let d = context.len();
         let arms = self.means.len() / d;
         if self.inverses.is_empty() {
-            let chances = [1.0 / arms as f64; MOST];
-            return draw(&chances[..arms], cap, rule_arm, rng);
+            let chances = [1.0 / count_allowed(mask, arms) as f64; MOST];
+            return draw(&scattered::<MOST>(&chances, mask, arms)[..arms], cap, rule_arm, rng);
         }
         let mut normals = [Normal::POINT; MOST];
         for (normal, mean) in normals.iter_mut().zip(self.means.chunks_exact(d)) {
@@ -156,14 +157,20 @@ impl Randomisation {
                 normal.deviation = noise * square.max(0.0).sqrt();
             }
         }
-        let normals = &normals[..arms];
-        if clear_leader(normals) == Some(rule_arm) {
+        // Only allowed arms compete.
+        let count = count_allowed(mask, arms);
+        if mask.is_some() {
+            for place in 0..count {
+                normals[place] = normals[nth_allowed(mask, place)];
+            }
+        }
+        let normals = &normals[..count];
+        if clear_leader(normals).map(|place| nth_allowed(mask, place)) == Some(rule_arm) {
             return Decision::certain(rule_arm, Reason::Policy);
         }
         let mut chances = [0.0; MOST];
-        let chances = &mut chances[..arms];
-        best_probabilities::<MOST>(normals, chances);
-        draw(chances, cap, rule_arm, rng)
+        best_probabilities::<MOST>(normals, &mut chances[..count]);
+        draw(&scattered::<MOST>(&chances, mask, arms)[..arms], cap, rule_arm, rng)
     }
 
     pub(crate) fn is_sound(&self, shape: Shape, rounds: u64) -> bool {
@@ -173,6 +180,18 @@ impl Randomisation {
             && self.means.iter().chain(&self.inverses).all(|value| is_sound(*value))
             && (0.0..=1e9).contains(&self.log_growth)
     }
+}
+
+/// Probabilities of the allowed arms, each in the place of its arm; 0 for the others.
+#[inline]
+fn scattered<const MOST: usize>(chances: &[f64; MOST], mask: Option<&[bool]>, arms: usize) -> [f64; MOST] {
+    let Some(mask) = mask else { return *chances };
+    let mut all = [0.0; MOST];
+    let allowed = (0..arms).filter(|&arm| mask[arm]);
+    for (arm, &chance) in allowed.zip(chances) {
+        all[arm] = chance;
+    }
+    all
 }
 
 /// `xᵀAx` of four symmetric matrices.

@@ -4,6 +4,8 @@
 //! in O(d²) per round by the Sherman–Morrison formula and computed afresh from the sums on a schedule, so that they cannot
 //! drift. [abbasi-2011, §2; lattimore-2020, §20.1; the prior mean and the schedule are ours.]
 
+mod weighted;
+
 use crate::arm::is_sound;
 use crate::block::{Lanes, dot, quadratic};
 use crate::number::Penalty;
@@ -76,12 +78,12 @@ impl Sums {
 pub struct Step {
     /// The arm.
     pub arm: usize,
-    /// `q = sᵀV⁻¹s` before the update.
+    /// `q = sᵀV⁻¹s` before the update, times the observation's weight `w`, which is 1 unless one is given.
     pub leverage: f64,
     /// `y − sᵀθ̂` before the update.
     pub residual: f64,
-    /// `(y − sᵀθ̂)²/(1+q)`: by how much the smallest penalised sum of squares grew. A fixed point `φ` therefore moves by
-    /// `(y − sᵀφ)²` less this, in `‖φ − θ̂‖²_V`.
+    /// `w(y − sᵀθ̂)²/(1+q)`: by how much the smallest penalised sum of squares grew. A fixed point `φ` therefore moves by
+    /// `w(y − sᵀφ)²` less this, in `‖φ − θ̂‖²_V`.
     pub loss: f64,
     /// Whether the arm's derived quantities were computed afresh.
     pub refreshed: bool,
@@ -114,10 +116,16 @@ impl Ridge {
     /// Adds one observation in O(d²). `direction` is scratch of length d and holds `V⁻¹s` of before the update on return.
     #[inline]
     pub(crate) fn update(&mut self, arm: usize, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {
+        self.update_weighted(arm, (context, reward, 1.0), direction)
+    }
+
+    /// [`Ridge::update`] with an observation (context, reward, weight) that counts as often as its weight says.
+    #[inline]
+    pub(crate) fn update_weighted(&mut self, arm: usize, row: (&[f64], f64, f64), direction: &mut [f64]) -> Step {
         by_dimension!(
-            context.len(),
-            update_sized(self, arm, context, reward, direction),
-            update_sized::<ANY>(self, arm, context, reward, direction)
+            row.0.len(),
+            update_sized(self, arm, row, direction),
+            update_sized::<ANY>(self, arm, row, direction)
         )
     }
 
@@ -130,8 +138,8 @@ impl Ridge {
     pub(crate) fn follow(&mut self, context: &[f64], reward: f64, direction: &mut [f64]) {
         by_dimension!(
             context.len(),
-            follow_sized(self, context, reward, direction),
-            follow_sized::<ANY>(self, context, reward, direction)
+            follow_sized(self, (context, reward, 1.0), direction),
+            follow_sized::<ANY>(self, (context, reward, 1.0), direction)
         );
     }
 
@@ -352,15 +360,9 @@ impl Ridge {
 }
 
 /// [`Ridge::update`], with a copy for each small dimension so that its loops are laid out flat.
-fn update_sized<const D: usize>(
-    ridge: &mut Ridge,
-    arm: usize,
-    context: &[f64],
-    reward: f64,
-    direction: &mut [f64],
-) -> Step {
-    let step = follow_sized::<D>(ridge, context, reward, direction);
-    add_sized::<D>(ridge, context, reward);
+fn update_sized<const D: usize>(ridge: &mut Ridge, arm: usize, row: (&[f64], f64, f64), direction: &mut [f64]) -> Step {
+    let step = follow_sized::<D>(ridge, row, direction);
+    add_sized::<D>(ridge, row);
     let refreshed = step.leverage > REFRESH_LEVERAGE || ridge.count.is_multiple_of(ridge.refresh_period());
     if refreshed {
         ridge.refresh(direction);
@@ -370,7 +372,11 @@ fn update_sized<const D: usize>(
 
 /// [`Ridge::follow`]. The arm of the step it returns is not known here.
 #[inline]
-fn follow_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64, direction: &mut [f64]) -> Step {
+fn follow_sized<const D: usize>(
+    ridge: &mut Ridge,
+    (context, reward, weight): (&[f64], f64, f64),
+    direction: &mut [f64],
+) -> Step {
     let dimension = known::<D>(context.len());
     let (context, direction) = (&context[..dimension], &mut direction[..dimension]);
     symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
@@ -381,8 +387,9 @@ fn follow_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64,
         symmetric::multiply_sized::<D>(&ridge.inverse, context, direction);
         leverage = symmetric::dot(context, direction).max(0.0);
     }
+    leverage *= weight;
     let residual = reward - symmetric::dot(context, &ridge.estimate[..dimension]);
-    let shrink = 1.0 / (1.0 + leverage);
+    let shrink = weight / (1.0 + leverage);
     symmetric::add_outer_sized::<D>(&mut ridge.inverse, -shrink, direction);
     symmetric::add_scaled(&mut ridge.estimate[..dimension], residual * shrink, direction);
     ridge.log_growth += libm::log1p(leverage);
@@ -391,9 +398,9 @@ fn follow_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64,
 
 /// Adds an observation to the sums.
 #[inline]
-fn add_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64) {
-    symmetric::add_outer_sized::<D>(&mut ridge.recent.information, 1.0, context);
-    add_rest_sized::<D>(ridge, context, reward);
+fn add_sized<const D: usize>(ridge: &mut Ridge, (context, reward, weight): (&[f64], f64, f64)) {
+    symmetric::add_outer_sized::<D>(&mut ridge.recent.information, weight, context);
+    add_rest_sized::<D>(ridge, (context, reward, weight));
 }
 
 /// Adds observations to the sums, four at a time.
@@ -402,23 +409,23 @@ fn add_many_sized<'a, const D: usize>(ridge: &mut Ridge, mut observations: impl 
         let four = [observations.next(), observations.next(), observations.next(), observations.next()];
         let [Some(a), Some(b), Some(c), Some(d)] = four else {
             for (context, reward) in four.into_iter().flatten() {
-                add_sized::<D>(ridge, context, reward);
+                add_sized::<D>(ridge, (context, reward, 1.0));
             }
             return;
         };
         symmetric::add_four_outers_sized::<D>(&mut ridge.recent.information, [a.0, b.0, c.0, d.0]);
         for (context, reward) in [a, b, c, d] {
-            add_rest_sized::<D>(ridge, context, reward);
+            add_rest_sized::<D>(ridge, (context, reward, 1.0));
         }
     }
 }
 
 /// Adds an observation to all sums but `Σssᵀ`.
 #[inline]
-fn add_rest_sized<const D: usize>(ridge: &mut Ridge, context: &[f64], reward: f64) {
+fn add_rest_sized<const D: usize>(ridge: &mut Ridge, (context, reward, weight): (&[f64], f64, f64)) {
     let context = &context[..known::<D>(context.len())];
-    symmetric::add_scaled(&mut ridge.recent.moment[..context.len()], reward, context);
-    ridge.squares += symmetric::dot(context, context);
+    symmetric::add_scaled(&mut ridge.recent.moment[..context.len()], weight * reward, context);
+    ridge.squares += weight * symmetric::dot(context, context);
     ridge.count += 1;
 }
 

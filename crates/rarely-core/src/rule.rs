@@ -1,6 +1,6 @@
 //! A linear policy: play the arm with the largest `sᵀθ̃ᵃ`; ties go to the lowest arm.
 
-use crate::arm::{Arm, Parameters};
+use crate::arm::{Arm, Parameters, is_allowed, nth_allowed};
 use crate::context::{Context, Contexts};
 use crate::error::ContextError;
 
@@ -123,10 +123,15 @@ impl From<Rule> for Parameters {
 
 /// The arm that parameters, stored arm by arm, play at a context: as [`Rule::best`], without its layout.
 pub(crate) fn best_of(parameters: &[f64], context: &[f64]) -> usize {
+    best_among(parameters, context, None)
+}
+
+/// [`best_of`] the arms that a mask allows.
+pub(crate) fn best_among(parameters: &[f64], context: &[f64], mask: Option<&[bool]>) -> usize {
     let score = |coefficients: &[f64]| {
         context.iter().zip(coefficients).fold(0.0, |sum, (variable, coefficient)| sum + variable * coefficient)
     };
-    argmax(parameters.chunks_exact(context.len()).map(score))
+    argmax_among(mask, parameters.chunks_exact(context.len()).map(score))
 }
 
 /// The arm with the largest score; ties go to the lowest.
@@ -135,6 +140,19 @@ pub(crate) fn argmax(scores: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (arm, score) in scores.enumerate() {
         if score > best.1 {
+            best = (arm, score);
+        }
+    }
+    best.0
+}
+
+/// The allowed arm with the largest score; ties go to the lowest.
+#[inline]
+pub(crate) fn argmax_among(mask: Option<&[bool]>, scores: impl Iterator<Item = f64>) -> usize {
+    let first = nth_allowed(mask, 0);
+    let mut best = (first, f64::NEG_INFINITY);
+    for (arm, score) in scores.enumerate() {
+        if score > best.1 && is_allowed(mask, arm) {
             best = (arm, score);
         }
     }

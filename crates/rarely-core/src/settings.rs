@@ -15,8 +15,8 @@ use crate::gradient::Solver;
 use crate::number::{Deviations, ErrorProbability, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, batched::Batched, bootstrap::Bootstrap, conservative::Clucb, constant_width::ConstantWidth,
-    epsilon_greedy::EpsilonGreedy, indexed::Indexed, optimistic::Optimistic, random::Unlearned, square_cb::SquareCb,
-    switching::Switching, thompson::Thompson,
+    epsilon_greedy::EpsilonGreedy, indexed::Indexed, logistic_thompson::LogisticThompson, optimistic::Optimistic,
+    random::Unlearned, rs_glincb::RsGlinCb, square_cb::SquareCb, switching::Switching, thompson::Thompson,
 };
 use crate::population::Population;
 use crate::quantile::chi_squared_quantile;
@@ -25,7 +25,7 @@ use crate::trigger::Trigger;
 use crate::update::Update;
 
 /// `L` where it is needed and not declared.
-const DEFAULT_NORM_BOUND: NormBound = NormBound::constant(10.0);
+pub(crate) const DEFAULT_NORM_BOUND: NormBound = NormBound::constant(10.0);
 
 /// Whether changes carry a full certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,7 +58,8 @@ pub enum Certificates {
 /// | deviations z | `√χ²⁻¹_d(0.95)` | 0 – 1e3 | of rarely-quick |
 /// | renewal c | 0.25 | 1e-12 – 1e6 | of posterior-weighted equipoise |
 /// | safety α | 0.1 | 0 – 1 | of clucb |
-/// | posterior scale v | σ | 1e-12 – 1e12 | of thompson |
+/// | posterior scale v | σ; logistic: 1 | 1e-12 – 1e12 | of thompson, batched-thompson and logistic-thompson |
+/// | forgetting | none | discount, window | of algorithms without confidence sets |
 /// | solver | exact | exact, projected gradient | of conservative updates |
 ///
 /// ```
@@ -323,6 +324,7 @@ impl Settings {
         self.check_sets()?;
         self.check_noise()?;
         self.check_learned()?;
+        self.check_forgetting()?;
         self.tuning.solver.check()?;
         Ok(match algorithm {
             Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
@@ -336,6 +338,8 @@ impl Settings {
             Algorithm::EpsilonGreedy => Box::new(Indexed::new(&self, EpsilonGreedy { epsilon: self.tuning.epsilon })),
             Algorithm::LinUcbAlpha => Box::new(Indexed::new(&self, ConstantWidth { alpha: self.tuning.alpha })),
             Algorithm::SquareCb => Box::new(Indexed::new(&self, SquareCb { gap_scale: self.tuning.gap_scale })),
+            Algorithm::LogisticThompson => Box::new(LogisticThompson::new(&self)),
+            Algorithm::RsGlinCb => Box::new(RsGlinCb::new(&self)),
             Algorithm::Random => Box::new(Unlearned::uniform(self.shape())),
             Algorithm::Fixed => Box::new(Unlearned::fixed(self.shape(), self.baseline.arm())),
             _ => {
@@ -404,7 +408,7 @@ impl Settings {
 
     /// The statistics before the first outcome.
     pub(crate) fn nothing_learned(&self) -> Statistics {
-        Statistics::new(self.confidence.penalty.get(), &self.prior_mean)
+        Statistics::new(self.confidence.penalty.get(), &self.prior_mean).forgetting(self.tuning.forgetting)
     }
 }
 

@@ -9,8 +9,10 @@ use crate::policy::conservative::Clucb;
 use crate::policy::constant_width::ConstantWidth;
 use crate::policy::epsilon_greedy::EpsilonGreedy;
 use crate::policy::indexed::Indexed;
+use crate::policy::logistic_thompson::LogisticThompson;
 use crate::policy::optimistic::Optimistic;
 use crate::policy::random::Unlearned;
+use crate::policy::rs_glincb::RsGlinCb;
 use crate::policy::square_cb::SquareCb;
 use crate::policy::switching::Switching;
 use crate::policy::thompson::Thompson;
@@ -49,6 +51,8 @@ pub(crate) enum State {
     EpsilonGreedy(Box<Indexed<EpsilonGreedy>>),
     LinUcbAlpha(Box<Indexed<ConstantWidth>>),
     SquareCb(Box<Indexed<SquareCb>>),
+    LogisticThompson(Box<LogisticThompson>),
+    RsGlinCb(Box<RsGlinCb>),
 }
 
 impl State {
@@ -64,6 +68,8 @@ impl State {
             Self::EpsilonGreedy(policy) => policy.algorithm(),
             Self::LinUcbAlpha(policy) => policy.algorithm(),
             Self::SquareCb(policy) => policy.algorithm(),
+            Self::LogisticThompson(policy) => policy.algorithm(),
+            Self::RsGlinCb(policy) => policy.algorithm(),
         }
     }
 }
@@ -115,6 +121,8 @@ impl Snapshot {
             (State::EpsilonGreedy(mine), State::EpsilonGreedy(theirs)) => mine.merge(theirs),
             (State::LinUcbAlpha(mine), State::LinUcbAlpha(theirs)) => mine.merge(theirs),
             (State::SquareCb(mine), State::SquareCb(theirs)) => mine.merge(theirs),
+            (State::LogisticThompson(mine), State::LogisticThompson(theirs)) => mine.merge(theirs),
+            (State::RsGlinCb(mine), State::RsGlinCb(theirs)) => mine.merge(theirs),
             _ => Err(MergeError::Algorithm { mine: mine.name(), theirs: theirs.name() }),
         }
     }
@@ -138,6 +146,8 @@ impl Snapshot {
             State::EpsilonGreedy(policy) => policy.is_sound(),
             State::LinUcbAlpha(policy) => policy.is_sound(),
             State::SquareCb(policy) => policy.is_sound(),
+            State::LogisticThompson(policy) => policy.is_sound(),
+            State::RsGlinCb(policy) => policy.is_sound(),
         };
         if !sound {
             return Err(RestoreError::Damaged(
@@ -158,6 +168,8 @@ impl Snapshot {
             State::EpsilonGreedy(policy) => policy,
             State::LinUcbAlpha(policy) => policy,
             State::SquareCb(policy) => policy,
+            State::LogisticThompson(policy) => policy,
+            State::RsGlinCb(policy) => policy,
         })
     }
 }

@@ -1,9 +1,18 @@
 //! All arms' regressions: a log as sums, which merge by addition.
 
+mod forgetting;
+mod scratch;
+
+pub use forgetting::{Forgetting, MAX_WEIGHT};
+
 use std::fmt;
+
+use self::forgetting::Memory;
+use self::scratch::Scratch;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape, is_sound};
 use crate::backlog::Backlog;
 use crate::context::{Context, Contexts};
@@ -36,39 +45,9 @@ pub struct Statistics {
     /// Kept only for [sharp sets](crate::SharpSet).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     marks: Option<Box<Marks>>,
-}
-
-/// A buffer whose contents mean nothing between two calls: buffers of one length are equal.
-#[derive(Clone)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(from = "Vec<f64>", into = "Vec<f64>")
-)]
-struct Scratch(Vec<f64>);
-
-impl fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scratch({})", self.0.len())
-    }
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
-    }
-}
-
-impl From<Vec<f64>> for Scratch {
-    fn from(room: Vec<f64>) -> Self {
-        Self(room)
-    }
-}
-
-impl From<Scratch> for Vec<f64> {
-    fn from(scratch: Scratch) -> Self {
-        vec![0.0; scratch.0.len()]
-    }
+    /// Kept only where outcomes have weights or are forgotten.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    memory: Option<Box<Memory>>,
 }
 
 impl Statistics {
@@ -85,6 +64,7 @@ impl Statistics {
             rounds: 0,
             direction: Scratch(vec![0.0; shape.dimension()]),
             marks: None,
+            memory: None,
         }
     }
 
@@ -146,6 +126,9 @@ impl Statistics {
     /// [`ObserveError`] names the problem; the statistics are unchanged.
     #[inline]
     pub fn observe(&mut self, context: Context<'_>, arm: Arm, reward: f64) -> Result<Step, ObserveError> {
+        if self.forgets() {
+            return self.observe_weighted(context, arm, reward, 1.0);
+        }
         let context = context.fitting(self.shape.dimension())?;
         check_outcome(self.shape, arm, reward)?;
         let arm = arm.index();
@@ -174,6 +157,12 @@ impl Statistics {
 
     /// Learns a block that was [checked](Self::check_block): the bits of [`Statistics::observe`] for each row in turn.
     pub(crate) fn observe_block(&mut self, contexts: Contexts<'_>, decisions: &[Decision], rewards: &[f64]) {
+        if self.forgets() {
+            for ((context, decision), &reward) in contexts.iter().zip(decisions).zip(rewards) {
+                self.observe(context, decision.arm, reward).expect("the block was checked");
+            }
+            return;
+        }
         let mut backlog = Backlog::new(self.shape.arms(), contexts, decisions, rewards);
         self.add_rows(&mut backlog, rewards.len());
         self.follow_rows(&mut backlog);
@@ -232,6 +221,10 @@ impl Statistics {
     /// # Errors
     /// [`MergeError`] if the two were not built alike; nothing is changed in that case.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.check_alike(other)?;
+        if self.forgets() || other.forgets() {
+            return self.merge_forgetting(other);
+        }
         self.check_merge(other)?;
         self.add(other);
         if let Some(marks) = &mut self.marks {
@@ -282,6 +275,9 @@ impl Statistics {
 
     fn check_merge(&self, other: &Self) -> Result<(), MergeError> {
         self.check_alike(other)?;
+        if self.forgets() || other.forgets() {
+            return Err(MergeError::Forgetting);
+        }
         for (arm, (mine, theirs)) in self.ridges.iter().zip(&other.ridges).enumerate() {
             let ratio = mine.information_ratio() + theirs.information_ratio();
             if ratio > MAX_INFORMATION_RATIO {
@@ -296,6 +292,9 @@ impl Statistics {
             mine.merge(theirs, &mut self.direction.0);
         }
         self.rounds += other.rounds;
+        if other.memory.is_some() {
+            self.memory.get_or_insert_default();
+        }
     }
 
     /// Whether penalties and prior means are the same.
@@ -397,6 +396,7 @@ impl Statistics {
             && self.ridges.iter().map(Ridge::count).sum::<u64>() == self.rounds
             && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
             && self.marks().is_none_or(|marks| marks.is_sound(self.shape, self.rounds))
+            && self.memory.as_ref().is_none_or(|memory| memory.is_sound(self.shape.arms(), dimension))
     }
 }
 
@@ -410,6 +410,16 @@ pub(crate) fn check_outcome(shape: Shape, arm: Arm, reward: f64) -> Result<(), O
         return Err(ObserveError::Reward { reward });
     }
     Ok(())
+}
+
+/// [`check_outcome`], for an algorithm that learns outcomes from 0 to 1.
+pub(crate) fn check_share(shape: Shape, arm: Arm, reward: f64, algorithm: Algorithm) -> Result<(), ObserveError> {
+    check_outcome(shape, arm, reward)?;
+    if (0.0..=1.0).contains(&reward) {
+        Ok(())
+    } else {
+        Err(ObserveError::NoShare { reward, algorithm: algorithm.name() })
+    }
 }
 
 /// Whether an arm with `tr Σssᵀ = squares` still resolves its penalty.

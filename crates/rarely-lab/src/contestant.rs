@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rarely_core::{
-    Algorithm, Arm, Certificates, Delay, Deviations, Exploration, Growth, MinimumGain, Noise, Policy, Profile, Sets,
-    Settings, SettingsError, Share, Solver, UnknownNoise,
+    Algorithm, Arm, Certificates, Delay, Deviations, Exploration, Forgetting, Growth, MinimumGain, Noise, Policy,
+    Profile, Sets, Settings, SettingsError, Share, Solver, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Tuned {
     pub renewal: Option<f64>,
     /// `α` of clucb and clucb2.
     pub safety: Option<f64>,
-    /// `v` of thompson and batched-thompson.
+    /// `v` of thompson, batched-thompson and logistic-thompson.
     pub posterior_scale: Option<f64>,
     /// `ε` of epsilon-greedy.
     pub epsilon: Option<f64>,
@@ -74,6 +74,12 @@ pub struct Tuned {
     pub alpha: Option<f64>,
     /// `c` of squarecb.
     pub gap_scale: Option<f64>,
+    /// The discount of algorithms that can forget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discount: Option<f64>,
+    /// The window of algorithms that can forget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// Of conservative updates.
     pub solver: Option<Solver>,
     /// The policy in force at the start, the same number everywhere, instead of the world's.
@@ -185,7 +191,9 @@ impl Contestant {
         settings = match bound {
             NormBound::Auto => {
                 let centre = prior_mean.unwrap_or(0.0);
-                let squares: f64 = judge.linear_truth().iter().map(|value| (value - centre).powi(2)).sum();
+                let log_odds = world.log_odds().filter(|_| algorithm.is_logistic());
+                let truth = log_odds.unwrap_or_else(|| judge.linear_truth());
+                let squares: f64 = truth.iter().map(|value| (value - centre).powi(2)).sum();
                 settings.norm_bound(squares.sqrt())?
             }
             NormBound::Value(value) => settings.norm_bound(value)?,
@@ -236,6 +244,13 @@ impl Contestant {
         }
         if let Some(scale) = tuned.posterior_scale {
             tuning.posterior_scale = Some(Noise::new(scale)?);
+        }
+        let can_forget = self.algorithm.core().is_some_and(Algorithm::can_forget);
+        if let Some(factor) = tuned.discount.filter(|_| can_forget) {
+            tuning.forgetting = Some(Forgetting::discount(factor)?);
+        }
+        if let Some(outcomes) = tuned.window.filter(|_| can_forget) {
+            tuning.forgetting = Some(Forgetting::window(outcomes)?);
         }
         if let Some(solver) = tuned.solver {
             tuning.solver = solver;

@@ -3,6 +3,7 @@
 //! An environment is a family of worlds, one for each run. Adding one is a file in `environment/` and a line in [`REGISTRY`].
 
 mod altered;
+pub(crate) mod binary;
 mod drifting;
 mod heavy_tailed;
 mod late;
@@ -59,6 +60,11 @@ pub trait SimulatedWorld: World + Send + Sync {
     /// The true parameters as of now, arm by arm, if the mean rewards are linear.
     fn truth(&self) -> Option<&[f64]>;
 
+    /// The parameters of the log-odds, arm by arm, if outcomes are 0 or 1 and their means logistic.
+    fn log_odds(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// The fixed sample on which policies are judged, always the same contexts with their mean rewards as of now: at least
     /// `size` of them, or all people there are.
     fn sample(&self, size: usize) -> JudgedSample;
@@ -103,22 +109,30 @@ pub struct RegisteredEnvironment {
     pub name: &'static str,
     /// What its worlds are like.
     pub summary: &'static str,
+    /// The exact distribution of its worlds.
+    pub distribution: &'static str,
     /// Whether it deviates from the linear environment by a strength.
     pub has_strength: bool,
+    /// Whether its outcomes are 0 or 1, so that it has no noise to set.
+    pub is_binary: bool,
     /// Builds it for a shape, a standard deviation of the noise, and a strength of its deviation from the linear environment.
     pub build: fn(Shape, f64, f64) -> Box<dyn Environment>,
 }
 
 /// Every environment that needs no file.
-pub const REGISTRY: [RegisteredEnvironment; 7] = [
+pub const REGISTRY: [RegisteredEnvironment; 8] = [
     linear::ENTRY,
     quadratic::ENTRY,
     logistic::ENTRY,
+    binary::ENTRY,
     heavy_tailed::ENTRY,
     understated::ENTRY,
     drifting::ENTRY,
     late::ENTRY,
 ];
+
+/// The standard deviation of the noise unless another is set.
+pub const DEFAULT_NOISE: f64 = 0.1;
 
 /// The environment with this name.
 ///
@@ -134,6 +148,9 @@ pub fn named(name: &str, shape: Shape, noise: f64, strength: f64) -> Result<Box<
     }
     if strength != 1.0 && !entry.has_strength {
         return Err(EnvironmentError::NoStrength { name: entry.name });
+    }
+    if noise != DEFAULT_NOISE && entry.is_binary {
+        return Err(EnvironmentError::OwnNoise { name: entry.name });
     }
     Ok((entry.build)(shape, noise, strength))
 }

@@ -214,7 +214,8 @@ fn published(algorithms: &[Algorithm]) -> Vec<Contestant> {
 /// Figure 3 and the schedule of the supplement, under both profiles.
 fn main(size: ReproductionSize) -> Vec<Trial> {
     let with_schedule: Vec<Algorithm> = PAPER.into_iter().chain([Algorithm::Scheduled]).collect();
-    let rigorous = Algorithm::all().map(|algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
+    let all = WorldSource::linear(MAIN.0, MAIN.1).algorithms();
+    let rigorous = all.into_iter().map(|algorithm| Contestant::new(algorithm, Profile::Rigorous)).collect();
     let experiment = || synthetic(size, MAIN, size.runs(50, 50));
     vec![
         Trial { id: "main/published".to_owned(), experiment: experiment(), contestants: published(&with_schedule) },

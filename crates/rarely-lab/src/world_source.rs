@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rarely_core::Shape;
+use rarely_core::{Algorithm, Shape};
 
-use crate::environment::{self, CounterfactualTable, Environment, NoiseSource, TableError};
+use crate::environment::{self, CounterfactualTable, Environment, NoiseSource, REGISTRY, TableError, binary};
 use crate::experiment::ExperimentError;
 
 /// Where contexts and rewards come from.
@@ -52,13 +52,26 @@ impl WorldSource {
     /// [`TableError::UnknownNoise`] if it cannot be estimated.
     pub fn noise(&self) -> Result<(Option<f64>, Option<NoiseSource>), TableError> {
         Ok(match self {
-            Self::Synthetic { noise, .. } => (Some(*noise), None),
+            Self::Synthetic { noise, .. } => (Some(if self.is_binary() { binary::NOISE } else { *noise }), None),
             Self::Tables(tables) => {
                 let estimated = tables.estimated_noise().ok_or(TableError::UnknownNoise)?;
                 (Some(estimated.deviation), Some(estimated.source))
             }
             Self::Environment(environment) => (environment.describe().noise, None),
         })
+    }
+
+    /// Whether its outcomes are known to be 0 or 1.
+    fn is_binary(&self) -> bool {
+        match self {
+            Self::Synthetic { name, .. } => REGISTRY.iter().any(|entry| entry.name == *name && entry.is_binary),
+            Self::Tables(_) | Self::Environment(_) => false,
+        }
+    }
+
+    /// Every algorithm that can learn its outcomes. Logistic ones learn outcomes from 0 to 1 only.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
+        Algorithm::all().filter(|algorithm| self.is_binary() || !algorithm.is_logistic()).collect()
     }
 
     /// The environment.

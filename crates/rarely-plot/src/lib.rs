@@ -10,7 +10,7 @@
 //! | `scale`, `number`, `text` | ranges and ticks; numbers and words as they are written |
 //! | `measure`, `labels`, `legend` | the margins a panel needs; labels that do not overlap; the legend below |
 //! | `draw`, `frame`, `marks`, `clip` | layout; axes; marks; the part of a line that lies in the panel |
-//! | `svg`, `png`, `page` | the outputs |
+//! | `svg`, `png`, `pdf`, `page` | the outputs |
 //! | `conformance` | checks that every figure must pass (a feature, for tests) |
 #![deny(missing_docs)]
 
@@ -26,6 +26,7 @@ mod marks;
 mod measure;
 mod number;
 mod page;
+mod pdf;
 mod png;
 mod scale;
 mod style;

@@ -5,7 +5,7 @@ use std::error::Error;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict as _, PyType};
-use rarely_error::{Action, Explain};
+use rarely_error::{Action, Explain, Remedy};
 
 /// A family of errors: a class of `rarely.errors`.
 pub(crate) struct Family {
@@ -44,10 +44,15 @@ impl Family {
     pub(crate) fn explain_at(&self, py: Python<'_>, place: &str, error: &impl Explain) -> PyErr {
         let message = format!("{place}{}", chain(error));
         match error.remedy() {
-            Some(remedy) => self.with_help(py, message, remedy.worded(named)),
+            Some(remedy) => self.with_help(py, message, worded(&remedy)),
             None => self.says(py, message),
         }
     }
+}
+
+/// What to do, in this package's words.
+pub(crate) fn worded(remedy: &Remedy) -> String {
+    remedy.worded(named)
 }
 
 /// What this package calls an action.

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::error;
 
-/// A picture, as SVG and PNG.
+/// A picture, as SVG, PNG and PDF.
 #[pyclass(name = "Figure", module = "rarely", frozen)]
 pub(crate) struct PyFigure {
     name: String,
@@ -55,16 +55,22 @@ impl PyFigure {
         Ok(PyBytes::new(py, &self.pixels(py, scale)?))
     }
 
-    /// Writes the picture to a file whose name ends in `.svg` or `.png`.
+    /// The picture as PDF: vectors on one page, for a paper.
+    fn pdf<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.page(py)?))
+    }
+
+    /// Writes the picture to a file whose name ends in `.svg`, `.png` or `.pdf`.
     #[pyo3(signature = (path, scale = 2.0))]
     fn save(&self, py: Python<'_>, path: PathBuf, scale: f32) -> PyResult<()> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let content = match extension.to_ascii_lowercase().as_str() {
             "svg" => self.svg().into_bytes(),
             "png" => self.pixels(py, scale)?,
+            "pdf" => self.page(py)?,
             _ => {
                 let shown = path.display();
-                return Err(PyValueError::new_err(format!("{shown}: the name must end in .svg or .png")));
+                return Err(PyValueError::new_err(format!("{shown}: the name must end in .svg, .png or .pdf")));
             }
         };
         Ok(std::fs::write(path, content)?)
@@ -86,6 +92,10 @@ impl PyFigure {
 }
 
 impl PyFigure {
+    fn page(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        py.detach(|| self.drawn.pdf()).map_err(|error| error::FIGURE.explain(py, &error))
+    }
+
     fn pixels(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         py.detach(|| self.drawn.png(scale)).map_err(|error| error::FIGURE.explain(py, &error))
     }

@@ -106,7 +106,7 @@ pub(crate) fn run_sweep<'py>(
             directory.write("sweep.csv", frame.to_csv())?;
             directory.write_json("run.json", &settings)?;
             figures::write_runs(directory, &parts, place.run_traces)?;
-            directory.write_all("figure", figure.files("figure"))
+            directory.write_all("figure", figure.paper_files("figure"))
         };
         py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
@@ -141,7 +141,7 @@ pub(crate) fn frontier<'py>(
             directory.write("frontier.csv", frame.to_csv())?;
             directory.write_json("run.json", &settings)?;
             figures::write_runs(directory, &parts, place.run_traces)?;
-            directory.write_all("figure", figure.files("figure"))
+            directory.write_all("figure", figure.paper_files("figure"))
         };
         py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }

@@ -43,7 +43,7 @@ mod _rarely {
     #[pymodule_export]
     use crate::review::{PyGroupReview, PyInterval, PyProposal, PyReview, PyState, first_scan, review, review_groups};
     #[pymodule_export]
-    use crate::review::{document_arms, document_log};
+    use crate::review::{document_arms, document_log, replay};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

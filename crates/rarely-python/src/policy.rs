@@ -48,8 +48,12 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 ///     The confidence sets; sharp for our algorithms and joint for the others if left out.
 /// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale, epsilon, alpha, gap_scale : float
 ///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick (√χ²⁻¹(0.95) with as many degrees
-///     of freedom as context variables if left out), clucb and clucb2, thompson and batched-thompson (σ if left out),
-///     epsilon-greedy, linucb-alpha and squarecb.
+///     of freedom as context variables if left out), clucb and clucb2, thompson and batched-thompson (σ if left out) and
+///     logistic-thompson (1 if left out), epsilon-greedy, linucb-alpha and squarecb.
+/// discount, window : float and int, optional
+///     Old outcomes count less: by this factor for each later outcome, or only the last so many count. Of algorithms whose decisions rest
+///     on no confidence set (thompson, logistic-thompson, epsilon-greedy, linucb-alpha, squarecb); the others refuse it, since what they
+///     guarantee is for outcomes that count once. Such a policy offers no intervals.
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -144,6 +148,34 @@ impl PyPolicy {
         Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
     }
 
+    /// Learns from all rows, each counting as often as its weight says, or from none.
+    fn learn_weighted(
+        &self,
+        rows: &Bound<'_, PyAny>,
+        arms: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        weights: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<PyChange>> {
+        let py = rows.py();
+        let (rows, names) = self.ordered(rows)?;
+        let people = GivenContexts::take(&rows)?;
+        let contexts = people.block(py, self.shape.dimension())?;
+        let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
+        let weights = array::rewards(weights)?;
+        let decided = arms.values().iter().enumerate();
+        let decided = decided.map(|(row, &arm)| Ok(Decision::recorded(self.arm(py, arm, Some(row))?)));
+        let decisions = decided.collect::<PyResult<Vec<_>>>()?;
+        let mut state = self.lock(py);
+        let policy = &mut state.policy;
+        let (rewards, weights) = (rewards.values(), weights.values());
+        py.detach(|| policy.observe_weighted(contexts, &decisions, rewards, weights))
+            .map_err(|error| refusal(py, &error))?;
+        if state.feature_names.is_none() {
+            state.feature_names = names;
+        }
+        Ok(Vec::new())
+    }
+
     /// An arm that exists.
     fn arm(&self, py: Python<'_>, arm: i64, row: Option<usize>) -> PyResult<Arm> {
         let known = usize::try_from(arm).ok().filter(|arm| *arm < self.shape.arms());
@@ -163,7 +195,7 @@ impl PyPolicy {
         arms, dimension, algorithm = "rarely", *, noise = NoiseParam::Declared(1.0), norm_bound = None, error_probability = 0.001,
         penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
         growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, epsilon = 0.05,
-        alpha = 1.0, gap_scale = 10.0, baseline = None, baseline_mean = None, certificates = true, seed = 0
+        alpha = 1.0, gap_scale = 10.0, discount = None, window = None, baseline = None, baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
@@ -190,6 +222,8 @@ impl PyPolicy {
         epsilon: f64,
         alpha: f64,
         gap_scale: f64,
+        discount: Option<f64>,
+        #[pyo3(from_py_with = params::optional_whole)] window: Option<u64>,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
         baseline_mean: Option<Bound<'_, PyAny>>,
         certificates: bool,
@@ -219,6 +253,8 @@ impl PyPolicy {
                 epsilon,
                 alpha,
                 gap_scale,
+                discount,
+                window,
             },
             baseline,
             baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,
@@ -231,14 +267,26 @@ impl PyPolicy {
     /// Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen.
     ///
     /// The columns of a frame are taken by name, if the policy has learned from a frame. Deciding never learns. One row gives `(arm, propensity)`, a block two
-    /// arrays; with ``reasons=True`` the reasons come third.
+    /// arrays; with ``reasons=True`` the reasons come third. `allowed` says which arms may be chosen: a flag for each arm, or a row of
+    /// flags for each row of X. The propensities are those of the choice among them.
     ///
     /// >>> import rarely
     /// >>> rarely.Policy(2, 1, "greedy").decide([1.0])
     /// (0, 1.0)
-    #[pyo3(signature = (X, *, reasons = false))]
-    fn decide<'py>(&self, X: &Bound<'py, PyAny>, reasons: bool) -> PyResult<Bound<'py, PyTuple>> {
+    #[pyo3(signature = (X, *, allowed = None, reasons = false))]
+    fn decide<'py>(
+        &self,
+        X: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'py, PyAny>>,
+        reasons: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let py = X.py();
+        if let Some(allowed) = allowed {
+            let people = GivenContexts::take(&self.ordered(X)?.0)?;
+            let contexts = people.block(py, self.shape.dimension())?;
+            let single = matches!(people, GivenContexts::One(_));
+            return blocks::decide_allowed(py, &mut self.lock(py), (contexts, single), allowed, reasons);
+        }
         match GivenContexts::take(&self.ordered(X)?.0)? {
             GivenContexts::One(line) => {
                 let context = array::one(py, &line)?;
@@ -265,6 +313,7 @@ impl PyPolicy {
     ///
     /// `reasons` are those that `decide` returned; only `clucb` uses them, to know its baseline's rounds. With ``once=True`` all rows
     /// are learned first and the rule in force is tested once, after the last: a review of a log, and several times as fast.
+    /// `weights` say how often each outcome counts; algorithms whose decisions rest on confidence sets refuse them.
     ///
     /// >>> import rarely
     /// >>> policy = rarely.Policy(2, 1)
@@ -272,15 +321,19 @@ impl PyPolicy {
     /// []
     /// >>> policy.rounds_
     /// 2
-    #[pyo3(signature = (X, arms, rewards, reasons = None, *, once = false))]
+    #[pyo3(signature = (X, arms, rewards, reasons = None, *, weights = None, once = false))]
     fn observe(
         &self,
         X: &Bound<'_, PyAny>,
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
         reasons: Option<&Bound<'_, PyAny>>,
+        weights: Option<&Bound<'_, PyAny>>,
         once: bool,
     ) -> PyResult<Vec<PyChange>> {
+        if let Some(weights) = weights {
+            return self.learn_weighted(X, arms, rewards, weights);
+        }
         self.learn(X, arms, rewards, reasons, once)
     }
 
@@ -295,26 +348,30 @@ impl PyPolicy {
     }
 
     /// Learns, and returns the policy itself, as scikit-learn's estimators do.
+    #[pyo3(signature = (X, arms, rewards, *, sample_weight = None))]
     fn partial_fit<'py>(
         slf: &Bound<'py, Self>,
         X: &Bound<'_, PyAny>,
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
-        slf.get().learn(X, arms, rewards, None, false)?;
+        slf.get().observe(X, arms, rewards, None, sample_weight, false)?;
         Ok(slf.clone())
     }
 
     /// Forgets everything, then learns.
+    #[pyo3(signature = (X, arms, rewards, *, sample_weight = None))]
     fn fit<'py>(
         slf: &Bound<'py, Self>,
         X: &Bound<'_, PyAny>,
         arms: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
         let policy = slf.get();
         let fresh = Self::holding(PyPolicyState::new(slf.py(), policy.lock(slf.py()).params.clone())?);
-        fresh.learn(X, arms, rewards, None, false)?;
+        fresh.observe(X, arms, rewards, None, sample_weight, false)?;
         let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         *policy.lock(slf.py()) = state;
         Ok(slf.clone())
@@ -629,10 +686,13 @@ impl PyPolicy {
         self.shape.dimension()
     }
 
-    /// The estimated parameters, a row for each arm.
+    /// The estimated parameters, a row for each arm. Of a logistic regression they are log-odds.
     #[getter]
     fn estimates_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        evidence::parameters(py, &self.lock(py).learner()?.statistics().estimates())
+        let state = self.lock(py);
+        let name = state.policy.algorithm().name();
+        let nothing = || PyAttributeError::new_err(format!("`{name}` learns nothing from outcomes"));
+        evidence::parameters(py, &state.policy.estimates().ok_or_else(nothing)?)
     }
 
     /// The radius of the joint confidence set.

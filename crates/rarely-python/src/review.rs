@@ -4,6 +4,7 @@ mod groups;
 mod logged;
 mod notebook;
 mod proposal;
+mod replayed;
 mod result;
 mod state;
 
@@ -25,6 +26,7 @@ use crate::frame::PyFrame;
 pub(crate) use groups::{PyGroupReview, review_groups};
 pub(crate) use logged::{document_arms, document_log};
 pub(crate) use proposal::{PyInterval, PyProposal};
+pub(crate) use replayed::replay;
 pub(crate) use result::PyReview;
 pub(crate) use state::{PyState, first_scan};
 

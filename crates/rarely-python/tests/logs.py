@@ -23,8 +23,14 @@ def learned(algorithm: str = "boundary-conservative", rows: int = 2000, seed: in
     """A policy with joint sets, unless others are named: what the formulas of the tests are about."""
     more.setdefault("sets", "joint")
     policy = rarely.Policy(3, 3, algorithm, noise=0.1, norm_bound=5.0, **more)
-    policy.observe(*log(rows, seed=seed))
+    X, arms, rewards = log(rows, seed=seed)
+    policy.observe(X, arms, learnable(algorithm, rewards))
     return policy
+
+
+def learnable(algorithm: str, rewards: Array) -> Array:
+    """Rewards as an algorithm can learn them: from 0 to 1 for the logistic ones."""
+    return 1 / (1 + np.exp(-rewards)) if algorithm in ("logistic-thompson", "rs-glincb") else rewards
 
 
 def all_algorithms() -> list[rarely.Policy]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import subprocess
@@ -34,8 +35,12 @@ def policy_of(sequence: dict[str, Any]) -> rarely.Policy:
 
 def check(policy: rarely.Policy, expected: dict[str, Any]) -> None:
     """Equal, not close."""
-    if expected["learned"] is None:
+    if expected["estimates"] is None:
         assert not hasattr(policy, "estimates_")
+    else:
+        assert policy.estimates_.ravel().tolist() == expected["estimates"]
+    if expected["learned"] is None:
+        assert not hasattr(policy, "radius_")
     else:
         assert policy.estimates_.ravel().tolist() == expected["learned"]["estimates"]
         # JSON has no infinity: without a norm bound the joint set rules nothing out.
@@ -55,6 +60,9 @@ def check(policy: rarely.Policy, expected: dict[str, Any]) -> None:
 #: These hold no rule, so that exploration cannot be set.
 WITHOUT_A_RULE = {"linucb", "rs-linucb", "linucb-alpha", "clucb", "clucb2", "thompson", "batched-thompson", "bootstrap"}
 WITHOUT_A_RULE |= {"epsilon-greedy", "squarecb", "batched-elimination", "random", "fixed"}
+#: These learn outcomes from 0 to 1.
+LOGISTIC = {"logistic-thompson", "rs-glincb"}
+WITHOUT_A_RULE |= LOGISTIC
 
 
 def random_sequence(number: int) -> dict[str, Any]:
@@ -87,6 +95,8 @@ def random_sequence(number: int) -> dict[str, Any]:
     mean = [[sum(a * x for a, x in zip(row, context)) for row in matrix] for context in contexts]
     sequence["contexts"] = contexts
     sequence["rewards"] = [[m + draw.gauss(0, sequence["noise"]) for m in row] for row in mean]
+    if algorithm in LOGISTIC:
+        sequence["rewards"] = [[1 / (1 + math.exp(-reward)) for reward in row] for row in sequence["rewards"]]
     return sequence
 
 

@@ -114,3 +114,29 @@ def test_reproduce(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").read_text() == found.to_html()
     assert 'src="http' not in found.html
     assert next(iter(found.figures.values())).svg.startswith("<svg")
+
+
+def test_a_simulation_draws_on_matplotlibs_axes() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    found = rarely.simulate(rounds=200, runs=3, algorithms=["rarely", "linucb"], progress=False)
+    figure, given = pyplot.subplots()
+    ax = found.plot(given)
+    assert ax is given and [line.get_label() for line in ax.get_lines()] == ["rarely", "linucb"]
+    line = ax.get_lines()[1]
+    own = np.asarray(found.traces["algorithm"]) == "linucb"
+    assert np.array_equal(line.get_ydata(), found.traces["regret_per_step"][own])
+    assert ax.get_xscale() == "log" and ax.get_ylabel() == "regret per step"
+    assert found.plot(what="changes").get_ylabel() == "changes"
+    with pytest.raises(errors.ExperimentError, match="what"):
+        found.plot(what="certainty")  # type: ignore[arg-type]
+    pyplot.close("all")
+
+
+def test_figures_as_pdf(tmp_path: Path) -> None:
+    found = rarely.simulate(rounds=100, runs=2, algorithms=["rarely"], out=tmp_path, progress=False)
+    assert found.figure.pdf().startswith(b"%PDF-1.4") and (tmp_path / "figure.pdf").read_bytes() == found.figure.pdf()
+    columns = np.genfromtxt(tmp_path / "traces.dat", names=True, skip_header=1)
+    assert columns["round"][-1] == 100
+    assert columns["rarely"] == pytest.approx(found.traces["regret_per_step"])
+    head = (tmp_path / "traces.dat").read_text().splitlines()[0]
+    assert head.startswith(f"# rarely {rarely.__version__}") and "seed 1" in head

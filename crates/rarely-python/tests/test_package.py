@@ -13,7 +13,7 @@ from typing import get_args
 
 import pytest
 import rarely
-from rarely._names import AlgorithmName
+from rarely._names import AlgorithmName, EnvironmentName
 
 CRATE = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((CRATE.parents[1] / "examples" / "python").glob("*.py"))
@@ -27,6 +27,8 @@ MODULES = [
     "rarely.evaluation",
     "rarely.lab",
     "rarely.progress",
+    "rarely.published",
+    "rarely.replays",
     "rarely.sklearn",
     "rarely.tables",
 ]
@@ -69,6 +71,7 @@ def test_what_a_type_checker_finds(tmp_path: Path) -> None:
 
 def test_names_are_those_of_the_program() -> None:
     assert get_args(AlgorithmName) == rarely.ALGORITHMS, "add what is missing to rarely/_names.py"
+    assert get_args(EnvironmentName) == rarely.ENVIRONMENTS, "add what is missing to rarely/_names.py"
 
 
 @pytest.mark.parametrize("name", MODULES)

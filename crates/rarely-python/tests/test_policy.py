@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import rarely
-from logs import all_algorithms, learned, log
+from logs import all_algorithms, learnable, learned, log
 from rarely import errors
 from said import said
 
@@ -224,12 +224,13 @@ def test_copies_go_on_alike() -> None:
             pickle.loads(pickle.dumps(policy)),
             rarely.Policy.from_bytes(policy.to_bytes()),
         ]
+        outcomes = learnable(policy.algorithm, rewards)
         policy.decide(X)
-        policy.observe(X, plays, rewards)
+        policy.observe(X, plays, outcomes)
         for twin in twins:
             assert twin != policy
             twin.decide(X)
-            twin.observe(X, plays, rewards)
+            twin.observe(X, plays, outcomes)
             assert twin == policy
 
 
@@ -332,3 +333,21 @@ def test_what_to_do_is_a_note() -> None:
 def test_what_does_not_learn_has_no_estimates() -> None:
     assert not hasattr(rarely.Policy(2, 2, "random"), "estimates_")
     assert rarely.Policy(2, 2, "linucb").rule_ is None
+
+
+def test_arms_that_are_not_allowed_are_not_chosen() -> None:
+    X = log(300)[0]
+    masks = np.random.default_rng(3).random((300, 3)) < 0.6
+    masks[~masks.any(axis=1), 1] = True
+    for name in ("rarely", "linucb", "thompson", "epsilon-greedy", "squarecb", "random"):
+        policy = learned(name, 100, sets=None)
+        arms, propensities = policy.decide(X, allowed=masks)
+        assert masks[np.arange(300), arms].all() and ((propensities > 0) & (propensities <= 1)).all()
+        one, chance, _ = policy.decide(X[0], allowed=[False, True, False], reasons=True)
+        assert (one, chance) == (1, 1.0)
+    with pytest.raises(errors.ContextError, match="row 0.*one must be allowed"):
+        policy.decide(X, allowed=np.zeros((300, 3)))
+    with pytest.raises(errors.ContextError, match="4 flags"):
+        policy.decide(X, allowed=[True] * 4)
+    with pytest.raises(errors.ContextError, match="all arms only"):
+        learned("bootstrap", 100).decide(X, allowed=masks)

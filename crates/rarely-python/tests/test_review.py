@@ -273,7 +273,7 @@ def test_pictures_can_be_saved(tmp_path: Path) -> None:
     figure.save(str(tmp_path / "picture.PNG"), scale=1.0)
     assert (tmp_path / "picture.svg").read_text() == figure.svg
     assert (tmp_path / "picture.PNG").read_bytes() == figure.png(1.0) != figure.png()
-    with pytest.raises(ValueError, match="must end in .svg or .png"):
+    with pytest.raises(ValueError, match="must end in .svg, .png or .pdf"):
         figure.save(tmp_path / "picture.pdf")
     with pytest.raises(ValueError, match="choose a scale"):
         figure.png(-1.0)

@@ -8,10 +8,15 @@ use rarely_core::{
 };
 use rarely_policy::{PolicyDocument, WrittenRule};
 
+use serde_json::{Value, json};
+
 use crate::error::{OnlyReviewed, ReviewError};
 use crate::evidence_base::{EvidenceBase, confidence};
+use crate::findings::cause_clause;
 use crate::judgement::examine;
-use crate::off_policy::{OffPolicyValue, WeighedRow, WeightedSums, normal_interval, signed};
+use crate::off_policy::{
+    NotWeightable, OffPolicyValue, WeighedRow, WeightedSums, WeightedValue, normal_interval, signed,
+};
 use crate::planned_radius::estimated_noise;
 use crate::propensity_reading::reward_range;
 use crate::tally::Tally;
@@ -72,6 +77,45 @@ pub struct ReplayResult {
     pub changes: Vec<ReplayedChange>,
     /// The rule at the end.
     pub last: WrittenRule,
+}
+
+impl ReplayResult {
+    /// It as one JSON object. `said` puts into words why values by propensities are refused.
+    pub fn object(&self, document: &PolicyDocument, said: impl Fn(&NotWeightable) -> String) -> Value {
+        let interval = |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
+        let value = |value: &OffPolicyValue| {
+            let weighted = |pick: fn(&WeightedValue) -> Interval| match &value.weighted {
+                Ok(found) => interval(pick(found)),
+                Err(reason) => json!({ "refused": said(reason) }),
+            };
+            json!({
+                "direct": interval(value.direct),
+                "inverse_propensity": weighted(|found| found.inverse_propensity),
+                "self_normalised": weighted(|found| found.self_normalised),
+                "doubly_robust": weighted(|found| found.doubly_robust),
+            })
+        };
+        let changes = self.changes.iter().map(|change| {
+            json!({
+                "row": change.row,
+                "time": change.time,
+                "cause": cause_clause(document, &change.cause),
+                "from": change.from,
+                "to": change.to,
+                "gain": interval(change.certificate.gain.interval),
+                "changed_share": change.certificate.gain.changed_share,
+            })
+        });
+        json!({
+            "policy": document.policy(),
+            "rows": self.rows,
+            "changes": changes.collect::<Vec<_>>(),
+            "rule": self.last,
+            "logged": interval(self.logged),
+            "held": value(&self.held),
+            "replayed": value(&self.replayed),
+        })
+    }
 }
 
 impl Follower {

@@ -8,7 +8,7 @@ use rarely_lab::{Assumptions, Experiment};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
-use crate::options::{Algorithms, PropertyOptions, RunOptions, WorldOptions, count};
+use crate::options::{Algorithms, PropertyOptions, RunOptions, WorldOptions, count, true_noise};
 use crate::output::{TableFormat, print, print_json, width};
 use crate::shard::{Work, parts};
 use crate::simulate;
@@ -44,11 +44,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Arguments { environment, strength, world, noise, rounds, runs, options, .. } = arguments;
-    let contestants = match &arguments.algorithms {
-        Some(algorithms) => frontier::candidates_of(&algorithms.0, *noise),
-        None => frontier::candidates().into_iter().map(|contestant| contestant.declaring_noise(*noise)).collect(),
-    };
     let source = world.source(environment, *noise, *strength)?;
+    let (declared, _) = true_noise(&source, &Assumptions::default())?;
+    let contestants = match &arguments.algorithms {
+        Some(algorithms) => frontier::candidates_of(&algorithms.of(&source), declared),
+        None => frontier::candidates().into_iter().map(|contestant| contestant.declaring_noise(declared)).collect(),
+    };
     let properties = arguments.properties.resolve();
     let experiment = Experiment { rounds: Some(*rounds), properties, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         results::write_runs(directory, &runs, options.run_traces)?;
         directory.write_json("run.json", &settings)?;
         let figure = results::frontier(&title, &points, None);
-        directory.write_all("figure", figure.files("figure"))?;
+        directory.write_all("figure", figure.paper_files("figure"))?;
     }
     match options.format {
         TableFormat::Csv => print(&frame.to_csv())?,

@@ -70,8 +70,9 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let tables = children(data, *realisations)?;
     // σ = 1 is the noise of the response surface.
     let assumptions = assumptions.resolve();
-    assumptions.check(&algorithms.0)?;
-    let contestants = assumptions.contestants(&algorithms.0, 1.0);
+    let algorithms = algorithms.of_any_outcome();
+    assumptions.check(&algorithms)?;
+    let contestants = assumptions.contestants(&algorithms, 1.0);
     let mut experiments = Vec::new();
     for with_intercept in [false, true] {
         if intercept.is_some_and(|choice| (choice == YesNo::Yes) != with_intercept) {
@@ -102,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
             let directory = OutputDirectory::create(&directory.path().join(name))?;
             write(&directory, &settings, &outcomes, options.run_traces)?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
-            directory.write_all("figure-4", figure.files("figure-4"))?;
+            directory.write_all("figure-4", figure.paper_files("figure-4"))?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }

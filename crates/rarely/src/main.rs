@@ -75,7 +75,7 @@ enum Command {
     /// Merge the shards of a command that was divided with --shard
     Lab(lab::Arguments),
     /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
-    Algorithms,
+    Algorithms(algorithms::Arguments),
 }
 
 /// The commands that play runs, and can be divided into shards.
@@ -133,7 +133,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Sums(arguments) => sums::run(arguments),
         Command::Experiments(command) => command.run(Work::Given),
         Command::Lab(arguments) => lab::run(arguments),
-        Command::Algorithms => output::print(&algorithms::table()),
+        Command::Algorithms(arguments) => algorithms::run(arguments),
     }?;
     Ok(ExitCode::SUCCESS)
 }

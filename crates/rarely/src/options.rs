@@ -100,14 +100,27 @@ impl FromStr for DeclaredNoise {
 
 /// `all` or names joined by commas.
 #[derive(Debug, Clone)]
-pub(crate) struct Algorithms(pub(crate) Vec<Algorithm>);
+pub(crate) struct Algorithms(Option<Vec<Algorithm>>);
+
+impl Algorithms {
+    /// Those that were named; if all were, every one that learns any outcome.
+    pub(crate) fn of_any_outcome(&self) -> Vec<Algorithm> {
+        let any = || Algorithm::all().filter(|algorithm| !algorithm.is_logistic()).collect();
+        self.0.clone().unwrap_or_else(any)
+    }
+
+    /// Those that were named; if all were, every one that can learn a world's outcomes.
+    pub(crate) fn of(&self, source: &WorldSource) -> Vec<Algorithm> {
+        self.0.clone().unwrap_or_else(|| source.algorithms())
+    }
+}
 
 impl FromStr for Algorithms {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "all" {
-            return Ok(Self(Algorithm::all().collect()));
+            return Ok(Self(None));
         }
         let mut chosen = Vec::new();
         for name in text.split(',') {
@@ -116,7 +129,7 @@ impl FromStr for Algorithms {
                 chosen.push(algorithm);
             }
         }
-        Ok(Self(chosen))
+        Ok(Self(Some(chosen)))
     }
 }
 

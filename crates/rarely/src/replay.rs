@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use rarely_core::Interval;
 use rarely_data::{Columns, LoggedCase};
 use rarely_error::Explain as _;
 use rarely_output::TextTable;
 use rarely_policy::{PolicyDocument, difference};
 use rarely_review::findings::{cause_clause, gain_unit, numbers};
-use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult, WeightedValue};
+use rarely_review::{NotWeightable, OffPolicyValue, Replay, ReplayResult};
 use serde_json::json;
 
 use crate::failure::{Failure, worded};
@@ -157,40 +156,8 @@ fn with_help(reason: &NotWeightable) -> String {
 }
 
 fn object(document: &PolicyDocument, walk: &ReplayResult, walked: &WalkedLog) -> serde_json::Value {
-    let interval =
-        |Interval { estimate, lower, upper }: Interval| json!({ "estimate": estimate, "lower": lower, "upper": upper });
-    let value = |value: &OffPolicyValue| {
-        let weighted = |pick: fn(&WeightedValue) -> Interval| match &value.weighted {
-            Ok(found) => interval(pick(found)),
-            Err(reason) => json!({ "refused": with_help(reason) }),
-        };
-        json!({
-            "direct": interval(value.direct),
-            "inverse_propensity": weighted(|found| found.inverse_propensity),
-            "self_normalised": weighted(|found| found.self_normalised),
-            "doubly_robust": weighted(|found| found.doubly_robust),
-        })
-    };
-    let changes = walk.changes.iter().map(|change| {
-        json!({
-            "row": change.row,
-            "time": change.time,
-            "cause": cause_clause(document, &change.cause),
-            "from": change.from,
-            "to": change.to,
-            "gain": interval(change.certificate.gain.interval),
-            "changed_share": change.certificate.gain.changed_share,
-        })
-    });
-    json!({
-        "policy": document.policy(),
-        "rows": walk.rows,
-        "rows_rejected": walked.rejected,
-        "rows_dropped": walked.missing.dropped_rows(),
-        "changes": changes.collect::<Vec<_>>(),
-        "rule": walk.last,
-        "logged": interval(walk.logged),
-        "held": value(&walk.held),
-        "replayed": value(&walk.replayed),
-    })
+    let mut object = walk.object(document, with_help);
+    object["rows_rejected"] = json!(walked.rejected);
+    object["rows_dropped"] = json!(walked.missing.dropped_rows());
+    object
 }

@@ -17,7 +17,7 @@ use crate::shard::{Work, parts};
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// World: linear, quadratic, logistic, heavy-tailed, understated-noise, drifting, late-failures (`rarely algorithms` lists them)
+    /// World: linear, quadratic, logistic, binary, heavy-tailed, understated-noise, drifting, late-failures (`rarely algorithms` lists them)
     #[arg(long, default_value = "linear", conflicts_with = "table")]
     environment: String,
     /// CSV file of people whose outcome under every arm is known (columns `outcome:<arm>`, optionally `mean:<arm>`), instead of
@@ -56,9 +56,10 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         None => world.source(environment, *noise, *strength)?,
     };
     let assumptions = arguments.assumptions.resolve();
-    assumptions.check(&algorithms.0)?;
+    let algorithms = algorithms.of(&source);
+    assumptions.check(&algorithms)?;
     let (noise, noise_source) = true_noise(&source, &assumptions)?;
-    let contestants = assumptions.contestants(&algorithms.0, noise);
+    let contestants = assumptions.contestants(&algorithms, noise);
     let experiment = Experiment {
         rounds: *rounds,
         certificates: options.certificates(),

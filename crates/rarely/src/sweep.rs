@@ -22,7 +22,8 @@ pub(crate) struct Arguments {
     /// A setting and its values, such as penalty=0.001,0.01,0.1; once or twice. Of the world: arms (k), dim (d), noise (σ), rounds (T),
     /// strength, curvature (of a non-linear truth), late, missing, drift, batch. Of the algorithms: penalty (λ), prior-mean (θ₀),
     /// declared-noise (× the true σ), norm-bound (L), error-probability (δ), pilot, equipoise (ε), cap, tolerance (Δ), growth (C),
-    /// excluded-share (τ), z, minimum-gain, renewal (c), safety (α), posterior-scale (v), epsilon, alpha, gap-scale
+    /// excluded-share (τ), z, minimum-gain, renewal (c), safety (α), posterior-scale (v), epsilon, alpha, gap-scale,
+    /// discount, window
     #[arg(long, value_name = "SETTING=VALUES", required = true, value_parser = parse::<SweepAxis>)]
     vary: Vec<SweepAxis>,
     /// World
@@ -68,7 +69,6 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         return Err(Failure::new(format!("--vary was given {} times", vary.len())).help("give it once or twice"));
     }
     let assumptions = arguments.assumptions.resolve();
-    assumptions.check(&algorithms.0)?;
     let (source, (noise, noise_source)) = if arguments.ihdp || !data.is_empty() {
         let tables = ihdp::children(data, None)?;
         // σ = 1 is the noise of the response surface.
@@ -81,7 +81,9 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         let noise = true_noise(&source, &assumptions)?;
         (source, noise)
     };
-    let contestants = assumptions.contestants(&algorithms.0, noise);
+    let algorithms = algorithms.of(&source);
+    assumptions.check(&algorithms)?;
+    let contestants = assumptions.contestants(&algorithms, noise);
     let properties = arguments.properties.resolve();
     let experiment = Experiment { rounds: *rounds, properties, ..Experiment::new(source, *runs, options.seed) };
     experiment.check(&contestants)?;
@@ -99,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         results::write_runs(directory, &sweep::labelled(vary, &cells, options.seed), options.run_traces)?;
         directory.write_json("run.json", &settings)?;
         let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
-        directory.write_all("figure", figure.files("figure"))?;
+        directory.write_all("figure", figure.paper_files("figure"))?;
     }
     match options.format {
         TableFormat::Csv => print(&frame.to_csv())?,

@@ -1,9 +1,11 @@
 //! Algorithms that learn at the end of batches: between two of them they decide with what they knew at the last.
 //!
 //! A batch ends when the rounds have doubled, so that there are O(log T) of them without a horizon. Thompson sampling in batches is after
-//! [karbasi-2021], which ends a batch when an arm's plays have doubled: with d context variables an arm that is new to a region of contexts
-//! would wait. Elimination in batches is after [ruan-2021]: an arm is drawn among those that the last batch has not excluded at the
-//! context; the source draws by an optimal design, we draw uniformly.
+//! [karbasi-2021], which ends a batch when the plays of one arm have doubled: up to k·log₂T batches, where ours are log₂T for any k.
+//! Elimination in batches is after [ruan-2021]: an arm is drawn among those that are not excluded at the context. The source knows the
+//! horizon and needs O(log log T) batches, learns from each batch a distribution over designs from which its arms are drawn, estimates from
+//! the outcomes of one batch, and an arm that some batch excluded stays excluded. We draw uniformly, estimate from all outcomes, and exclude by the
+//! confidence set at the end of the last batch: its guarantee is that of the set, and the source's bound on the regret does not carry over.
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Shape};
@@ -108,7 +110,7 @@ impl Policy for Batched {
         let context = context.fitting(self.shape().dimension())?;
         Ok(match self.draw {
             BatchDraw::Survivors => self.survivor(context, rng),
-            BatchDraw::Posterior(scale) => drawn(&self.held, scale, context, rng),
+            BatchDraw::Posterior(scale) => drawn(&self.held, scale, context, None, rng),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
-use crate::policy::{Learner, Policy, observe_in_turn};
+use crate::policy::{Learner, Policy, observe_all_or_none};
 use crate::rng::Rng;
 use crate::rule::argmax;
 use crate::settings::Settings;
@@ -119,10 +119,7 @@ impl Policy for Bootstrap {
         decisions: &[Decision],
         rewards: &[f64],
     ) -> Result<Vec<(usize, Evidence)>, ObserveError> {
-        let mut learned = self.clone();
-        let changes = observe_in_turn(&mut learned, contexts, decisions, rewards)?;
-        *self = learned;
-        Ok(changes)
+        observe_all_or_none(self, contexts, decisions, rewards)
     }
 
     fn learner(&self) -> Option<&Learner> {

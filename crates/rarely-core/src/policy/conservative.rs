@@ -82,8 +82,9 @@ pub(crate) struct Clucb {
 }
 
 /// What optimistic plays gave. Their expected total is at least `Σy − σ√((n+1)(ln(n+1) + 2 ln(1/δ)))` in all rounds with probability 1−δ
-/// [robbins-1970]: for many plays that is closer than a sum of bounds that all come from one confidence set [after garcelon-2020, whose bound is
-/// another one of the same order]. Either bound may be used; together they fail with probability 2δ.
+/// [robbins-1970]: for many plays that is closer than a sum of bounds that all come from one confidence set. [garcelon-2020] replaces the sum by a
+/// martingale bound of the same order in the same way; its constants are others, it takes a lower end below 0 as 0, and its variant that checks only
+/// now and then is left out. Either bound may be used; together they fail with probability 2δ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Gathered {

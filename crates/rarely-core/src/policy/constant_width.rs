@@ -6,7 +6,7 @@ use crate::decision::{Decision, Reason};
 use crate::number::Deviations;
 use crate::policy::indexed::{IndexChoice, Indexed};
 use crate::rng::Rng;
-use crate::rule::argmax;
+use crate::rule::argmax_among;
 use crate::snapshot::State;
 use crate::statistics::Statistics;
 
@@ -20,11 +20,11 @@ pub(crate) struct ConstantWidth {
 impl IndexChoice for ConstantWidth {
     const ALGORITHM: Algorithm = Algorithm::LinUcbAlpha;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], _: &mut Rng) -> Decision {
+    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, _: &mut Rng) -> Decision {
         let alpha = self.alpha.get();
         let bounds =
             statistics.arms().iter().map(|ridge| ridge.predict(context) + alpha * ridge.width_squared(context).sqrt());
-        Decision::certain(argmax(bounds), Reason::Optimistic)
+        Decision::certain(argmax_among(mask, bounds), Reason::Optimistic)
     }
 
     fn state(policy: Indexed<Self>) -> State {

@@ -1,12 +1,12 @@
 //! ε-greedy: the arm with the largest estimate, or with probability ε any arm [auer-2002, §3, with a constant ε].
 
 use crate::algorithm::Algorithm;
-use crate::arm::Arm;
+use crate::arm::{Arm, count_allowed, nth_allowed};
 use crate::decision::{Decision, Reason};
 use crate::number::Share;
 use crate::policy::indexed::{IndexChoice, Indexed};
 use crate::rng::Rng;
-use crate::rule::argmax;
+use crate::rule::argmax_among;
 use crate::snapshot::State;
 use crate::statistics::Statistics;
 
@@ -20,11 +20,11 @@ pub(crate) struct EpsilonGreedy {
 impl IndexChoice for EpsilonGreedy {
     const ALGORITHM: Algorithm = Algorithm::EpsilonGreedy;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], rng: &mut Rng) -> Decision {
-        let (epsilon, arms) = (self.epsilon.get(), statistics.shape().arms());
-        let best = argmax(statistics.arms().iter().map(|ridge| ridge.predict(context)));
+    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
+        let (epsilon, arms) = (self.epsilon.get(), count_allowed(mask, statistics.shape().arms()));
+        let best = argmax_among(mask, statistics.arms().iter().map(|ridge| ridge.predict(context)));
         // Two draws in every round, so that the same luck meets the same rounds.
-        let (explores, any) = (rng.uniform() < epsilon, rng.below(arms));
+        let (explores, any) = (rng.uniform() < epsilon, nth_allowed(mask, rng.below(arms)));
         let arm = if explores { any } else { best };
         let of_best = if arm == best { 1.0 - epsilon } else { 0.0 };
         Decision {

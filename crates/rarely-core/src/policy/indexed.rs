@@ -3,12 +3,12 @@
 use std::fmt::Debug;
 
 use crate::algorithm::Algorithm;
-use crate::arm::Shape;
+use crate::arm::{Parameters, Shape};
 use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
 use crate::error::{DecideError, MergeError, ObserveError};
-use crate::policy::{Learner, Policy};
+use crate::policy::{Learner, Policy, check_mask};
 use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
@@ -19,8 +19,8 @@ pub(crate) trait IndexChoice: Debug + Clone + PartialEq + Send + Sync + 'static 
     /// Its row of the table.
     const ALGORITHM: Algorithm;
 
-    /// The arm at a context.
-    fn choose(&self, statistics: &Statistics, context: &[f64], rng: &mut Rng) -> Decision;
+    /// The arm at a context, among those that a mask allows.
+    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, rng: &mut Rng) -> Decision;
 
     /// The state of a policy, as a snapshot has it.
     fn state(policy: Indexed<Self>) -> State;
@@ -67,7 +67,13 @@ impl<C: IndexChoice> Policy for Indexed<C> {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        Ok(self.choice.choose(self.learner.statistics(), context, rng))
+        Ok(self.choice.choose(self.learner.statistics(), context, None, rng))
+    }
+
+    fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        check_mask(self.shape(), allowed)?;
+        Ok(self.choice.choose(self.learner.statistics(), context, Some(allowed), rng))
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
@@ -85,8 +91,22 @@ impl<C: IndexChoice> Policy for Indexed<C> {
         Ok(Vec::new())
     }
 
+    fn observe_weighted(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+        weights: &[f64],
+    ) -> Result<(), ObserveError> {
+        self.learner.learn_weighted(contexts, decisions, rewards, weights)
+    }
+
     fn learner(&self) -> Option<&Learner> {
-        Some(&self.learner)
+        self.learner.counting_all_once()
+    }
+
+    fn estimates(&self) -> Option<Parameters> {
+        Some(self.learner.statistics().estimates())
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -8,8 +8,9 @@ use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
 use crate::number::Growth;
-use crate::policy::{Learner, Policy, check_room, observe_in_turn};
+use crate::policy::{Learner, Policy, check_mask, check_room, observe_in_turn};
 use crate::rng::Rng;
+use crate::rule::argmax_among;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
 use crate::statistics::Statistics;
@@ -91,6 +92,14 @@ impl Policy for Optimistic {
         let context = context.fitting(self.shape().dimension())?;
         let set = self.learner.confidence().set(self.in_use());
         Ok(Decision::certain(set.most_optimistic(context), Reason::Optimistic))
+    }
+
+    fn decide_among(&self, context: Context<'_>, allowed: &[bool], _: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        check_mask(self.shape(), allowed)?;
+        let set = self.learner.confidence().set(self.in_use());
+        let bounds = (0..self.shape().arms()).map(|arm| set.arm_interval(context, arm).upper);
+        Ok(Decision::certain(argmax_among(Some(allowed), bounds), Reason::Optimistic))
     }
 
     fn decide_many(&self, contexts: Contexts<'_>, _: &mut Rng, decisions: &mut [Decision]) -> Result<(), DecideError> {

@@ -1,12 +1,12 @@
 //! Policies that do not learn: a randomised trial, and one arm for everyone.
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, Shape};
+use crate::arm::{Arm, Shape, nth_allowed};
 use crate::change::Change;
 use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MergeError, ObserveError};
-use crate::policy::Policy;
+use crate::policy::{Policy, check_mask};
 use crate::ridge::MAX_ROUNDS;
 use crate::rng::Rng;
 use crate::snapshot::{Snapshot, State};
@@ -81,6 +81,19 @@ impl Policy for Unlearned {
             },
             Choice::Fixed(arm) => Decision::certain(arm.index(), Reason::Fixed),
         })
+    }
+
+    fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
+        context.fitting(self.shape.dimension())?;
+        let count = check_mask(self.shape, allowed)?;
+        match self.choice {
+            Choice::Uniform => {
+                let arm = Arm::new(nth_allowed(Some(allowed), rng.below(count)));
+                Ok(Decision { arm, reason: Reason::Uniform, propensity: 1.0 / count as f64 })
+            }
+            Choice::Fixed(arm) if allowed[arm.index()] => Ok(Decision::certain(arm.index(), Reason::Fixed)),
+            Choice::Fixed(_) => Err(DecideError::Masked { algorithm: Algorithm::Fixed.name() }),
+        }
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {

@@ -4,13 +4,13 @@
 //! grows with the rounds, `γ = c√t`, which needs no horizon.
 
 use crate::algorithm::Algorithm;
-use crate::arm::Arm;
+use crate::arm::{Arm, count_allowed, is_allowed};
 use crate::decision::{Decision, Reason};
 use crate::error::MAX_ARMS;
 use crate::number::Growth;
 use crate::policy::indexed::{IndexChoice, Indexed};
 use crate::rng::Rng;
-use crate::rule::argmax;
+use crate::rule::argmax_among;
 use crate::snapshot::State;
 use crate::statistics::Statistics;
 
@@ -24,19 +24,21 @@ pub(crate) struct SquareCb {
 impl IndexChoice for SquareCb {
     const ALGORITHM: Algorithm = Algorithm::SquareCb;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], rng: &mut Rng) -> Decision {
+    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
         let ridges = statistics.arms();
         let mut chances = [0.0; MAX_ARMS];
         let chances = &mut chances[..ridges.len()];
         for (chance, ridge) in chances.iter_mut().zip(ridges) {
             *chance = ridge.predict(context);
         }
-        let best = argmax(chances.iter().copied());
-        let (largest, arms) = (chances[best], ridges.len() as f64);
+        let best = argmax_among(mask, chances.iter().copied());
+        let (largest, arms) = (chances[best], count_allowed(mask, ridges.len()) as f64);
         let gamma = self.gap_scale.get() * (statistics.rounds() as f64).sqrt();
         let mut others = 0.0;
         for (arm, chance) in chances.iter_mut().enumerate() {
-            if arm != best {
+            if !is_allowed(mask, arm) {
+                *chance = 0.0;
+            } else if arm != best {
                 *chance = 1.0 / (arms + gamma * (largest - *chance));
                 others += *chance;
             }

@@ -16,7 +16,7 @@ use crate::explore::{Explorer, Question, Stuck, may_be_stuck, stuck_arms};
 use crate::gain::{Certificate, Gain};
 use crate::gradient::Solver;
 use crate::policy::switching::agreement::Agreement;
-use crate::policy::{Learner, Policy, check_batch, check_room, observe_in_turn};
+use crate::policy::{Learner, Policy, check_batch, check_mask, check_room, observe_in_turn};
 use crate::population::Population;
 use crate::rng::Rng;
 use crate::rule::{self, Rule};
@@ -255,7 +255,7 @@ impl Switching {
     /// The decision after as many others.
     #[inline]
     fn decide_after(&self, decided: u64, context: &[f64], rng: &mut Rng) -> Decision {
-        let question = Question { context, policy_arm: self.rule.best(context), decided };
+        let question = Question { context, policy_arm: self.rule.best(context), decided, mask: None };
         let noise = self.learner.noise_scale();
         let plausible = |visit: &mut dyn FnMut(usize)| self.for_each_plausible(context, visit);
         self.explorer.decide(&question, self.shape(), noise, plausible, rng)
@@ -333,6 +333,15 @@ impl Policy for Switching {
             return Ok(Decision::certain(self.rule.best(context), Reason::Policy));
         }
         Ok(self.decide_after(decided, context, rng))
+    }
+
+    fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        check_mask(self.shape(), allowed)?;
+        let policy_arm = rule::best_among(self.rule.parameters().values(), context, Some(allowed));
+        let question = Question { context, policy_arm, decided: self.decisions(), mask: Some(allowed) };
+        let plausible = |visit: &mut dyn FnMut(usize)| self.for_each_plausible(context, visit);
+        Ok(self.explorer.decide(&question, self.shape(), self.learner.noise_scale(), plausible, rng))
     }
 
     fn decide_many(

@@ -4,14 +4,14 @@
 //! number per arm instead of a draw of `k·d` parameters, with the same distribution.
 
 use crate::algorithm::Algorithm;
-use crate::arm::{Arm, FEW_ARMS, Shape};
+use crate::arm::{Arm, FEW_ARMS, Parameters, Shape, is_allowed, nth_allowed};
 use crate::best_arm::{Normal, best_probabilities};
 use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_ARMS, MergeError, ObserveError};
 use crate::number::Noise;
-use crate::policy::{Learner, Policy};
+use crate::policy::{Learner, Policy, check_mask};
 use crate::rng::Rng;
 use crate::rule::argmax;
 use crate::settings::Settings;
@@ -60,7 +60,13 @@ impl Policy for Thompson {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        Ok(drawn(self.learner.statistics(), self.scale, context, rng))
+        Ok(drawn(self.learner.statistics(), self.scale, context, None, rng))
+    }
+
+    fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
+        let context = context.fitting(self.shape().dimension())?;
+        check_mask(self.shape(), allowed)?;
+        Ok(drawn(self.learner.statistics(), self.scale, context, Some(allowed), rng))
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
@@ -78,8 +84,22 @@ impl Policy for Thompson {
         Ok(Vec::new())
     }
 
+    fn observe_weighted(
+        &mut self,
+        contexts: Contexts<'_>,
+        decisions: &[Decision],
+        rewards: &[f64],
+        weights: &[f64],
+    ) -> Result<(), ObserveError> {
+        self.learner.learn_weighted(contexts, decisions, rewards, weights)
+    }
+
     fn learner(&self) -> Option<&Learner> {
-        Some(&self.learner)
+        self.learner.counting_all_once()
+    }
+
+    fn estimates(&self) -> Option<Parameters> {
+        Some(self.learner.statistics().estimates())
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -87,26 +107,41 @@ impl Policy for Thompson {
     }
 }
 
-/// The best arm at a context under a draw of the parameters from `N(θ̂, v²V⁻¹)`.
-pub(crate) fn drawn(statistics: &Statistics, scale: Noise, context: &[f64], rng: &mut Rng) -> Decision {
+/// The best of the allowed arms at a context under a draw of the parameters from `N(θ̂, v²V⁻¹)`.
+pub(crate) fn drawn(
+    statistics: &Statistics,
+    scale: Noise,
+    context: &[f64],
+    mask: Option<&[bool]>,
+    rng: &mut Rng,
+) -> Decision {
     if statistics.shape().arms() <= FEW_ARMS {
-        drawn_of::<FEW_ARMS>(statistics, scale, context, rng)
+        drawn_of::<FEW_ARMS>(statistics, scale, context, mask, rng)
     } else {
-        drawn_of::<MAX_ARMS>(statistics, scale, context, rng)
+        drawn_of::<MAX_ARMS>(statistics, scale, context, mask, rng)
     }
 }
 
-fn drawn_of<const MOST: usize>(statistics: &Statistics, scale: Noise, context: &[f64], rng: &mut Rng) -> Decision {
+fn drawn_of<const MOST: usize>(
+    statistics: &Statistics,
+    scale: Noise,
+    context: &[f64],
+    mask: Option<&[bool]>,
+    rng: &mut Rng,
+) -> Decision {
     let mut normals = [Normal::POINT; MOST];
-    let ridges = statistics.arms();
-    for (normal, ridge) in normals.iter_mut().zip(ridges) {
+    let allowed = statistics.arms().iter().enumerate().filter(|(arm, _)| is_allowed(mask, *arm));
+    let mut count = 0;
+    for (normal, (_, ridge)) in normals.iter_mut().zip(allowed) {
         normal.mean = ridge.predict(context);
         normal.deviation = scale.get() * ridge.width_squared(context).sqrt();
+        count += 1;
     }
-    let normals = &normals[..ridges.len()];
-    let arm = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
+    let normals = &normals[..count];
+    let best = argmax(normals.iter().map(|normal| normal.mean + normal.deviation * rng.normal()));
     let mut chances = [0.0; MOST];
-    best_probabilities::<MOST>(normals, &mut chances[..ridges.len()]);
+    best_probabilities::<MOST>(normals, &mut chances[..count]);
     // A draw beyond all tails has a probability too.
-    Decision { arm: Arm::new(arm), reason: Reason::Draw, propensity: chances[arm].max(f64::MIN_POSITIVE) }
+    let propensity = chances[best].max(f64::MIN_POSITIVE);
+    Decision { arm: Arm::new(nth_allowed(mask, best)), reason: Reason::Draw, propensity }
 }

@@ -57,6 +57,18 @@ impl Settings {
         })
     }
 
+    pub(super) fn check_forgetting(&self) -> Result<(), SettingsError> {
+        if self.tuning.forgetting.is_none() || self.algorithm.can_forget() {
+            return Ok(());
+        }
+        Err(SettingsError::Incompatible {
+            setting: "forgetting",
+            algorithm: self.algorithm.name(),
+            remedy: "leave it out, or use thompson, logistic-thompson, epsilon-greedy, linucb-alpha or squarecb: what the others \
+                     guarantee is for outcomes that count once, in a world that does not change",
+        })
+    }
+
     pub(super) fn check_learned(&self) -> Result<(), SettingsError> {
         let Some(learned) = &self.learned else {
             return Ok(());

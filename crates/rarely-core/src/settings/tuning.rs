@@ -3,6 +3,7 @@
 use crate::confidence::UnknownNoise;
 use crate::gradient::Solver;
 use crate::number::{Deviations, Growth, MinimumGain, Noise, Share};
+use crate::statistics::Forgetting;
 
 /// Numbers that only some algorithms use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,11 +35,14 @@ pub struct Tuning {
     /// `c` of squarecb, whose `γ` is `c√t`.
     #[cfg_attr(feature = "serde", serde(default = "default_gap_scale"))]
     pub gap_scale: Growth,
-    /// `v` of thompson and batched-thompson; `None` is `σ`.
+    /// `v` of thompson and batched-thompson; `None` is `σ`. Of logistic-thompson; `None` is 1.
     pub posterior_scale: Option<Noise>,
     /// Of algorithms that hold a rule and have sharp sets: the noise is Gaussian and estimated, instead of declared.
     #[cfg_attr(feature = "serde", serde(default))]
     pub unknown_noise: Option<UnknownNoise>,
+    /// How old outcomes count less, of the algorithms that [can forget](crate::Algorithm::can_forget).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub forgetting: Option<Forgetting>,
     /// Of conservative updates.
     pub solver: Solver,
 }
@@ -74,6 +78,7 @@ impl Default for Tuning {
             gap_scale: default_gap_scale(),
             posterior_scale: None,
             unknown_noise: None,
+            forgetting: None,
             solver: Solver::Exact,
         }
     }

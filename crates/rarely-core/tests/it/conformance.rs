@@ -29,8 +29,8 @@ fn check(settings: impl Fn(Algorithm) -> Settings) -> usize {
 
 fn is_randomised(algorithm: Algorithm) -> bool {
     use Algorithm::{
-        BatchedElimination, BatchedThompson, Bootstrap, EpsilonGreedy, ExploreThenCommit, Random, Rarely, RarelyQuick,
-        SquareCb, Thompson,
+        BatchedElimination, BatchedThompson, Bootstrap, EpsilonGreedy, ExploreThenCommit, LogisticThompson, Random,
+        Rarely, RarelyQuick, RsGlinCb, SquareCb, Thompson,
     };
     matches!(
         algorithm,
@@ -43,6 +43,9 @@ fn is_randomised(algorithm: Algorithm) -> bool {
             | EpsilonGreedy
             | SquareCb
             | BatchedElimination
+            | LogisticThompson
+            // Its warm-up takes the arms in order while all are unknown.
+            | RsGlinCb
             | Random
     )
 }
@@ -259,6 +262,18 @@ fn states_with_unknown_noise_survive_json() {
     }
 }
 
+/// Arms may start from different means.
+#[test]
+fn states_with_a_prior_mean_of_each_arm_restore() {
+    for algorithm in Algorithm::all() {
+        let settings = sample::settings(algorithm, 3, 2);
+        let mean = sample::parameters(settings.shape(), &mut Rng::new(5, 0)).values().to_vec();
+        let policy = settings.prior_mean(mean).expect("fits").build().expect("compatible");
+        let copy = policy.snapshot().restore().unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        assert!(copy.snapshot() == policy.snapshot(), "{algorithm}");
+    }
+}
+
 #[test]
 fn a_snapshot_that_was_read_equals_the_one_that_was_written() {
     for algorithm in Algorithm::all() {
@@ -279,6 +294,7 @@ fn live(policy: &mut dyn Policy, truth: &Parameters, rounds: usize) {
         let context = Context::new(&values).expect("finite");
         let decision = policy.decide(context, &mut rng).expect("fits");
         let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let reward = conformance::learnable(policy.algorithm(), reward);
         let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
     }
 }

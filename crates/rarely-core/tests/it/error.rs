@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rarely_core::conformance::learnable;
 use rarely_core::{
     Algorithm, Arm, Context, ContextError, Contexts, DecideError, Decision, Growth, MergeError, MinimumGain,
     ObserveError, Parameters, Policy, Rng, Sets, Settings, SettingsError, Shape, Share, Solver, Statistics,
@@ -158,9 +159,16 @@ fn outcomes() {
         }
         assert_eq!(policy.snapshot(), before, "{algorithm}: an error changed the state");
         for (values, reward) in [([1e-150, 1e-300], 1e-300), ([0.0, -0.0], -1e12), ([1e-300, 1e4], 1e12)] {
-            let _ = policy.observe(Context::new(&values).expect("allowed"), &known, reward).expect("allowed");
+            let (context, reward) = (Context::new(&values).expect("allowed"), learnable(algorithm, reward));
+            let _ = policy.observe(context, &known, reward).expect("allowed");
         }
         assert_eq!(policy.rounds(), 4);
+        if algorithm.is_logistic() {
+            let before = policy.snapshot();
+            let error = says(policy.observe(fitting, &known, 1.5), &["1.5", algorithm.name(), "0 to 1"]);
+            assert_eq!(error, ObserveError::NoShare { reward: 1.5, algorithm: algorithm.name() });
+            assert_eq!(policy.snapshot(), before);
+        }
     }
 }
 

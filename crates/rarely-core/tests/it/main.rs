@@ -11,6 +11,7 @@ mod evaluation;
 mod gain;
 mod gradient;
 mod least_squares;
+mod mask;
 mod outcome_queue;
 mod planar;
 mod planned;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rarely_core::{Round, Shape, World};
+use rarely_core::{Rng, Round, Shape, World};
 use serde::Serialize;
 
 use super::synthetic::{Stream, stream};
@@ -48,6 +48,7 @@ impl Environment for Altered {
     fn world(&self, seed: u64, run: u64) -> Box<dyn SimulatedWorld> {
         let world = self.inner.world(seed, run);
         let truth = world.truth().map(<[f64]>::to_vec);
+        let coins = world.log_odds().map(|_| stream(seed, run, Stream::Unusual));
         Box::new(AlteredWorld {
             world,
             properties: self.properties,
@@ -56,6 +57,7 @@ impl Environment for Altered {
             run,
             round: 0,
             truth,
+            coins,
         })
     }
 
@@ -85,6 +87,8 @@ struct AlteredWorld {
     round: u64,
     /// The true parameters as of now.
     truth: Option<Vec<f64>>,
+    /// Which of two arms gives the outcome while one takes the other's place, where outcomes are 0 or 1.
+    coins: Option<Rng>,
 }
 
 impl AlteredWorld {
@@ -111,8 +115,17 @@ impl AlteredWorld {
 impl World for AlteredWorld {
     fn next(&mut self, round: &mut Round) {
         self.world.next(round);
-        if let Some((moved, _)) = self.phase() {
+        if let Some((moved, share)) = self.phase() {
             let arms = round.means.len();
+            if let Some(coins) = &mut self.coins {
+                // An outcome that is 0 or 1 stays so: it is that of the one arm or of the next.
+                let (outcomes, own) = (round.rewards.clone(), coins.uniform() >= share);
+                for (arm, reward) in round.rewards.iter_mut().enumerate() {
+                    *reward = outcomes[(moved % arms + arm + usize::from(!own)) % arms];
+                }
+                self.blend(&mut round.means, 1);
+                return self.end_round();
+            }
             let noises: Vec<f64> = round.rewards.iter().zip(&round.means).map(|(reward, mean)| reward - mean).collect();
             self.blend(&mut round.means, 1);
             let rewards = round.rewards.iter_mut().zip(&round.means).enumerate();
@@ -120,6 +133,12 @@ impl World for AlteredWorld {
                 *reward = mean + noises[(moved % arms + arm) % arms];
             }
         }
+        self.end_round();
+    }
+}
+
+impl AlteredWorld {
+    fn end_round(&mut self) {
         self.round += 1;
         if self.drifts() {
             let mut truth = self.world.truth().map(<[f64]>::to_vec);
@@ -138,6 +157,11 @@ impl SimulatedWorld for AlteredWorld {
 
     fn truth(&self) -> Option<&[f64]> {
         self.truth.as_deref()
+    }
+
+    fn log_odds(&self) -> Option<&[f64]> {
+        // While arms change places their means are between two logistic ones.
+        self.world.log_odds().filter(|_| self.properties.drift == 0)
     }
 
     fn sample(&self, size: usize) -> JudgedSample {

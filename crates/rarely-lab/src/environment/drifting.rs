@@ -8,7 +8,9 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "drifting",
     summary: "misspecified: the parameters change over time, by a quarter turn in 10,000/strength rounds",
+    distribution: "As linear, but in round t the parameters are cos(ωt)·θ_a + sin(ωt)·θ'_a, θ' a second draw of the arms, ω = strength·(π/2)/10,000.",
     has_strength: true,
+    is_binary: false,
     build: |shape, noise, strength| Box::new(Drifting { shape, noise, strength }),
 };
 

@@ -9,7 +9,9 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "heavy-tailed",
     summary: "misspecified: noise of Student's t with 3 degrees of freedom, strength × the standard deviation of the normal",
+    distribution: "As linear, but z from Student's t with 3 degrees of freedom divided by √3, and σ times strength.",
     has_strength: true,
+    is_binary: false,
     build: |shape, noise, strength| Box::new(HeavyTailed { shape, noise: noise * strength }),
 };
 

@@ -9,7 +9,9 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "late-failures",
     summary: "linear, but an outcome below its mean is reported 100 × strength rounds late",
+    distribution: "As linear; an outcome below its mean is reported 100·strength rounds late, the others at once.",
     has_strength: true,
+    is_binary: false,
     build: |shape, noise, strength| Box::new(LateFailures { shape, noise, strength }),
 };
 

@@ -8,7 +8,11 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "linear",
     summary: "the paper's: mean rewards linear in the context, normal noise",
+    distribution: "Contexts: x₁ = 1, x₂ … x_d uniform on [0, 1]. Arms: every entry of θ_a from N(0, 1) truncated to [−2, 2], plus 1 in the intercept. \
+                   Outcome of arm a: sᵀθ_a + σz with z from N(0, 1), the same z for all arms of a round. Rule at the start: the largest sᵀφ_a, \
+                   every entry of φ_a uniform on [0, 1].",
     has_strength: false,
+    is_binary: false,
     build: |shape, noise, _| Box::new(Linear { shape, noise }),
 };
 

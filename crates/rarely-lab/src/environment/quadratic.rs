@@ -8,7 +8,9 @@ use super::{Environment, EnvironmentDescription, RegisteredEnvironment, Simulate
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "quadratic",
     summary: "misspecified: strength × a random curvature (2x−1)² in every variable of every arm",
+    distribution: "As linear, with strength·Σ_j c_aj(2x_j − 1)² added to the mean of arm a, j = 2 … d, every c_aj from N(0, 1) truncated to [−2, 2].",
     has_strength: true,
+    is_binary: false,
     build: |shape, noise, strength| Box::new(Quadratic { shape, noise, strength }),
 };
 

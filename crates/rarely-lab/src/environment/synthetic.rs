@@ -22,6 +22,12 @@ pub enum EnvironmentError {
         /// Its name.
         name: &'static str,
     },
+    /// Noise where the outcomes have none to set.
+    #[error("the environment `{name}` has no noise to set: its outcomes are 0 or 1")]
+    OwnNoise {
+        /// Its name.
+        name: &'static str,
+    },
     /// The share of missing outcomes is out of range.
     #[error("the share of missing outcomes is {value:?}, but it must be from 0 to below 1")]
     Missing {
@@ -50,6 +56,7 @@ impl Explain for EnvironmentError {
                 let names = with.collect::<Vec<_>>().join(", ");
                 Some(Remedy::new(format!("leave it out, or use one of {names}")))
             }
+            Self::OwnNoise { .. } => Some(Remedy::new("leave the noise out")),
             Self::Missing { .. } | Self::OutOfRange { .. } => None,
         }
     }
@@ -80,6 +87,11 @@ pub(super) trait Surface: Send + Sync + 'static {
     /// The parameters as of now, if it is linear.
     fn truth(&self) -> Option<&[f64]>;
 
+    /// The parameters of the log-odds of an outcome of 1, if the means are logistic in them.
+    fn log_odds(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Moves to the next round.
     fn advance(&mut self) {}
 
@@ -94,12 +106,15 @@ pub(super) enum Law {
     Normal,
     /// Student's t with three degrees of freedom: finite variance, no more.
     HeavyTailed,
+    /// No noise beside the mean: the outcome is 1 with the mean as its probability, else 0.
+    Coin,
 }
 
 impl Law {
     fn draw(self, rng: &mut Rng) -> f64 {
         match self {
             Self::Normal => rng.normal(),
+            Self::Coin => 0.0,
             Self::HeavyTailed => {
                 let normal = rng.normal();
                 let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
@@ -155,6 +170,13 @@ impl<S: Surface> World for Synthetic<S> {
         fill(&mut round.context, &mut self.contexts);
         self.surface.means(&round.context, &mut round.means);
         self.surface.advance();
+        if let Law::Coin = self.law {
+            let coin = self.noises.uniform();
+            for (reward, mean) in round.rewards.iter_mut().zip(&round.means) {
+                *reward = f64::from(u8::from(coin < *mean));
+            }
+            return;
+        }
         let noise = self.noise * self.law.draw(&mut self.noises);
         for (reward, mean) in round.rewards.iter_mut().zip(&round.means) {
             *reward = mean + noise;
@@ -169,6 +191,10 @@ impl<S: Surface> SimulatedWorld for Synthetic<S> {
 
     fn truth(&self) -> Option<&[f64]> {
         self.surface.truth()
+    }
+
+    fn log_odds(&self) -> Option<&[f64]> {
+        matches!(self.law, Law::Coin).then(|| self.surface.log_odds())?
     }
 
     fn sample(&self, size: usize) -> JudgedSample {
@@ -214,6 +240,38 @@ pub(super) fn draw(shape: Shape, seed: u64, run: u64) -> (Vec<f64>, Vec<f64>) {
     let truth = draw_arms(shape, &mut rng);
     let initial = (0..shape.parameters()).map(|_| rng.uniform()).collect();
     (truth, initial)
+}
+
+/// `1/(1+exp(−strength·sᵀθ))`.
+pub(super) struct Saturating {
+    /// `strength·θ`.
+    log_odds: Vec<f64>,
+}
+
+impl Saturating {
+    pub(super) fn new(mut parameters: Vec<f64>, strength: f64) -> Self {
+        for value in &mut parameters {
+            *value *= strength;
+        }
+        Self { log_odds: parameters }
+    }
+}
+
+impl Surface for Saturating {
+    fn means(&self, context: &[f64], means: &mut [f64]) {
+        linear_means(&self.log_odds, context, means);
+        for mean in means {
+            *mean = 1.0 / (1.0 + (-*mean).exp());
+        }
+    }
+
+    fn truth(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn log_odds(&self) -> Option<&[f64]> {
+        Some(&self.log_odds)
+    }
 }
 
 /// `sᵀθ_a` of every arm.

@@ -7,7 +7,9 @@ use super::{Environment, EnvironmentDescription, Linear, RegisteredEnvironment, 
 pub(super) const ENTRY: RegisteredEnvironment = RegisteredEnvironment {
     name: "understated-noise",
     summary: "misspecified: linear, but the noise is 2 × strength as large as declared",
+    distribution: "As linear, with noise of 2·strength·σ where σ is declared.",
     has_strength: true,
+    is_binary: false,
     build: |shape, noise, strength| Box::new(Understated(Linear { shape, noise: 2.0 * strength * noise })),
 };
 

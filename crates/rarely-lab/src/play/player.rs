@@ -239,7 +239,7 @@ fn is_off_rule(policy: &dyn Policy, round: &Round, decision: &Decision) -> bool 
 
 /// Whether a policy ever reports a change, so that its decisions on the judge's sample must be known beforehand.
 fn counts_changes(policy: &dyn Policy) -> bool {
-    policy.deployed().is_some() || policy.algorithm() == Algorithm::RsLinUcb
+    policy.deployed().is_some() || matches!(policy.algorithm(), Algorithm::RsLinUcb | Algorithm::RsGlinCb)
 }
 
 fn record(round: u64, (gain, changed_share): (f64, f64), listed: Option<f64>, evidence: Evidence) -> ChangeRecord {

@@ -37,7 +37,7 @@ pub fn write(directory: &OutputDirectory, reproduced: &Reproduced, command: &str
     let all = figures(reproduced);
     for shown in &all {
         let name = format!("figures/{}", shown.name);
-        directory.write_all(&name, shown.figure.files(&name))?;
+        directory.write_all(&name, shown.figure.paper_files(&name))?;
     }
     write_tables(directory, reproduced)?;
     directory.write_json("claims.json", &reproduced.document())?;

@@ -3,6 +3,8 @@
 pub mod text;
 pub(crate) mod words;
 
+use std::fmt::Write as _;
+
 use crate::frontier::FrontierPoint;
 use crate::report::style::style_of;
 use crate::results::LabelledResults;
@@ -31,7 +33,37 @@ pub fn write(
     directory.write_parquet("changes.parquet", &tables::changes(results))?;
     directory.write_json("run.json", description)?;
     let figure = four_panels(&text::title(description), results, Some(text::note(description)));
-    directory.write_all("figure", figure.files("figure"))
+    directory.write("traces.dat", pgf_columns(description, results))?;
+    directory.write_all("figure", figure.paper_files("figure"))
+}
+
+/// Traces as plain columns for pgfplots, gnuplot or a spreadsheet: the round, and for each algorithm its mean regret per step, the 10 % and
+/// 90 % quantiles of its runs, and its mean changes. The first lines say what was run; these programs skip them.
+fn pgf_columns(description: &ExperimentDescription, results: &[ContestantResult]) -> String {
+    let ExperimentDescription { version, seed, command, runs, rounds, .. } = description;
+    let command = command.map_or_else(|| "Python".to_owned(), |command| format!("rarely {command}"));
+    let mut text = format!("# rarely {version}, {command}, seed {seed}: {runs} runs of {rounds} rounds\nround");
+    let traces: Vec<_> = results.iter().map(ContestantResult::trace).collect();
+    for result in results {
+        let name: String = result.name().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        for part in ["", "-p10", "-p90", "-changes"] {
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {name}{part}");
+        }
+    }
+    text.push('\n');
+    for (at, first) in traces.first().into_iter().flatten().enumerate() {
+        let _ = write!(text, "{}", first.round);
+        for point in traces.iter().filter_map(|trace| trace.get(at)) {
+            let quantiles = &point.regret_quantiles;
+            let parts = [point.regret_per_step.mean, quantiles.low, quantiles.high, point.changes.mean];
+            for part in parts {
+                let _ = write!(text, " {part}");
+            }
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// Writes every run by itself (`runs.parquet`), every pair of contestants against each other (`comparisons.csv`) and, where asked for, the

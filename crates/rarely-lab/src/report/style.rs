@@ -52,6 +52,8 @@ pub fn style_of(algorithm: &str) -> Style {
         "linucb-alpha" => Style::dotted(Colour::ORANGE).wide(2.2),
         "squarecb" => Style::dotted(Colour::GREEN).wide(2.2),
         "batched-elimination" => Style::dotted(Colour::PURPLE).wide(2.2),
+        "logistic-thompson" => Style::dotted(Colour::SKY).wide(2.2),
+        "rs-glincb" => Style::dotted(Colour::BLUE).wide(2.2),
         "random" => Style::dotted(Colour::GREY).wide(2.2),
         "fixed" => Style::dashed(Colour::GREY),
         _ => Style::solid(Colour::GREY),

@@ -64,6 +64,10 @@ pub enum Setting {
     Alpha,
     /// `c` of squarecb.
     GapScale,
+    /// The discount of algorithms that can forget.
+    Discount,
+    /// The window of algorithms that can forget.
+    Window,
     /// Rounds by which outcomes are reported late.
     Late,
     /// Share of outcomes that are never reported.
@@ -75,7 +79,7 @@ pub enum Setting {
 }
 
 /// Every setting with its name.
-pub const SETTINGS: [(Setting, &str); 29] = [
+pub const SETTINGS: [(Setting, &str); 31] = [
     (Setting::Tolerance, "tolerance"),
     (Setting::Penalty, "penalty"),
     (Setting::Equipoise, "equipoise"),
@@ -101,6 +105,8 @@ pub const SETTINGS: [(Setting, &str); 29] = [
     (Setting::Epsilon, "epsilon"),
     (Setting::Alpha, "alpha"),
     (Setting::GapScale, "gap-scale"),
+    (Setting::Discount, "discount"),
+    (Setting::Window, "window"),
     (Setting::Late, "late"),
     (Setting::Missing, "missing"),
     (Setting::Drift, "drift"),
@@ -141,10 +147,13 @@ impl Setting {
             }
             Self::Renewal => matches!(algorithm, Algorithm::Rarely | Algorithm::RarelyQuick),
             Self::Safety => algorithm.sums_contexts(),
-            Self::PosteriorScale => matches!(algorithm, Algorithm::Thompson | Algorithm::BatchedThompson),
+            Self::PosteriorScale => {
+                matches!(algorithm, Algorithm::Thompson | Algorithm::BatchedThompson | Algorithm::LogisticThompson)
+            }
             Self::Epsilon => algorithm == Algorithm::EpsilonGreedy,
             Self::Alpha => algorithm == Algorithm::LinUcbAlpha,
             Self::GapScale => algorithm == Algorithm::SquareCb,
+            Self::Discount | Self::Window => algorithm.can_forget(),
             _ => self.is_of_the_world() || !matches!(algorithm, Algorithm::Random | Algorithm::Fixed),
         }
     }
@@ -185,6 +194,8 @@ impl Setting {
             Self::Epsilon => tuned.epsilon = Some(value),
             Self::Alpha => tuned.alpha = Some(value),
             Self::GapScale => tuned.gap_scale = Some(value),
+            Self::Discount => tuned.discount = Some(value),
+            Self::Window => tuned.window = Some(self.whole(value)?),
             Self::Penalty => declared.penalty = Some(value),
             Self::PriorMean => declared.prior_mean = Some(value),
             Self::ErrorProbability => declared.error_probability = Some(value),

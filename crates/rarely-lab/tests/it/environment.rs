@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rarely_core::{Algorithm, Delay, Profile, Round, Shape};
 use rarely_error::Explain as _;
-use rarely_lab::environment::{Environment, REGISTRY, linear_fit, named};
-use rarely_lab::{Contestant, ContestantResult, Declared, Experiment, Judge, RunContext, WorldSource};
+use rarely_lab::environment::{DEFAULT_NOISE, Environment, REGISTRY, WorldProperties, linear_fit, named};
+use rarely_lab::{Assumptions, Contestant, ContestantResult, Declared, Experiment, Judge, RunContext, WorldSource};
 
 fn shape() -> Shape {
     Shape::new(3, 4).expect("a shape")
@@ -137,4 +137,53 @@ fn late_failures_mislead_only_those_who_learn_at_arrival() {
     let waiting = |result: &ContestantResult| result.runs.iter().map(|run| run.outcomes_waiting).max();
     // Half of the last 200 outcomes are failures; in the order of decisions nearly all of the 200 wait for them.
     assert!(waiting(&results[0]) > Some(190) && waiting(&results[1]) < Some(140));
+}
+
+/// Outcomes of the binary world are 0 or 1 with the means that it says: 20,000 draws give the mean within four standard errors, 0.015. They
+/// stay so where arms change places.
+#[test]
+fn outcomes_of_the_binary_world_are_0_or_1() {
+    for drift in [0, 500] {
+        let inner: Arc<dyn Environment> = named("binary", shape(), 0.1, 1.5).expect("an environment").into();
+        let properties = WorldProperties { drift, ..WorldProperties::default() };
+        let mut world = properties.of(inner).expect("properties").world(1, 0);
+        let (mut round, mut excess) = (Round::new(shape()), vec![0.0; shape().arms()]);
+        for _ in 0..20_000 {
+            world.next(&mut round);
+            for ((excess, reward), mean) in excess.iter_mut().zip(&round.rewards).zip(&round.means) {
+                assert!(*reward == 0.0 || *reward == 1.0, "{reward}");
+                *excess += (reward - mean) / 20_000.0;
+            }
+        }
+        assert!(excess.iter().all(|excess| excess.abs() < 0.015), "{excess:?}");
+    }
+    let noisy = named("binary", shape(), 0.3, 1.0).expect_err("it has no noise");
+    assert_eq!(noisy.to_string(), "the environment `binary` has no noise to set: its outcomes are 0 or 1");
+}
+
+/// In their own world the logistic algorithms learn; every algorithm runs there.
+#[test]
+fn every_algorithm_runs_in_the_binary_world() {
+    let source = WorldSource::Synthetic {
+        name: "binary".to_owned(),
+        arms: 3,
+        dimension: 2,
+        noise: DEFAULT_NOISE,
+        strength: 2.0,
+    };
+    assert_eq!(source.noise().expect("known").0, Some(0.5));
+    let algorithms = source.algorithms();
+    assert_eq!(algorithms.len(), Algorithm::all().count());
+    let contestants = Assumptions::default().contestants(&algorithms, 0.5);
+    let experiment = Experiment { rounds: Some(1_500), judged_on: 200, ..Experiment::new(source, 6, 4) };
+    let results = experiment.run(&contestants, &RunContext::quiet()).expect("it runs");
+    let regret = |algorithm: Algorithm| {
+        let result = results.iter().find(|result| result.contestant.algorithm == algorithm).expect("it ran");
+        result.summary().regret_per_step.mean
+    };
+    let random = regret(Algorithm::Random);
+    // The warm-up of rs-glincb takes most of these rounds.
+    for (algorithm, share) in [(Algorithm::LogisticThompson, 0.5), (Algorithm::RsGlinCb, 0.95)] {
+        assert!(regret(algorithm) < share * random, "{algorithm}: {} of {random}", regret(algorithm));
+    }
 }

@@ -4,6 +4,7 @@ mod figure;
 mod labels;
 mod legend;
 mod number;
+mod pdf;
 mod png;
 mod scale;
 

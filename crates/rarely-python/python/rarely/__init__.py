@@ -9,7 +9,8 @@
 - :func:`evaluate` gives the value of any policy on a log with propensities, by many estimators, with intervals.
 - :func:`simulate`, :func:`sweep`, :func:`frontier` and :func:`reproduce` run algorithms against each other, over a range of settings, and
   the whole paper; :mod:`rarely.policies` has policies of your own, :mod:`rarely.worlds` worlds of your own.
-- :mod:`rarely.datasets` has the IHDP benchmark as arrays.
+- :func:`replay` replays a log by a document's rule; :func:`replay_log` lets any algorithm meet a log with propensities as a world.
+- :mod:`rarely.datasets` has the IHDP benchmark as arrays; :mod:`rarely.published` reads others from files that you have.
 - :class:`Client` requests decisions from a running service and reports outcomes to it.
 - :mod:`rarely.sklearn` has a policy as an estimator of scikit-learn.
 - :mod:`rarely.adapters` runs a policy inside the loops of coba and of the Open Bandit Pipeline.
@@ -17,7 +18,7 @@
 
 from __future__ import annotations
 
-from . import datasets, engines, errors, policies, worlds
+from . import datasets, engines, errors, policies, published, worlds
 from ._rarely import (
     ALGORITHMS,
     ENVIRONMENTS,
@@ -44,6 +45,7 @@ from .engines import review
 from .errors import Error
 from .evaluation import ESTIMATORS, Evaluation, PolicyValue, PolicyWeights, evaluate
 from .lab import Frontier, Reproduction, Simulation, Sweep, frontier, reproduce, simulate, sweep
+from .replays import LogReplay, Replay, replay, replay_log
 from .tables import Table
 
 __all__ = [
@@ -63,11 +65,13 @@ __all__ = [
     "Gain",
     "GroupReview",
     "Interval",
+    "LogReplay",
     "OutcomeQueue",
     "Policy",
     "PolicyValue",
     "PolicyWeights",
     "Proposal",
+    "Replay",
     "Reproduction",
     "Review",
     "Simulation",
@@ -82,6 +86,9 @@ __all__ = [
     "evaluate",
     "frontier",
     "policies",
+    "published",
+    "replay",
+    "replay_log",
     "reproduce",
     "review",
     "review_groups",

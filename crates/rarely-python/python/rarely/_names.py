@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["AlgorithmName", "SetsName"]
+__all__ = ["AlgorithmName", "DelayName", "EnvironmentName", "ProfileName", "SetsName"]
 
 #: `rarely.ALGORITHMS`.
 AlgorithmName = Literal[
@@ -33,7 +33,22 @@ AlgorithmName = Literal[
     "linucb-alpha",
     "squarecb",
     "batched-elimination",
+    "logistic-thompson",
+    "rs-glincb",
     "random",
     "fixed",
 ]
 SetsName = Literal["joint", "per-arm", "sharp"]
+#: `rarely.ENVIRONMENTS`.
+EnvironmentName = Literal[
+    "linear",
+    "quadratic",
+    "logistic",
+    "binary",
+    "heavy-tailed",
+    "understated-noise",
+    "drifting",
+    "late-failures",
+]
+ProfileName = Literal["rigorous", "published"]
+DelayName = Literal["any", "independent"]

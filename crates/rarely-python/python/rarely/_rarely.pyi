@@ -31,6 +31,7 @@ __all__ = [
     "confirm",
     "document_arms",
     "document_log",
+    "replay",
     "evaluate",
     "first_scan",
     "Document",
@@ -90,34 +91,43 @@ class Policy:
         epsilon: float = 0.05,
         alpha: float = 1.0,
         gap_scale: float = 10.0,
+        discount: float | None = None,
+        window: int | None = None,
         baseline: int | None = None,
         baseline_mean: Any = None,
         certificates: bool = True,
         seed: int = 0,
     ) -> Self: ...
     @overload
-    def decide(self, X: Sequence[float], *, reasons: Literal[False] = False) -> tuple[int, float]:
+    def decide(self, X: Sequence[float], *, allowed: Any = None, reasons: Literal[False] = False) -> tuple[int, float]:
         """Chooses an arm for one context or for each row of a block. Returns it with the probability with which it was chosen."""
     @overload
-    def decide(self, X: Sequence[float], *, reasons: Literal[True]) -> tuple[int, float, str]: ...
+    def decide(self, X: Sequence[float], *, allowed: Any = None, reasons: Literal[True]) -> tuple[int, float, str]: ...
     @overload
-    def decide(self, X: _Rows, *, reasons: Literal[False] = False) -> tuple[_Arms, _Numbers]: ...
+    def decide(self, X: _Rows, *, allowed: Any = None, reasons: Literal[False] = False) -> tuple[_Arms, _Numbers]: ...
     @overload
-    def decide(self, X: _Rows, *, reasons: Literal[True]) -> tuple[_Arms, _Numbers, list[str]]: ...
+    def decide(self, X: _Rows, *, allowed: Any = None, reasons: Literal[True]) -> tuple[_Arms, _Numbers, list[str]]: ...
     # An array may have one dimension or two.
     @overload
-    def decide(self, X: Any, *, reasons: Literal[False] = False) -> tuple[Any, Any]: ...
+    def decide(self, X: Any, *, allowed: Any = None, reasons: Literal[False] = False) -> tuple[Any, Any]: ...
     @overload
-    def decide(self, X: Any, *, reasons: Literal[True]) -> tuple[Any, Any, Any]: ...
+    def decide(self, X: Any, *, allowed: Any = None, reasons: Literal[True]) -> tuple[Any, Any, Any]: ...
     def observe(
-        self, X: Any, arms: Any, rewards: Any, reasons: str | Iterable[str] | None = None, *, once: bool = False
+        self,
+        X: Any,
+        arms: Any,
+        rewards: Any,
+        reasons: str | Iterable[str] | None = None,
+        *,
+        weights: Any = None,
+        once: bool = False,
     ) -> list[Change]:
         """Learns from one outcome or from a block of them. Returns the changes that this led to, each with its certificate."""
     def reconsider(self) -> list[Change]:
         """Tests the rule in force against everything learned so far. Returns the change, if one is justified."""
-    def fit(self, X: Any, arms: Any, rewards: Any) -> Self:
+    def fit(self, X: Any, arms: Any, rewards: Any, *, sample_weight: Any = None) -> Self:
         """Forgets everything, then learns."""
-    def partial_fit(self, X: Any, arms: Any, rewards: Any) -> Self:
+    def partial_fit(self, X: Any, arms: Any, rewards: Any, *, sample_weight: Any = None) -> Self:
         """Learns, and returns the policy itself."""
     def predict(self, X: Any) -> Any:
         """The arms that the rule in force plays, without exploration."""
@@ -374,6 +384,7 @@ def document_log(
     document: Any, log: Any
 ) -> tuple[_Numbers, _Arms, _Numbers, _Numbers | None, int, tuple[float, float] | None, float | None]: ...
 def document_arms(document: Any, log: Any) -> _Arms: ...
+def replay(document: Any, log: Any, *, every: int, propensity: str | None, time: str | None) -> dict[str, Any]: ...
 
 # Simulations; `rarely.lab` has the public functions.
 
@@ -427,7 +438,7 @@ class Document:
 
 @final
 class Figure:
-    """A picture, as SVG and PNG."""
+    """A picture, as SVG, PNG and PDF."""
 
     @property
     def name(self) -> str: ...
@@ -439,8 +450,9 @@ class Figure:
     @property
     def svg(self) -> str: ...
     def png(self, scale: float = 2.0) -> bytes: ...
+    def pdf(self) -> bytes: ...
     def save(self, path: str | os.PathLike[str], scale: float = 2.0) -> None:
-        """Writes the picture to a file whose name ends in `.svg` or `.png`."""
+        """Writes the picture to a file whose name ends in `.svg`, `.png` or `.pdf`."""
     def plot(self, ax: Any = None) -> Any:
         """Shows the picture on matplotlib axes, and returns the axes."""
     def _repr_svg_(self) -> str: ...

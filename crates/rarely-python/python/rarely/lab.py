@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
+
+import numpy as np
 
 from . import _rarely
+from ._axes import axes
+from ._names import DelayName, EnvironmentName, ProfileName, SetsName
 from ._rarely import Figure
 from .errors import ExperimentError
 from .policies import contestants
@@ -57,6 +61,30 @@ class Simulation(_Result):
     traces: Table
     #: Every change, with its certificate if ``certificates`` is true, and its true gain.
     changes: Table
+
+    def plot(self, ax: Any = None, *, what: Literal["regret_per_step", "changes"] = "regret_per_step") -> Any:
+        """Draws the mean by round of every algorithm on matplotlib axes, with a band that holds the middle 80 % of the runs, and returns
+        the axes: lines, labels and scales are matplotlib's own, to be changed as you like.
+
+        ``figure.plot()`` shows the figure of ``rarely simulate`` as it is.
+        """
+        if what not in ("regret_per_step", "changes"):
+            raise ExperimentError(f"what = {what!r}", help='choose "regret_per_step" or "changes"')
+        ax = axes(ax)
+        names = np.asarray(self.traces["algorithm"])
+        for name in dict.fromkeys(names.tolist()):
+            own = names == name
+            rounds, mean = self.traces["round"][own], self.traces[what][own]
+            (line,) = ax.plot(rounds, mean, label=name)
+            low, high = self.traces[f"{what}_p10"][own], self.traces[f"{what}_p90"][own]
+            ax.fill_between(rounds, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        ax.set_xscale("log")
+        if what == "regret_per_step":
+            ax.set_yscale("log")
+        ax.set_xlabel("round")
+        ax.set_ylabel(what.replace("_", " "))
+        ax.legend()
+        return ax
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,7 +137,7 @@ class Reproduction:
 
 
 def simulate(
-    environment: Union[str, World] = "linear",
+    environment: Union[EnvironmentName, World] = "linear",
     *,
     arms: Optional[int] = None,
     dimension: Optional[int] = None,
@@ -124,10 +152,10 @@ def simulate(
     runs: int = 50,
     algorithms: Union[str, Iterable[Any]] = "all",
     block: int = 1,
-    profile: str = "rigorous",
+    profile: ProfileName = "rigorous",
     explore: Optional[str] = None,
-    sets: Optional[str] = None,
-    delay: Optional[str] = None,
+    sets: Optional[SetsName] = None,
+    delay: Optional[DelayName] = None,
     penalty: Optional[float] = None,
     declared_noise: Union[float, str, None] = None,
     norm_bound: Union[float, str, None] = None,
@@ -190,7 +218,7 @@ def simulate(
 
 def sweep(
     vary: Mapping[str, Union[float, Sequence[float]]],
-    environment: Union[str, World] = "linear",
+    environment: Union[EnvironmentName, World] = "linear",
     *,
     arms: Optional[int] = None,
     dimension: Optional[int] = None,
@@ -217,8 +245,8 @@ def sweep(
     ``vary`` has the values by setting: of the world ``arms``, ``dim``, ``noise``, ``rounds``, ``strength``, ``curvature``, ``late``,
     ``missing``, ``drift``, ``batch``; of the algorithms ``penalty``, ``prior-mean``, ``declared-noise`` (times the true one),
     ``norm-bound``, ``error-probability``, ``pilot``, ``equipoise``, ``cap``, ``tolerance``, ``growth``, ``excluded-share``, ``z``,
-    ``minimum-gain``, ``renewal``, ``safety``, ``posterior-scale``, ``epsilon``, ``alpha``, ``gap-scale``. A setting that no algorithm uses is an error. Everything else is as
-    in :func:`simulate`, ``assumptions`` too.
+    ``minimum-gain``, ``renewal``, ``safety``, ``posterior-scale``, ``epsilon``, ``alpha``, ``gap-scale``, ``discount``, ``window``. A setting
+    that no algorithm uses is an error. Everything else is as in :func:`simulate`, ``assumptions`` too.
 
     >>> import rarely
     >>> found = rarely.sweep({"noise": [0.1, 1.0]}, rounds=100, runs=2, algorithms=["rarely"], progress=False)
@@ -245,7 +273,7 @@ def sweep(
 
 
 def frontier(
-    environment: Union[str, World] = "linear",
+    environment: Union[EnvironmentName, World] = "linear",
     *,
     arms: Optional[int] = None,
     dimension: Optional[int] = None,
@@ -315,7 +343,7 @@ def reproduce(
 
 
 def _given(
-    environment: Union[str, World],
+    environment: Union[EnvironmentName, World],
     arms: Optional[int],
     dimension: Optional[int],
     noise: Optional[float],

@@ -49,7 +49,7 @@ impl Setup {
                 (noise.unwrap_or(1.0), from.map(NoiseSource::words))
             }
         };
-        let contestants = contestants(py, get(given, "algorithms")?.extract()?, &assumptions, noise)?;
+        let contestants = contestants(py, get(given, "algorithms")?.extract()?, &source, &assumptions, noise)?;
         let core: Vec<Algorithm> = contestants.iter().filter_map(|contestant| contestant.algorithm.core()).collect();
         assumptions.check(&core).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
         let certificates = get(given, "certificates")?.extract::<bool>()?;
@@ -150,13 +150,14 @@ fn people(py: Python<'_>, (label, contexts, outcomes, means): GivenTable<'_>) ->
 fn contestants(
     py: Python<'_>,
     given: Vec<GivenAlgorithm>,
+    source: &WorldSource,
     assumptions: &Assumptions,
     noise: f64,
 ) -> PyResult<Vec<Contestant>> {
     let mut contestants: Vec<Contestant> = Vec::new();
     for algorithm in given {
         let added = match algorithm {
-            GivenAlgorithm::Name(name) if name == "all" => Algorithm::all().collect(),
+            GivenAlgorithm::Name(name) if name == "all" => source.algorithms(),
             GivenAlgorithm::Name(name) => {
                 vec![name.parse::<Algorithm>().map_err(|error| error::SETTINGS.explain(py, &error))?]
             }

@@ -62,6 +62,53 @@ pub(super) fn decide<'py>(
     if reasons { (arms, propensities, words).into_pyobject(py) } else { (arms, propensities).into_pyobject(py) }
 }
 
+/// Decides every row among the arms that are allowed there; of a single row as numbers.
+pub(super) fn decide_allowed<'py>(
+    py: Python<'py>,
+    state: &mut PyPolicyState,
+    (contexts, single): (Contexts<'_>, bool),
+    allowed: &Bound<'py, PyAny>,
+    reasons: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let flags = py.import("numpy")?.call_method1("asarray", (allowed, "bool"))?;
+    let flags: Vec<bool> = flags.call_method0("ravel")?.extract()?;
+    let arms = state.policy.shape().arms();
+    let rows = contexts.len();
+    if flags.len() != arms && flags.len() != arms * rows {
+        let message = format!("allowed has {} flags for {rows} rows and {arms} arms", flags.len());
+        return Err(error::CONTEXT.with_help(py, message, "give a flag for each arm, or a row of them for each row"));
+    }
+    let mut rng = state.rng.clone();
+    let mut decisions = Vec::with_capacity(rows);
+    for (row, context) in contexts.iter().enumerate() {
+        let start = if flags.len() == arms { 0 } else { row * arms };
+        let decision = state.policy.decide_among(context, &flags[start..start + arms], &mut rng);
+        let decision = decision.map_err(|error| error::CONTEXT.explain_at(py, &format!("row {row}: "), &error))?;
+        decisions.push(decision);
+        if row.is_multiple_of(STRETCH) {
+            py.check_signals()?;
+        }
+    }
+    state.rng = rng;
+    state.policy.set_decisions(state.policy.decisions() + rows as u64);
+    if let (true, Some(decision)) = (single, decisions.first()) {
+        let (arm, propensity) = (decision.arm.index(), decision.propensity);
+        return if reasons {
+            (arm, propensity, name(decision.reason)).into_pyobject(py)
+        } else {
+            (arm, propensity).into_pyobject(py)
+        };
+    }
+    let chosen = PyArray1::from_iter(py, decisions.iter().map(|decision| whole(decision.arm)));
+    let propensities = PyArray1::from_iter(py, decisions.iter().map(|decision| decision.propensity));
+    if reasons {
+        let words = PyList::new(py, decisions.iter().map(|decision| name(decision.reason)))?;
+        (chosen, propensities, words).into_pyobject(py)
+    } else {
+        (chosen, propensities).into_pyobject(py)
+    }
+}
+
 /// Outcomes to learn from, checked as far as that does not depend on what was learned.
 pub(super) struct OutcomeBlock<'a> {
     policy: &'a PyPolicy,

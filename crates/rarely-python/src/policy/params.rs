@@ -6,8 +6,8 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rarely_core::{
-    Algorithm, Arm, Certificates, Contexts, Deviations, Growth, MinimumGain, Noise, Policy, Settings, SettingsError,
-    Share, UnknownNoise,
+    Algorithm, Arm, Certificates, Contexts, Deviations, Forgetting, Growth, MinimumGain, Noise, Policy, Settings,
+    SettingsError, Share, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,10 @@ pub(super) struct TuningParams {
     pub(super) alpha: f64,
     #[serde(default = "default_gap_scale")]
     pub(super) gap_scale: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) discount: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) window: Option<u64>,
 }
 
 fn default_epsilon() -> f64 {
@@ -117,6 +121,11 @@ pub(super) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// The same, as a `usize`.
 pub(super) fn count(given: &Bound<'_, PyAny>) -> PyResult<usize> {
     whole(given).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// A whole number from 0, if there is one.
+pub(super) fn optional_whole(given: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if given.is_none() { Ok(None) } else { whole(given).map(Some) }
 }
 
 /// The same, if there is one.
@@ -212,6 +221,8 @@ impl Params {
         all.set_item("epsilon", self.tuning.epsilon)?;
         all.set_item("alpha", self.tuning.alpha)?;
         all.set_item("gap_scale", self.tuning.gap_scale)?;
+        all.set_item("discount", self.tuning.discount)?;
+        all.set_item("window", self.tuning.window)?;
         all.set_item("baseline", self.baseline)?;
         all.set_item("baseline_mean", rows(&self.baseline_mean)?)?;
         all.set_item("certificates", self.certificates)?;
@@ -221,6 +232,19 @@ impl Params {
 }
 
 impl TuningParams {
+    fn forgetting(&self) -> Result<Option<Forgetting>, SettingsError> {
+        match (self.discount, self.window) {
+            (Some(_), Some(_)) => Err(SettingsError::Incompatible {
+                setting: "a discount",
+                algorithm: "a window",
+                remedy: "give one of them",
+            }),
+            (Some(factor), None) => Forgetting::discount(factor).map(Some),
+            (None, Some(outcomes)) => Forgetting::window(outcomes).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
     fn checked(&self) -> Result<rarely_core::Tuning, SettingsError> {
         Ok(rarely_core::Tuning {
             tolerance: Share::named("tolerance", self.tolerance)?,
@@ -233,6 +257,7 @@ impl TuningParams {
             epsilon: Share::named("epsilon", self.epsilon)?,
             alpha: Deviations::new(self.alpha)?,
             gap_scale: Growth::new(self.gap_scale)?,
+            forgetting: self.forgetting()?,
             ..rarely_core::Tuning::default()
         })
     }

@@ -45,7 +45,15 @@ impl PyPolicyState {
 
     pub(super) fn learner(&self) -> PyResult<&Learner> {
         let name = self.policy.algorithm().name();
-        self.policy.learner().ok_or_else(|| PyAttributeError::new_err(format!("`{name}` learns nothing from outcomes")))
+        self.policy.learner().ok_or_else(|| {
+            PyAttributeError::new_err(if self.policy.estimates().is_none() {
+                format!("`{name}` learns nothing from outcomes")
+            } else {
+                format!(
+                    "`{name}` has no linear confidence set here: these are for linear regressions in which every outcome counts once"
+                )
+            })
+        })
     }
 
     /// The arms played at a block: by the rule in force or, where there is none, as `decide` would answer next.

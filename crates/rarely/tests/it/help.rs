@@ -1,5 +1,7 @@
 //! The help texts, the version and the tables of `rarely algorithms`.
 
+use rarely_lab::environment::REGISTRY;
+
 use crate::program::{Place, assert_snapshot_of, data};
 
 #[test]
@@ -90,6 +92,18 @@ fn help_of_sign() {
 #[test]
 fn the_tables_of_algorithms_settings_and_environments() {
     assert_snapshot_of!(Place::new().rarely("algorithms"));
+}
+
+#[test]
+fn the_exact_distribution_of_a_world() {
+    let place = Place::new();
+    let linear = data(&place.done("algorithms --world linear"));
+    let words = linear.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(linear.starts_with("linear: ") && words.contains("truncated to [−2, 2]"), "{linear}");
+    let all = data(&place.done("algorithms --world all"));
+    for entry in REGISTRY {
+        assert!(all.contains(&format!("{}: {}", entry.name, entry.summary)), "{}", entry.name);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A round that does not change the policy does not allocate.
 
 use allocation_counter::measure;
+use rarely_core::conformance::learnable;
 use rarely_core::{Algorithm, Change, Context, Contexts, Policy, RECENT_CONTEXTS, Rng, Sets, Settings, Solver};
 
 use crate::sample;
@@ -21,7 +22,7 @@ fn allocating_rounds(policy: &mut dyn Policy) -> usize {
         let allocations = measure(|| {
             let context = Context::new(&values).expect("finite");
             let decision = policy.decide(context, &mut rng).expect("fits");
-            let reward = means[decision.arm.index()] + noise;
+            let reward = learnable(policy.algorithm(), means[decision.arm.index()] + noise);
             change = policy.observe(context, &decision, reward).expect("an ordinary outcome");
         });
         let kept = change.evidence().is_none();
@@ -33,7 +34,9 @@ fn allocating_rounds(policy: &mut dyn Policy) -> usize {
 fn check(settings: impl Fn(Algorithm, usize, usize) -> Settings) {
     let mut offenders = Vec::new();
     for (arms, dimension) in [(4, 5), (2, 25)] {
-        for algorithm in Algorithm::all().filter(|algorithm| !Algorithm::name(*algorithm).starts_with("rarely")) {
+        // rs-glincb keeps every outcome, and a longer list has to be put somewhere.
+        let is_checked = |own: &Algorithm| !own.name().starts_with("rarely") && *own != Algorithm::RsGlinCb;
+        for algorithm in Algorithm::all().filter(is_checked) {
             let mut policy = settings(algorithm, arms, dimension).build().expect("compatible");
             let rounds = allocating_rounds(&mut *policy);
             if rounds > 0 {

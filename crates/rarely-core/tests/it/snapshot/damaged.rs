@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rarely_core::conformance::learnable;
 use rarely_core::{Algorithm, Context, Policy, RestoreError, Rng, SNAPSHOT_FORMAT, Snapshot};
 use serde_json::{Value, json};
 
@@ -29,6 +30,7 @@ fn live(policy: &mut dyn Policy) -> Result<(), String> {
             return Err(format!("decided {decision:?}"));
         }
         let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let reward = learnable(policy.algorithm(), reward);
         // A sum that was damaged upwards may leave no room for more: that is a typed error.
         if policy.observe(context, &decision, reward).is_err() {
             return Ok(());
@@ -38,6 +40,9 @@ fn live(policy: &mut dyn Policy) -> Result<(), String> {
             && (!estimates.values().iter().all(|value| value.is_finite()) || radius.is_nan())
         {
             return Err(format!("estimates {:?}, radius {radius}", estimates.values()));
+        }
+        if policy.estimates().is_some_and(|estimates| !estimates.values().iter().all(|value| value.is_finite())) {
+            return Err("the estimates are not finite".to_owned());
         }
         if policy.deployed().is_some_and(|parameters| !parameters.values().iter().all(|value| value.is_finite())) {
             return Err("the policy in force is not finite".to_owned());

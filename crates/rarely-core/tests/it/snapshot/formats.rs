@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use rarely_core::conformance::learnable;
 use rarely_core::{Algorithm, Context, Policy, Rng, SNAPSHOT_FORMAT, Snapshot};
 use serde_json::{Value, json};
 
@@ -23,6 +24,11 @@ fn file_before_marks() -> PathBuf {
 /// The algorithms that came later: those that most libraries have, and the batched ones.
 fn file_of_later_algorithms() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-later.json"))
+}
+
+/// The algorithms for outcomes from 0 to 1.
+fn file_of_logistic_algorithms() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-logistic.json"))
 }
 
 /// What a policy decides next, with its propensities, and the fingerprint of what it has learned.
@@ -61,13 +67,14 @@ fn live(policy: &mut dyn Policy) {
         let context = Context::new(&values).expect("finite");
         let decision = policy.decide(context, &mut rng).expect("fits");
         let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+        let reward = learnable(policy.algorithm(), reward);
         let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
     }
 }
 
 /// Writes the algorithms that no earlier file has.
 fn write() {
-    let earlier = entries(&[file(), file_before_marks()]);
+    let earlier = entries(&[file(), file_before_marks(), file_of_later_algorithms()]);
     let is_new = |algorithm: &Algorithm| !earlier.iter().any(|entry| entry["algorithm"] == algorithm.name());
     let entries: Vec<Value> = Algorithm::all()
         .filter(is_new)
@@ -80,13 +87,14 @@ fn write() {
                 let context = Context::new(&values).expect("finite");
                 let decision = policy.decide(context, &mut rng).expect("fits");
                 let reward = sample::dot(&values, truth.arm(decision.arm.index())) + 0.1 * rng.normal();
+                let reward = learnable(algorithm, reward);
                 let _ = policy.observe(context, &decision, reward).expect("an ordinary outcome");
             }
             json!({ "algorithm": algorithm.name(), "snapshot": policy.snapshot(), "behaviour": behaviour(&*policy) })
         })
         .collect();
     let text = serde_json::to_string(&entries).expect("plain data");
-    std::fs::write(file_of_later_algorithms(), text + "\n").expect("testdata can be written");
+    std::fs::write(file_of_logistic_algorithms(), text + "\n").expect("testdata can be written");
 }
 
 fn entries(files: &[PathBuf]) -> Vec<Value> {
@@ -102,7 +110,7 @@ fn snapshots_of_this_format_open_and_decide_as_they_did() {
     if std::env::var_os("RARELY_WRITE_TESTDATA").is_some() {
         write();
     }
-    let entries = entries(&[file(), file_before_marks(), file_of_later_algorithms()]);
+    let entries = entries(&[file(), file_before_marks(), file_of_later_algorithms(), file_of_logistic_algorithms()]);
     for algorithm in Algorithm::all() {
         assert!(entries.iter().any(|entry| entry["algorithm"] == algorithm.name()), "{algorithm} is missing");
     }

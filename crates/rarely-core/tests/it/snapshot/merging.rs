@@ -1,5 +1,6 @@
 //! Policies that learned apart, added.
 
+use rarely_core::conformance::learnable;
 use rarely_core::{
     Algorithm, Arm, Certificates, Context, Contexts, Decision, MergeError, Policy, RECENT_CONTEXTS, Rng, Settings,
 };
@@ -16,6 +17,7 @@ fn played(settings: Settings, rounds: usize, stream: u64) -> Box<dyn Policy> {
         let context = Context::new(&context).expect("finite");
         let decision = policy.decide(context, &mut rng).expect("fits");
         let reward = decision.arm.index() as f64 * context.values()[1] + 0.1 * rng.normal();
+        let reward = learnable(policy.algorithm(), reward);
         let _ = policy.observe(context, &decision, reward).expect("fits");
     }
     policy

@@ -12,14 +12,16 @@ use crate::simulate::SMALL as SIMULATE_SMALL;
 
 const SIMULATE: &str =
     "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
-const OF_SIMULATE: [&str; 8] = [
+const OF_SIMULATE: [&str; 10] = [
     "changes.parquet",
     "comparisons.csv",
+    "figure.pdf",
     "figure.png",
     "figure.svg",
     "run.json",
     "runs.parquet",
     "summary.csv",
+    "traces.dat",
     "traces.parquet",
 ];
 
@@ -151,7 +153,8 @@ fn sweep_and_frontier_write_their_files_and_the_same_bytes_for_any_number_of_thr
     for (command, csv) in commands {
         let place = Place::new();
         let files = with_any_threads(&place, command);
-        let mut expected = ["comparisons.csv", "figure.png", "figure.svg", "run.json", "runs.parquet", csv];
+        let mut expected =
+            ["comparisons.csv", "figure.pdf", "figure.png", "figure.svg", "run.json", "runs.parquet", csv];
         expected.sort_unstable();
         assert_eq!(names(&files), expected, "{command}");
         assert_figure(&files, "figure");
@@ -176,7 +179,7 @@ fn ihdp_writes_a_directory_with_and_one_without_an_intercept() {
     let expected: Vec<String> = ["intercept", "no-intercept"]
         .iter()
         .flat_map(|directory| {
-            let mut all = [&OF_SIMULATE[..], &["figure-4.png", "figure-4.svg"]].concat();
+            let mut all = [&OF_SIMULATE[..], &["figure-4.pdf", "figure-4.png", "figure-4.svg"]].concat();
             all.sort_unstable();
             all.into_iter().map(move |name| format!("{directory}/{name}"))
         })
