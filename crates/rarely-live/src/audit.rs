@@ -209,6 +209,7 @@ impl<'a> Auditor<'a> {
         let event = replay::event(entry)?;
         match &event {
             Event::Decided(decided) => self.decided(entry, decided)?,
+            Event::Overridden(overridden) => self.check_key(entry, &lookup_key::of_override(overridden.decision))?,
             Event::Observed(Observed { decision: Some(decision), .. }) => {
                 self.observed(*decision)?;
                 self.check_outcome_key(entry, *decision)?;
@@ -289,7 +290,13 @@ impl<'a> Auditor<'a> {
         let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
         let again = trail.decider.decide(&context, entry.number);
         let option = &edition.document.options()[again.arm.index()];
+        let beside = live.shadow_at(decided.basis).map(|shadow| {
+            let candidate = Decider::of_rule((edition, &edition.document), (0, 0));
+            candidate.beside(Some((&edition.document, &shadow.rule)))
+        });
+        let beside = beside.as_ref().and_then(|beside| beside.shadow(&context));
         let same = *option == decided.option
+            && beside == decided.shadow.as_deref()
             && trail.decider.version == decided.version
             && again.reason == decided.reason
             && again.propensity.to_bits() == decided.propensity.to_bits();

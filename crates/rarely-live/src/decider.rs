@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rarely_core::{Algorithm, Arm, Context, Decision, Exploration, Policy, Reason, Rng};
-use rarely_policy::PolicyDocument;
+use rarely_policy::{PolicyDocument, WrittenRule};
 
 use crate::document_edition::DocumentEdition;
 use crate::learned::Learned;
@@ -19,6 +19,8 @@ pub struct Decider {
     pub edition: Arc<DocumentEdition>,
     seed: u64,
     method: DecisionMethod,
+    /// A rule that decides beside it.
+    shadow: Option<rarely_core::Rule>,
 }
 
 /// What a decider is made from.
@@ -53,7 +55,7 @@ impl Decider {
         let explore = document.change().explore != Exploration::NONE && !stopped;
         let DecisionBasis { version, event, decided } = basis;
         match explore.then(|| exploring(document, learned, decided)).flatten() {
-            Some(method) => Self { version, basis: event, edition: edition.clone(), seed, method },
+            Some(method) => Self { version, basis: event, edition: edition.clone(), seed, method, shadow: None },
             None => Self::of_rule((edition, document), (version, event)),
         }
     }
@@ -64,7 +66,23 @@ impl Decider {
         (version, basis): (u64, u64),
     ) -> Self {
         let rule = rarely_core::Rule::new(document.rule().parameters(document));
-        Self { version, basis, edition: edition.clone(), seed: 0, method: DecisionMethod::Rule(rule) }
+        Self { version, basis, edition: edition.clone(), seed: 0, method: DecisionMethod::Rule(rule), shadow: None }
+    }
+
+    /// The same with a rule of this document that decides beside it.
+    pub(crate) fn beside(self, candidate: Option<(&PolicyDocument, &WrittenRule)>) -> Self {
+        let shadow = candidate.map(|(document, rule)| rarely_core::Rule::new(rule.parameters(document)));
+        Self { shadow, ..self }
+    }
+
+    /// What the rule beside it would give, if there is one.
+    ///
+    /// # Panics
+    /// If the context does not belong to the policy's document.
+    pub fn shadow(&self, context: &[f64]) -> Option<&str> {
+        let context = Context::new(context).expect("a record within its ranges");
+        let arm: Arm = self.shadow.as_ref()?.choose(context).expect("a context of this document");
+        Some(&self.edition.document.options()[arm.index()])
     }
 
     /// Makes the decision with this event number.

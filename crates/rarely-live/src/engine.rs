@@ -6,6 +6,7 @@
 //! for the applier nor for the reviewer.
 
 mod applier;
+mod beside;
 mod block_on;
 mod checkpointing;
 mod clock;
@@ -17,7 +18,7 @@ mod observing;
 mod policy_handle;
 mod reviewing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -25,7 +26,8 @@ use std::thread::JoinHandle;
 
 use rarely_review::{EvidenceBase, Review};
 use rarely_store::{
-    EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile, Store, StoreError, Turn,
+    CommitStatistics, EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile,
+    Store, StoreError, Turn,
 };
 use tokio::sync::watch;
 
@@ -74,6 +76,7 @@ pub struct EngineOptions {
 
 /// Runs live policies over a store.
 pub struct Engine {
+    store_id: String,
     writer: LogWriter<PendingEvent>,
     notary: Option<Arc<Notary>>,
     published: Arc<Published>,
@@ -94,6 +97,9 @@ pub(crate) struct Published {
     policies: RwLock<HashMap<String, Arc<PolicyHandle>>>,
     tokens: RwLock<Arc<Tokens>>,
     people: RwLock<Arc<PersonKeys>>,
+    notified: RwLock<Arc<BTreeMap<String, u64>>>,
+    /// Events since the start about which somebody outside may want to be told, in order. They are few.
+    notable: RwLock<Vec<u64>>,
     fault: Mutex<Option<EngineFault>>,
 }
 
@@ -122,7 +128,7 @@ impl Engine {
         options: EngineOptions,
         progress: impl FnMut(u64),
     ) -> Result<Arc<Self>, StartError> {
-        let (log, file) = (store.log().clone(), store.snapshot());
+        let (log, file, store_id) = (store.log().clone(), store.snapshot(), store.id().to_owned());
         let steady = SteadyClock::after(log.last_time_ms()?, options.clock.clone());
         let signing = options.checkpoints.clone();
         let mut notary = signing.as_ref().map(|signing| checkpointing::open(&mut store, signing)).transpose()?;
@@ -149,6 +155,7 @@ impl Engine {
         let applier = Applier::new(state, shared, publish, calls.clone(), snapshots);
         let (running, stopped) = mpsc::channel();
         let engine = Arc::new(Self {
+            store_id,
             writer,
             notary,
             published,
@@ -199,6 +206,22 @@ impl Engine {
         self.published.people.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The last event about which a channel need not be told any more; `None` if it was never told anything.
+    pub fn notified(&self, channel: &str) -> Option<u64> {
+        self.published.notified.read().unwrap_or_else(PoisonError::into_inner).get(channel).copied()
+    }
+
+    /// Events after a number, since the start, about which somebody outside may want to be told: proposals, their expiry, and stops.
+    pub fn notable_after(&self, number: u64) -> Vec<u64> {
+        let notable = self.published.notable.read().unwrap_or_else(PoisonError::into_inner);
+        notable[notable.partition_point(|known| *known <= number)..].to_vec()
+    }
+
+    /// The store's id, which its copies have too.
+    pub fn store_id(&self) -> &str {
+        &self.store_id
+    }
+
     /// The log.
     pub fn log(&self) -> &Arc<dyn EventLog> {
         self.writer.log()
@@ -220,6 +243,16 @@ impl Engine {
     /// Why the disk cannot be written to.
     pub fn check_writable(&self) -> Result<(), Arc<StoreError>> {
         self.writer.check_writable()
+    }
+
+    /// What is counted about commits to the store.
+    pub fn commit_statistics(&self) -> &CommitStatistics {
+        self.writer.statistics()
+    }
+
+    /// How many events wait for the next commit.
+    pub fn queue_depth(&self) -> usize {
+        self.writer.queue_depth()
     }
 
     /// The last event that is on disk.
@@ -289,6 +322,8 @@ impl Published {
             policies: RwLock::default(),
             tokens: RwLock::new(Arc::new(state.tokens().clone())),
             people: RwLock::new(Arc::new(state.people().clone())),
+            notified: RwLock::new(Arc::new(state.notified().clone())),
+            notable: RwLock::default(),
             fault: Mutex::new(None),
         };
         for (id, live) in state.policies() {

@@ -27,6 +27,8 @@ pub struct EngineState {
     tokens: Tokens,
     key_replacements: Vec<KeyReplaced>,
     people: PersonKeys,
+    /// By channel, the last event that is settled.
+    notified: BTreeMap<String, u64>,
     applied: u64,
 }
 
@@ -45,6 +47,9 @@ pub struct EngineSnapshot {
     /// The keys of people.
     #[serde(default, skip_serializing_if = "PersonKeys::is_empty")]
     pub people: PersonKeys,
+    /// How far those outside were told what happened.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notified: BTreeMap<String, u64>,
     /// All policies.
     pub policies: Vec<PolicyState>,
 }
@@ -75,6 +80,11 @@ impl EngineState {
     /// The keys of people.
     pub fn people(&self) -> &PersonKeys {
         &self.people
+    }
+
+    /// By channel, the last event about which those outside need not be told any more.
+    pub fn notified(&self) -> &BTreeMap<String, u64> {
+        &self.notified
     }
 
     /// The key that signs checkpoints, if it was ever replaced.
@@ -167,6 +177,16 @@ impl EngineState {
                     return Err(inconsistent("the clock is corrected, but the signature is not right"));
                 }
             }
+            Event::Notified(notified) if policy == 0 => {
+                let before = self.notified.get(&notified.channel).copied().unwrap_or(0);
+                if notified.about < before || notified.about >= header.number {
+                    return Err(inconsistent(format!(
+                        "a notice of event {} after that of event {before}",
+                        notified.about
+                    )));
+                }
+                self.notified.insert(notified.channel.clone(), notified.about);
+            }
             note if note.is_note() && policy == 0 => {}
             _ => {
                 let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
@@ -193,6 +213,7 @@ impl EngineState {
             tokens: self.tokens.clone(),
             key_replacements: self.key_replacements.clone(),
             people: self.people.clone(),
+            notified: self.notified.clone(),
             policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
         }
     }
@@ -208,8 +229,8 @@ impl EngineState {
                 snapshot.format
             )));
         }
-        let EngineSnapshot { applied, tokens, key_replacements, people, policies, .. } = snapshot;
-        let mut restored = Self { tokens, key_replacements, people, applied, ..Self::default() };
+        let EngineSnapshot { applied, tokens, key_replacements, people, notified, policies, .. } = snapshot;
+        let mut restored = Self { tokens, key_replacements, people, notified, applied, ..Self::default() };
         for state in policies {
             let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
             restored.names.insert(live.document().policy().to_owned(), id);

@@ -1,5 +1,6 @@
 //! The events of the log, and their JSON form.
 
+mod beside;
 mod clock;
 mod error;
 mod key_replaced;
@@ -16,11 +17,13 @@ use crate::person_key::KeySignature;
 use crate::record::RecordField;
 use crate::token::TokenGrant;
 
+pub use beside::{Overridden, ShadowEnded, ShadowStarted};
 pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
 pub use key_replaced::{KeyReplaced, PersonKey};
 pub use service::{
-    BackupRestored, LogEnd, RecordsRead, Recovered, ServiceRun, SignInFailed, SignInsFailed, SignedIn, TokenRevoked,
+    BackupRestored, LogEnd, NoticeResult, Notified, RecordsRead, Recovered, ServiceRun, SignInFailed, SignInsFailed,
+    SignedIn, TokenRevoked,
 };
 
 /// Everything that can happen to policies and tokens. The log stores an event's [kind](Event::kind) and
@@ -85,6 +88,14 @@ pub enum Event {
     DecisionRead(RecordsRead),
     /// An older backup replaced the log.
     BackupRestored(BackupRestored),
+    /// Somebody outside was told what happened.
+    Notified(Notified),
+    /// A candidate decides beside the rule in force.
+    ShadowStarted(ShadowStarted),
+    /// It decides no more.
+    ShadowEnded(ShadowEnded),
+    /// A person gave another option than was decided.
+    Overridden(Overridden),
 }
 
 /// A policy was registered.
@@ -120,6 +131,9 @@ pub struct Decided {
     pub reason: Reason,
     /// The probability with which it was chosen.
     pub propensity: f64,
+    /// What a candidate beside the rule in force would have given; nothing acts on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<String>,
 }
 
 /// An outcome was reported, either of one of our decisions or of a decision made elsewhere.
@@ -479,4 +493,8 @@ kinds! {
     "exported" => Exported,
     "decision read" => DecisionRead,
     "backup restored" => BackupRestored,
+    "notified" => Notified,
+    "shadow started" => ShadowStarted,
+    "shadow ended" => ShadowEnded,
+    "overridden" => Overridden,
 }

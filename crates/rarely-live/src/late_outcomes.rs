@@ -27,6 +27,9 @@ pub struct HeldOutcome {
     pub arm: Arm,
     /// The outcome, as a reward.
     pub reward: f64,
+    /// Whether it is not learned: a person gave another option.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub excluded: bool,
 }
 
 /// What a correction is about.
@@ -58,6 +61,13 @@ impl LateOutcomes {
         if !self.queue.report(decision, header.time_ms, Box::new(outcome)) {
             self.too_late.insert(decision);
         }
+    }
+
+    /// Does not wait for a decision any more. Whatever is reported of it is not learned.
+    pub(crate) fn exclude(&mut self, decision: u64, header: EventHeader<'_>) {
+        let excluded = HeldOutcome { context: Vec::new(), arm: Arm::new(0), reward: 0.0, excluded: true };
+        // If its time has run out, nothing waits for it.
+        let _ = self.queue.report(decision, header.time_ms, Box::new(excluded));
     }
 
     /// The next outcome that may be learned, with its decision.

@@ -56,7 +56,9 @@ pub use engine_state::{ENGINE_STATE_FORMAT, EngineSnapshot, EngineState, SharedP
 pub use event::Event;
 pub use late_outcomes::{HeldOutcome, LateOutcomes};
 pub use learned::Learned;
-pub use live_policy::{Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord};
+pub use live_policy::{
+    Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord, ShadowRecord,
+};
 pub use objection::Objection;
 pub use passkey::{
     Passkey, PasskeyEnrolment, PasskeyError, PasskeyPublicKey, PasskeySignature, PublicUrlError, RelyingParty,

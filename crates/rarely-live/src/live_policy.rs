@@ -1,8 +1,10 @@
 //! One policy: the state that follows from its events.
 
+mod beside;
 mod changing;
 mod learning;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rarely_core::Arm;
@@ -21,6 +23,8 @@ use crate::review_history::ReviewHistory;
 use crate::signed_statement::SigningState;
 use crate::unanswered::Unanswered;
 use crate::versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
+
+pub use beside::ShadowRecord;
 
 /// Milliseconds in a day.
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
@@ -69,6 +73,12 @@ pub struct PolicyState {
     /// Outcomes are learned of decisions from this version on: an amendment may have ended earlier statistics.
     #[serde(default = "first_version", skip_serializing_if = "is_first_version")]
     pub learning_since: u64,
+    /// Candidates that decided beside the rule in force, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadows: Vec<ShadowRecord>,
+    /// Decisions instead of which people gave another option.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub overridden: BTreeSet<u64>,
     /// The policy's last event.
     pub last_event: u64,
 }
@@ -182,6 +192,8 @@ impl LivePolicy {
             signing: registered.signatures.map(|signed_with| SigningState { signed_with, last_act: header.hash }),
             amendments: Vec::new(),
             learning_since: 1,
+            shadows: Vec::new(),
+            overridden: BTreeSet::new(),
             last_event: header.number,
         };
         Ok(Self { document, editions: vec![edition], state, learned_at: header.number })
@@ -233,7 +245,8 @@ impl LivePolicy {
         let PolicyState { learned, stopped, registration, counts, .. } = &self.state;
         let basis =
             DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
-        Decider::new((self.edition(), &self.document), learned, basis, registration.seed, *stopped)
+        let decider = Decider::new((self.edition(), &self.document), learned, basis, registration.seed, *stopped);
+        decider.beside(self.shadow().map(|shadow| (&self.document, &shadow.rule)))
     }
 
     /// Whether the pilot goes on: it counts decisions, so that each of them may end it.
@@ -318,6 +331,9 @@ impl LivePolicy {
                 let document = self.rolled_back(rolled.to)?;
                 self.put_in_force(header, document, VersionOrigin::Rollback { to: rolled.to }, vec![signer]);
             }
+            Event::ShadowStarted(started) => self.shadow_started(header, started)?,
+            Event::ShadowEnded(_) => self.end_shadow(header.number)?,
+            Event::Overridden(overridden) => self.overridden(header, overridden, about)?,
             Event::Stopped(signature) => self.stopped(header, signature)?,
             Event::Resumed(signature) => {
                 self.may_resume(signature)?;

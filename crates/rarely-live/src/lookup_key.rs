@@ -16,3 +16,8 @@ pub(crate) fn of_outcome(decision: u64) -> LookupKey {
 pub(crate) fn of_observation(policy: u64, key: &str) -> LookupKey {
     LookupKey::new(3, &[&policy.to_be_bytes(), key.as_bytes()].concat())
 }
+
+/// The event that overrode a decision.
+pub(crate) fn of_override(decision: u64) -> LookupKey {
+    LookupKey::new(4, &decision.to_be_bytes())
+}

@@ -101,6 +101,39 @@ pub enum Objection {
         /// The id of the key.
         key: String,
     },
+    /// A candidate decides already beside the rule in force.
+    #[error("a candidate decides already beside the rule in force")]
+    ShadowRuns,
+    /// No candidate decides beside the rule in force.
+    #[error("no candidate decides beside the rule in force")]
+    NoShadow,
+    /// The candidate does not fit the document in force.
+    #[error("the candidate does not fit the document in force: {problem}")]
+    UnfitCandidate {
+        /// What does not fit.
+        problem: String,
+    },
+    /// The option does not exist.
+    #[error("the policy has no option {option:?}")]
+    NoOption {
+        /// Its name.
+        option: String,
+    },
+    /// The option is the one that was decided.
+    #[error("{option:?} is what was decided, so nothing is overridden")]
+    SameOption {
+        /// Its name.
+        option: String,
+    },
+    /// The decision does not exist.
+    #[error("the policy has no decision {0}")]
+    NoDecision(u64),
+    /// The decision was overridden before.
+    #[error("decision {0} was overridden before")]
+    AlreadyOverridden(u64),
+    /// The decision has an outcome, which is evidence already.
+    #[error("decision {0} has an outcome already, which may have been learned")]
+    HasOutcome(u64),
     /// Something that occurs only in a damaged or foreign log.
     #[error("{0}")]
     Inconsistent(String),
@@ -123,6 +156,8 @@ impl Explain for Objection {
             Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
             Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
             Self::Amendment { help, .. } => Some(Remedy::new(*help)),
+            Self::ShadowRuns => Some(Remedy::new("end it first")),
+            Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported")),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }
@@ -131,6 +166,12 @@ impl Explain for Objection {
             | Self::UnfitRule { .. }
             | Self::Plan(_)
             | Self::WrongVersion { .. }
+            | Self::NoShadow
+            | Self::UnfitCandidate { .. }
+            | Self::NoOption { .. }
+            | Self::SameOption { .. }
+            | Self::NoDecision(_)
+            | Self::AlreadyOverridden(_)
             | Self::Inconsistent(_) => None,
         }
     }

@@ -95,6 +95,7 @@ pub fn decision_of(log: &dyn EventLog, event: &Event) -> Result<Option<DecisionR
     match event {
         Event::Observed(observed) => observed.decision.map_or(Ok(None), |number| decision(log, number)),
         Event::Corrected(corrected) => decision(log, corrected.decision),
+        Event::Overridden(overridden) => decision(log, overridden.decision),
         _ => Ok(None),
     }
 }

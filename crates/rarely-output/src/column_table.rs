@@ -1,5 +1,6 @@
 //! Tables by columns, as CSV and Parquet.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::parquet_rows::{ParquetRows, RowCell, RowColumn};
@@ -26,7 +27,7 @@ impl TableColumn {
 
     fn cell(&self, row: usize) -> String {
         match self {
-            Self::Text(values) => quoted(&values[row]),
+            Self::Text(values) => quoted(&formula_safe(&values[row])),
             Self::Count(values) => values[row].to_string(),
             Self::Number(values) => values[row].map_or_else(String::new, |value| value.to_string()),
         }
@@ -112,10 +113,10 @@ impl ColumnTable {
         &self.columns
     }
 
-    /// As CSV with a header; missing numbers are empty, all others have all their digits.
+    /// As CSV with a header; missing numbers are empty, all others have all their digits. No text begins like a formula of a spreadsheet.
     pub fn to_csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\n";
-        let mut text = line(self.columns.iter().map(|(name, _)| quoted(name)).collect());
+        let mut text = line(self.columns.iter().map(|(name, _)| quoted(&formula_safe(name))).collect());
         for row in 0..self.rows() {
             text += &line(self.columns.iter().map(|(_, column)| column.cell(row)).collect());
         }
@@ -137,6 +138,12 @@ impl ColumnTable {
         }
         rows.finish()
     }
+}
+
+/// A text that no spreadsheet takes for a formula: one that begins like a formula, and is no number, gets an apostrophe.
+fn formula_safe(text: &str) -> Cow<'_, str> {
+    let begins_like_one = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if begins_like_one && text.trim().parse::<f64>().is_err() { format!("'{text}").into() } else { text.into() }
 }
 
 /// A CSV field, in quotes where it must be.

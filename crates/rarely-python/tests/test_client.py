@@ -199,6 +199,10 @@ def test_a_change_is_proposed_signed_rolled_back_and_stopped(client: Client) -> 
     assert client.stop(name, "I stop it", "an incident")["policy"]["stopped"]
     assert not client.resume(name, "I resume it", "it is settled")["policy"]["stopped"]
     assert len(client.versions(name)) >= 3
+    # Another rule decides beside it, and a decision that does not exist cannot be overridden.
+    started = client.start_shadow(name, "to see whom it would concern", version=2)
+    assert client.shadow(name)["event"] == started["event"]
+    assert refused(client.override, name, 10**9, "watch", "the patient declined").status == 404
 
 
 def test_a_wrong_token_is_refused_and_never_shown(running: Service) -> None:

@@ -1,7 +1,7 @@
 //! A change that is proposed: the rule, its certificate, and its impact.
 
 use rarely_core::{Cause, Certificate, Interval, Standard};
-use rarely_policy::WrittenRule;
+use rarely_policy::{Approval, PolicyDocument, WrittenRule};
 use serde::{Deserialize, Serialize};
 
 use crate::candidate_gain::JudgedCandidate;
@@ -53,6 +53,12 @@ pub enum CertifiedBy {
 }
 
 impl ProposedChange {
+    /// Whether the change must not take effect by itself, as the document would have it: its gain rests on a refuted assumption, or on
+    /// people to whom the option was hardly ever given.
+    pub fn needs_person(&self, document: &PolicyDocument) -> bool {
+        document.control().approval == Approval::Automatic && !self.demotions.is_empty()
+    }
+
     /// What certifies the change; nothing where an assumption is refuted.
     pub fn certified_by(&self) -> Vec<CertifiedBy> {
         if !self.demotions.is_empty() {

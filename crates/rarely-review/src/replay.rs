@@ -206,7 +206,8 @@ impl Replay {
         let people = self.recent.iter().copied().collect();
         // From the same sums as in the service, so that both propose the same to the last digit.
         let base = EvidenceBase::of(&self.document, &self.tally, Some(people))?;
-        let Some(proposal) = examine(&base, &self.tally)?.proposal else {
+        let proposal = examine(&base, &self.tally)?.proposal;
+        let Some(proposal) = proposal.filter(|proposal| !proposal.needs_person(&self.document)) else {
             return Ok(None);
         };
         self.replayed.rule = rarely_core::Rule::new(proposal.rule.parameters(&self.document));

@@ -1,21 +1,24 @@
 //! The state that every request shares, and who may do what.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use ipnet::IpNet;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, RelyingParty, Role, TokenGrant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
+use crate::base_path::BasePath;
 use crate::connections::Door;
 use crate::failed_sign_ins::FailedSignIns;
 use crate::limits::{BATCHES, BODIES_KIB, IN_FLIGHT, SIMULATIONS, STREAMS};
 use crate::login_throttle::LoginThrottle;
 use crate::metrics::Metrics;
+use crate::network_settings::SharedNetworkSettings;
+use crate::notifications::NotificationCounts;
 use crate::openid::OpenIdProvider;
 use crate::problem::ProblemDetails;
 
@@ -28,8 +31,26 @@ pub struct ServiceSettings {
     pub relying_party: Option<RelyingParty>,
     /// The version of the program.
     pub version: &'static str,
-    /// Proxies that say truly where a request comes from.
-    pub trusted_proxies: Vec<IpNet>,
+    /// The path below which browsers see the service, if no proxy says otherwise.
+    pub base_path: Arc<BasePath>,
+    /// Who is believed about where a request comes from, and which web sites may call the API.
+    pub network: SharedNetworkSettings,
+    /// The directory whose free space matters: that of the store.
+    pub store_directory: Option<PathBuf>,
+}
+
+impl ServiceSettings {
+    /// A service of this version on a site of its own, without TLS.
+    pub fn plain(version: &'static str) -> Self {
+        Self {
+            secure: false,
+            relying_party: None,
+            version,
+            base_path: Arc::default(),
+            network: SharedNetworkSettings::default(),
+            store_directory: None,
+        }
+    }
 }
 
 /// The state that every request shares.
@@ -43,6 +64,7 @@ pub struct App {
     /// Who may connect, if the service has sockets.
     pub(crate) door: Option<Arc<Door>>,
     pub(crate) metrics: Metrics,
+    pub(crate) notifications: NotificationCounts,
     /// The OpenAPI document, serialized.
     pub(crate) openapi: Vec<u8>,
     in_flight: AtomicUsize,
@@ -70,7 +92,11 @@ impl Drop for InFlight<'_> {
 impl App {
     /// The state for a running engine.
     pub fn new(engine: Arc<Engine>, settings: ServiceSettings) -> Self {
-        let openapi = serde_json::to_vec(&crate::openapi::document(settings.version)).unwrap_or_default();
+        let mut openapi = crate::openapi::document(settings.version);
+        if !settings.base_path.as_str().is_empty() {
+            openapi["servers"] = serde_json::json!([{ "url": settings.base_path.as_str() }]);
+        }
+        let openapi = serde_json::to_vec(&openapi).unwrap_or_default();
         Self {
             engine,
             settings,
@@ -78,6 +104,7 @@ impl App {
             failed_sign_ins: FailedSignIns::default(),
             door: None,
             metrics: Metrics::new(),
+            notifications: NotificationCounts::default(),
             openapi,
             in_flight: AtomicUsize::new(0),
             bodies: Arc::new(Semaphore::new(BODIES_KIB as usize)),
@@ -130,6 +157,7 @@ impl App {
     /// Records the failed sign-ins since the last call as one event. Blocks until it is on disk.
     pub fn record_failed_sign_ins(&self) {
         if let Some(failed) = self.failed_sign_ins.take() {
+            tracing::warn!(count = failed.count, addresses = ?failed.addresses, "sign-ins failed");
             // If it cannot be stored, it is in the metrics nevertheless.
             drop(self.engine.sign_ins_failed(failed));
         }

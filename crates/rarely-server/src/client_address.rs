@@ -2,25 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::ConnectInfo;
-use axum::http::{Extensions, HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// The address of a client, as the service found it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ClientAddress(pub(crate) IpAddr);
-
-impl ClientAddress {
-    /// The address that a request comes from: that of the connection, or, if a trusted proxy holds it, the one that the proxy names.
-    /// Without any, all clients count as the same.
-    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) -> Self {
-        let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-        let peer = peer.unwrap_or(IpAddr::from([0, 0, 0, 0])).to_canonical();
-        Self(forwarded(peer, headers, trusted))
-    }
-}
 
 /// The network that counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider gives to one customer.
 pub(crate) fn network(address: IpAddr) -> IpNet {
@@ -29,9 +14,15 @@ pub(crate) fn network(address: IpAddr) -> IpNet {
     IpNet::new_assert(address, bits).trunc()
 }
 
-/// Each proxy appends the address it got the request from, so the last address that no trusted proxy has is the client's.
-fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+/// Whether an address is a trusted proxy's.
+pub(crate) fn is_trusted(address: &IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(address))
+}
+
+/// The address that a request comes from: that of the connection, or, if a trusted proxy holds it, the one that the proxy names. Each
+/// proxy appends the address it got the request from, so the last address that no trusted proxy has is the client's.
+pub(crate) fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| is_trusted(address, trusted);
     if !is_trusted(&peer) {
         return peer;
     }

@@ -15,8 +15,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::client_address::network;
+use crate::client_address::{is_trusted, network};
 use crate::limits::{CONNECTIONS, HEAD_SECONDS, IDLE_SECONDS, RESERVED_FILES};
+use crate::network_settings::SharedNetworkSettings;
 
 /// A connection must have sent this much in its first seconds. It is the length of the preface by which HTTP/2 is told from HTTP/1;
 /// after it the server's own limits hold.
@@ -29,7 +30,7 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Door {
     most: usize,
     most_per_network: usize,
-    trusted: Vec<IpNet>,
+    network: SharedNetworkSettings,
     seats: Mutex<Seats>,
     refused: AtomicU64,
 }
@@ -52,7 +53,7 @@ struct Seat {
 impl Door {
     /// Raises the process's limit of open files as far as the system allows, and admits as many connections as that leaves room for.
     /// One address gets at most half of them; a trusted proxy gets all.
-    pub(crate) fn open(trusted: Vec<IpNet>) -> Self {
+    pub(crate) fn open(network: SharedNetworkSettings) -> Self {
         let files = open_files();
         let most = files.map_or(CONNECTIONS, |files| files.saturating_sub(RESERVED_FILES).clamp(16, CONNECTIONS));
         if most < CONNECTIONS {
@@ -61,11 +62,11 @@ impl Door {
                 files.unwrap_or_default()
             );
         }
-        Self::with_limits(most, most / 2, trusted)
+        Self::with_limits(most, most / 2, network)
     }
 
-    fn with_limits(most: usize, most_per_network: usize, trusted: Vec<IpNet>) -> Self {
-        Self { most, most_per_network, trusted, seats: Mutex::default(), refused: AtomicU64::new(0) }
+    fn with_limits(most: usize, most_per_network: usize, network: SharedNetworkSettings) -> Self {
+        Self { most, most_per_network, network, seats: Mutex::default(), refused: AtomicU64::new(0) }
     }
 
     /// Connections that are open, and how many were refused.
@@ -77,7 +78,7 @@ impl Door {
     fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Seat> {
         let network = network(address);
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        let trusted = self.trusted.iter().any(|trusted| trusted.contains(&address));
+        let trusted = is_trusted(&address, &self.network.get().trusted_proxies);
         let own = seats.by_network.get(&network).copied().unwrap_or(0);
         if seats.taken < self.most && (trusted || own < self.most_per_network) {
             seats.taken += 1;
@@ -239,6 +240,7 @@ fn open_files() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network_settings::NetworkSettings;
 
     fn address(last: u8) -> IpAddr {
         IpAddr::from([10, 0, 0, last])
@@ -246,7 +248,9 @@ mod tests {
 
     #[test]
     fn one_address_cannot_take_every_seat() {
-        let door = Arc::new(Door::with_limits(6, 3, vec!["10.0.0.9/32".parse().expect("a network")]));
+        let trusted_proxies = vec!["10.0.0.9/32".parse().expect("a network")];
+        let network = NetworkSettings { trusted_proxies, ..NetworkSettings::default() };
+        let door = Arc::new(Door::with_limits(6, 3, network.into()));
         let held: Vec<Option<Seat>> = (0..5).map(|_| door.admit(address(1))).collect();
         assert_eq!(held.iter().flatten().count(), 3);
         let proxied: Vec<Option<Seat>> = (0..5).map(|_| door.admit(address(9))).collect();
@@ -260,7 +264,7 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_count_together() {
-        let door = Arc::new(Door::with_limits(6, 1, Vec::new()));
+        let door = Arc::new(Door::with_limits(6, 1, SharedNetworkSettings::default()));
         let first = door.admit("2001:db8::1".parse().expect("an address"));
         assert!(first.is_some());
         assert!(door.admit("2001:db8::2".parse().expect("an address")).is_none());

@@ -5,7 +5,8 @@
 //! | `session`, `visitor`, `sign_in`, `openid` | sessions, who is signed in, signing in and out, by token or identity provider |
 //! | `layout`, `assets`, `format` | the layout of every page; style sheet and script; times and numbers |
 //! | `page_error` | errors as pages |
-//! | `policies`, `policy`, `proposal`, `document` | the list of policies, one policy, one proposal; a policy's document, to amend |
+//! | `policies`, `waiting`, `policy`, `proposal`, `document` | the list of policies, what waits for the visitor, one policy, one proposal; a policy's document, to amend |
+//! | `service` | people, tokens, keys, sign-ins and checkpoints |
 //! | `audit`, `event_text`, `backwards`, `decision` | events, newest first; one decision explained |
 //! | `signature_form`, `signing` | forms that ask for a signature; what they change |
 //! | `your_keys` | the passkeys and key files of the visitor |
@@ -25,6 +26,7 @@ mod page_error;
 mod policies;
 mod policy;
 mod proposal;
+mod service;
 mod session;
 mod sign_in;
 mod signature_form;
@@ -32,6 +34,7 @@ mod signing;
 #[cfg(test)]
 mod tests;
 mod visitor;
+mod waiting;
 mod your_keys;
 
 use std::fmt::Write as _;
@@ -77,6 +80,9 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route(RETURN_PATH, get(openid::finish))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/audit", get(audit::show_service))
+        .route("/service/people", get(service::people))
+        .route("/service/sign-ins", get(service::sign_ins))
+        .route("/service/checkpoints", get(service::checkpoints))
         .route("/policies/{name}", get(policy::show))
         .route("/policies/{name}/document", get(document::show).post(document::amend))
         .route("/policies/{name}/review", post(signing::review))
@@ -121,7 +127,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// The URL of a page of a policy.
-fn address(policy: &str, rest: &str) -> String {
+pub(crate) fn address(policy: &str, rest: &str) -> String {
     format!("/policies/{}{rest}", percent_encoded(policy))
 }
 

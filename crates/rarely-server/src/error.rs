@@ -64,11 +64,19 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         ServiceError::OpenId(OpenIdError::NoRole { .. }) => StatusCode::FORBIDDEN,
         ServiceError::Token(_) | ServiceError::OpenId(_) => StatusCode::UNAUTHORIZED,
         ServiceError::Change(
-            ChangeError::Objection(Objection::NoProposal(_)) | ChangeError::NoToken(_) | ChangeError::NoPersonKey(_),
+            ChangeError::Objection(Objection::NoProposal(_) | Objection::NoDecision(_) | Objection::NoShadow)
+            | ChangeError::NoToken(_)
+            | ChangeError::NoPersonKey(_),
         )
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
         ServiceError::Change(
-            ChangeError::Objection(Objection::NoVersion(_) | Objection::SignatureIncomplete(_))
+            ChangeError::Objection(
+                Objection::NoVersion(_)
+                | Objection::SignatureIncomplete(_)
+                | Objection::UnfitCandidate { .. }
+                | Objection::NoOption { .. }
+                | Objection::SameOption { .. },
+            )
             | ChangeError::Person(PersonError::Empty { .. } | PersonError::Invisible { .. })
             | ChangeError::Document(_)
             | ChangeError::NoNoise

@@ -1,6 +1,6 @@
 //! All cases with an outcome as a Parquet file, which `rarely review --data` reads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use axum::body::Bytes;
@@ -70,12 +70,15 @@ impl Explain for ExportError {
 }
 
 fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkWriter) -> Result<(), ExportError> {
-    let corrected = corrections(handle, log, until)?;
+    let (corrected, overridden) = corrections(handle, log, until)?;
     // Rows from before an amendment have what the columns of the document in force share with theirs.
     let live = handle.live.lock().clone();
     let mut rows = ParquetRows::new(&mut *out, columns(live.document()))?;
     each(handle, log, until, |number, time_ms, event| {
         let Event::Observed(observed) = event else { return Ok(()) };
+        if observed.decision.is_some_and(|decision| overridden.contains(&decision)) {
+            return Ok(());
+        }
         let outcome = corrected.get(&number).copied().unwrap_or(observed.outcome);
         push(&live, log, &mut rows, (time_ms, outcome), &observed)
     })?;
@@ -84,19 +87,25 @@ fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkW
     Ok(())
 }
 
-/// Corrected outcomes, by the event that first reported the outcome.
-fn corrections(handle: &PolicyHandle, log: &dyn EventLog, until: u64) -> Result<HashMap<u64, f64>, ExportError> {
-    let mut corrected = HashMap::new();
+/// Corrected outcomes, by the event that first reported the outcome; and decisions that were overridden, which are no evidence.
+fn corrections(
+    handle: &PolicyHandle,
+    log: &dyn EventLog,
+    until: u64,
+) -> Result<(HashMap<u64, f64>, HashSet<u64>), ExportError> {
+    let (mut corrected, mut overridden) = (HashMap::new(), HashSet::new());
     each(handle, log, until, |_, _, event| {
-        if let Event::Corrected(event) = event {
-            corrected.insert(event.first, event.outcome);
+        match event {
+            Event::Corrected(event) => _ = corrected.insert(event.first, event.outcome),
+            Event::Overridden(event) => _ = overridden.insert(event.decision),
+            _ => {}
         }
         Ok(())
     })?;
-    Ok(corrected)
+    Ok((corrected, overridden))
 }
 
-/// Visits every outcome and correction of a policy up to an event.
+/// Visits every outcome, correction and override of a policy up to an event.
 fn each(
     handle: &PolicyHandle,
     log: &dyn EventLog,
@@ -107,7 +116,7 @@ fn each(
         if entry.number > until {
             return Err(ExportError::Done);
         }
-        if matches!(entry.kind.as_str(), "observed" | "corrected") {
+        if matches!(entry.kind.as_str(), "observed" | "corrected" | "overridden") {
             each(entry.number, entry.time_ms, replay::event(&entry)?)?;
         }
         Ok(())

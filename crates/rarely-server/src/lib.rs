@@ -4,26 +4,31 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | `app`, `client_address`, `login_throttle`, `failed_sign_ins` | shared state, authentication and authorization; who asks; the limit of failed sign-ins, and their summary |
+//! | `app`, `network_settings`, `client_address`, `client_origin`, `request_id`, `login_throttle`, `failed_sign_ins` | shared state, authentication and authorization; who asks, and how; the limit of failed sign-ins, and their summary |
 //! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
-//! | `route`, `request`, `body`, `limits` | a route and who may call it; one request; its body; all limits |
+//! | `route`, `request`, `body`, `page`, `limits` | a route and who may call it; one request; its body; lists in parts; all limits |
 //! | `routes` | every route of the API |
-//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
+//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `beside`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
 //! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
 //! | `views` | policies, versions and proposals as the API returns them |
 //! | `health`, `metrics` | health checks; metrics for Prometheus |
+//! | `notifications` | who outside is told what happens: webhooks and mail |
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
-//! | `middleware` | around every request: limits, headers, metrics, panics |
+//! | `base_path`, `middleware`, `cors` | around every request: the path below which the service is; limits, headers, metrics, the log, panics; which web sites may call |
 //! | `dashboard` | the pages |
 //! | `replica` | several replicas over one database: who owns the log, and requests that are passed on |
-//! | `serve`, `connections`, `starting` | sockets, TLS and signals; who may connect, and for how long; answers while the log is read |
+//! | `serve`, `reload`, `connections`, `starting` | sockets, TLS and signals; settings read again; who may connect, and for how long; answers while the log is read |
 #![deny(missing_docs)]
 
 mod app;
+mod base_path;
 mod batch;
+mod beside;
 mod body;
 mod client_address;
+mod client_origin;
 mod connections;
+mod cors;
 mod dashboard;
 mod decisions;
 mod docs;
@@ -38,15 +43,20 @@ mod limits;
 mod login_throttle;
 mod metrics;
 mod middleware;
+mod network_settings;
+mod notifications;
 mod ofrep;
 mod openapi;
 mod openid;
 mod outcomes;
+mod page;
 mod person_keys;
 mod policies;
 mod problem;
+mod reload;
 mod replica;
 mod request;
+mod request_id;
 mod route;
 mod routes;
 mod rule_steps;
@@ -62,18 +72,27 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use app::{App, ServiceSettings};
+pub use base_path::BasePath;
 pub use limits::{NameError, check_name, check_owner, check_person};
+pub use network_settings::{NetworkSettings, SharedNetworkSettings};
+pub use notifications::{MailServer, MailTls, NotificationOptions, Notifications, Webhook, WebhookSecret};
 pub use openapi::document as openapi;
 pub use openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
 pub use problem::ProblemDetails;
+pub use reload::{Reload, Reloaded};
 pub use replica::ReplicaOptions;
 pub use serve::{Ready, ServeError, ServeOptions, ServedStore, serve};
 
 /// The API and the dashboard as an axum router.
 pub fn router(app: Arc<App>) -> Router {
-    route::router(&app, routes::routes())
-        .merge(dashboard::routes(app.clone()))
+    // A browser asks with a method of its own whether it may call the API, so that its other methods are answered inside.
+    let api = route::router(&app, routes::routes()).method_not_allowed_fallback(middleware::no_method);
+    let pages = dashboard::routes(app.clone()).method_not_allowed_fallback(middleware::no_method);
+    let routed = api
+        .layer(axum::middleware::from_fn_with_state(app.settings.network.clone(), cors::wrap))
+        .merge(pages)
         .fallback(middleware::no_route)
-        .method_not_allowed_fallback(middleware::no_method)
-        .layer(axum::middleware::from_fn_with_state(app, middleware::wrap))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), middleware::wrap));
+    // Around the router, because it changes the path by which routes are found.
+    Router::new().fallback_service(routed).layer(axum::middleware::from_fn_with_state(app, base_path::wrap))
 }

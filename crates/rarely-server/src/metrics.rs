@@ -1,5 +1,7 @@
 //! Metrics for Prometheus.
 
+mod store;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +18,9 @@ use crate::app::App;
 use crate::docs::with_type;
 use crate::request::{AuthorizedRequest, blocking};
 use crate::route::ApiResult;
+use store::metric;
+
+pub(crate) use store::free_bytes;
 
 /// Policies with series of their own; all others are summed.
 const MOST_POLICIES: usize = 200;
@@ -45,6 +50,12 @@ impl Metrics {
         // Only an empty list of buckets is an error.
         let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_default();
         let recorder = builder.build_recorder();
+        ::metrics::with_local_recorder(&recorder, || {
+            ::metrics::describe_histogram!(
+                "rarely_request_seconds",
+                "How long requests took, by route, method and status."
+            );
+        });
         let handle = recorder.handle();
         Self { recorder, handle, stuck: Mutex::default(), failed_lines: AtomicU64::new(0) }
     }
@@ -77,41 +88,36 @@ impl Metrics {
         let _ = write!(
             text,
             "# HELP rarely_build_info The version of the program.\n# TYPE rarely_build_info gauge\n\
-             rarely_build_info{{version=\"{version}\"}} 1\n\
-             # HELP rarely_store_events_total Events on disk.\n# TYPE rarely_store_events_total counter\n\
-             rarely_store_events_total {}\n",
-            engine.committed()
+             rarely_build_info{{version=\"{version}\"}} 1\n"
         );
         self.service(&mut text, app);
-        checkpoints(&mut text, engine);
+        store::write(&mut text, app);
         policies(&mut text, &self.rows(engine));
         text
     }
 
     /// What happens at the door of the service.
     fn service(&self, text: &mut String, app: &App) {
-        let _ = write!(
-            text,
-            "# HELP rarely_sign_ins_failed_total Requests with an invalid token.\n# TYPE rarely_sign_ins_failed_total counter\n\
-             rarely_sign_ins_failed_total {}\n\
-             # HELP rarely_batch_lines_failed_total Lines of batches that the service failed to serve.\n\
-             # TYPE rarely_batch_lines_failed_total counter\nrarely_batch_lines_failed_total {}\n",
-            app.failed_sign_ins.total(),
-            self.failed_lines.load(Ordering::Relaxed)
-        );
-        let _ = write!(
-            text,
-            "# HELP rarely_clock_offset_seconds How far the system's clock is ahead, if it jumped and is not believed.\n\
-             # TYPE rarely_clock_offset_seconds gauge\nrarely_clock_offset_seconds {}\n",
-            app.engine.clock_offset_ms() as f64 / 1000.0
-        );
+        let invalid = app.failed_sign_ins.total();
+        metric(text, "rarely_sign_ins_failed_total", "counter", "Requests with an invalid token.", invalid);
+        let (failed, help) =
+            (self.failed_lines.load(Ordering::Relaxed), "Lines of batches that the service failed to serve.");
+        metric(text, "rarely_batch_lines_failed_total", "counter", help, failed);
+        let help = "How far the system's clock is ahead, if it jumped and is not believed.";
+        let offset = app.engine.clock_offset_ms() as f64 / 1000.0;
+        metric(text, "rarely_clock_offset_seconds", "gauge", help, offset);
+        let told = &app.notifications;
+        for (name, help, count) in [
+            ("rarely_notices_delivered_total", "Notices that were delivered.", &told.delivered),
+            ("rarely_notice_attempts_failed_total", "Attempts to deliver a notice that failed.", &told.failed_attempts),
+            ("rarely_notices_given_up_total", "Notices that could not be delivered in time.", &told.given_up),
+        ] {
+            metric(text, name, "counter", help, count.load(Ordering::Relaxed));
+        }
         let Some((open, refused)) = app.door.as_ref().map(|door| door.counts()) else { return };
-        let _ = write!(
-            text,
-            "# HELP rarely_connections Open connections.\n# TYPE rarely_connections gauge\nrarely_connections {open}\n\
-             # HELP rarely_connections_refused_total Connections refused because too many were open.\n\
-             # TYPE rarely_connections_refused_total counter\nrarely_connections_refused_total {refused}\n"
-        );
+        metric(text, "rarely_connections", "gauge", "Open connections.", open);
+        let help = "Connections refused because too many were open.";
+        metric(text, "rarely_connections_refused_total", "counter", help, refused);
     }
 
     fn rows(&self, engine: &Engine) -> Vec<PolicyMetrics> {
@@ -143,22 +149,8 @@ impl Metrics {
     }
 }
 
-/// How far the log is signed, if it is.
-fn checkpoints(text: &mut String, engine: &Engine) {
-    let Some(notary) = engine.notary() else { return };
-    let covered = notary.latest().map_or(0, |latest| latest.size());
-    let _ = write!(
-        text,
-        "# HELP rarely_checkpoint_events Events that the last signed checkpoint covers.\n\
-         # TYPE rarely_checkpoint_events gauge\nrarely_checkpoint_events {covered}\n\
-         # HELP rarely_unsigned_events Events on disk that no checkpoint covers yet.\n\
-         # TYPE rarely_unsigned_events gauge\nrarely_unsigned_events {}\n",
-        engine.committed().saturating_sub(covered)
-    );
-}
-
 /// A label for the method. Unknown methods share one, so that clients cannot add series.
-fn method_label(method: &Method) -> &'static str {
+pub(crate) fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",
@@ -222,11 +214,7 @@ fn policies(text: &mut String, rows: &[PolicyMetrics]) {
             let _ = writeln!(text, "{name}{{policy=\"\"}} {}", others.iter().map(value).sum::<u64>());
         }
     }
-    let _ = writeln!(
-        text,
-        "# HELP rarely_policies Registered policies.\n# TYPE rarely_policies gauge\nrarely_policies {}",
-        rows.len()
-    );
+    metric(text, "rarely_policies", "gauge", "Registered policies.", rows.len());
     let _ = writeln!(
         text,
         "# HELP rarely_excluded_share Share of recent people who get an option that the data rule out, at the last review; for \

@@ -1,19 +1,21 @@
-//! Middleware around every request: the limit of requests in flight, security headers, metrics, panics; and the fallbacks.
+//! Middleware around every request: the limit of requests in flight, security headers, metrics, the log, panics; and the fallbacks.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 
 use crate::app::App;
-use crate::client_address::ClientAddress;
+use crate::client_origin::ClientOrigin;
+use crate::metrics::method_label;
 use crate::problem::ProblemDetails;
+use crate::request_id::X_REQUEST_ID;
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -24,12 +26,16 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-pub(crate) async fn wrap(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+/// Browsers that came by TLS once come by TLS for a year.
+const ONLY_TLS: &str = "max-age=31536000";
+/// The target of the lines about requests.
+const REQUEST_TARGET: &str = "rarely::request";
+
+pub(crate) async fn wrap(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = request.method().clone();
     let path = request.extensions().get::<MatchedPath>().cloned();
-    let client = ClientAddress::of(request.extensions(), request.headers(), &app.settings.trusted_proxies);
-    request.extensions_mut().insert(client);
+    let origin = request.extensions().get::<ClientOrigin>().cloned();
     let mut response = match app.enter() {
         Some(_permit) => {
             let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -38,9 +44,34 @@ pub(crate) async fn wrap(State(app): State<Arc<App>>, mut request: Request, next
         None => ProblemDetails::busy().into_response(),
     };
     set_headers(response.headers_mut());
-    let route = path.as_ref().map_or("other", MatchedPath::as_str);
-    app.metrics.record_request(route, &method, response.status(), started.elapsed());
+    let (route, took) = (path.as_ref().map_or("other", MatchedPath::as_str), started.elapsed());
+    app.metrics.record_request(route, &method, response.status(), took);
+    if let Some(origin) = origin {
+        finish(&mut response, &origin);
+        log(&method, route, response.status(), took, &origin);
+    }
     response
+}
+
+/// Sets what depends on how the request came.
+fn finish(response: &mut Response, origin: &ClientOrigin) {
+    let headers = response.headers_mut();
+    if origin.https {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ONLY_TLS));
+    }
+    if let Some(id) = origin.request_id.header() {
+        headers.insert(X_REQUEST_ID, id);
+    }
+}
+
+/// Writes the line of a request. It has neither the path nor the query, because they have names and keys.
+pub(crate) fn log(method: &Method, route: &str, status: StatusCode, took: Duration, origin: &ClientOrigin) {
+    let (status, duration_ms) = (status.as_u16(), took.as_micros() as f64 / 1000.0);
+    tracing::info!(
+        target: REQUEST_TARGET,
+        method = method_label(method), route, status, duration_ms, request_id = %origin.request_id, client = %origin.address,
+        "request"
+    );
 }
 
 /// Sets the headers that every response has.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::limits::{check_owner, check_person};
+use crate::page::ListPart;
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
@@ -51,6 +52,9 @@ pub(crate) struct PersonKeyView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PersonKeyList {
     keys: Vec<PersonKeyView>,
+    /// What `after` of the next part is, if the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 impl From<&PersonKeyRecord> for PersonKeyView {
@@ -86,8 +90,9 @@ pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
 }
 
 pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
-    let keys = request.app.engine.people().iter().map(PersonKeyView::from).collect();
-    Ok(json(StatusCode::OK, &PersonKeyList { keys }))
+    let people = request.app.engine.people();
+    let ListPart { items, next } = ListPart::of(&request, people.iter(), |record| record.key.id())?;
+    Ok(json(StatusCode::OK, &PersonKeyList { keys: items.into_iter().map(PersonKeyView::from).collect(), next }))
 }
 
 pub(crate) async fn revoke(request: AuthorizedRequest) -> ApiResult {

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
 use crate::limits::{DOCUMENT_BYTES, check_name, check_text};
+use crate::page::ListPart;
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
 use crate::route::ApiResult;
@@ -38,12 +39,18 @@ pub(crate) struct Amendment {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Policies {
     policies: Vec<PolicyBrief>,
+    /// What `after` of the next part is, if the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// The versions of a policy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Versions {
     versions: Vec<VersionView>,
+    /// What `after` of the next part is, if the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
@@ -88,10 +95,11 @@ pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
     let grant = request.grant()?.clone();
     let app = request.app.clone();
     blocking(move || {
-        let handles = app.engine.policies();
-        let seen = handles.iter().filter(|handle| grant.allows(Role::Read, Some(&handle.name)));
-        let policies = seen.map(|handle| PolicyBrief::new(handle, &handle.live.lock(), now_ms)).collect();
-        Ok(json(StatusCode::OK, &Policies { policies }))
+        let handles = app.engine.policies().into_iter();
+        let seen = handles.filter(|handle| grant.allows(Role::Read, Some(&handle.name)));
+        let ListPart { items, next } = ListPart::of(&request, seen, |handle| handle.name.clone())?;
+        let brief = items.iter().map(|handle| PolicyBrief::new(handle, &handle.live.lock(), now_ms));
+        Ok(json(StatusCode::OK, &Policies { policies: brief.collect(), next }))
     })
     .await?
 }
@@ -103,8 +111,10 @@ pub(crate) async fn one(request: AuthorizedRequest) -> ApiResult {
 
 pub(crate) async fn versions(request: AuthorizedRequest) -> ApiResult {
     let live = request.policy()?.live.lock();
-    let versions = live.state().versions.iter().map(|version| VersionView::new(&live, version)).collect();
-    Ok(json(StatusCode::OK, &Versions { versions }))
+    let ListPart { items, next } =
+        ListPart::of(&request, &live.state().versions, |version| version.number.to_string())?;
+    let versions = items.into_iter().map(|version| VersionView::new(&live, version)).collect();
+    Ok(json(StatusCode::OK, &Versions { versions, next }))
 }
 
 pub(crate) async fn version(request: AuthorizedRequest) -> ApiResult {

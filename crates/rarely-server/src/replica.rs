@@ -4,17 +4,16 @@
 mod forward;
 mod ownership;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderName, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ipnet::IpNet;
 use rarely_live::engine::EngineOptions;
 use rarely_store::{Lease, PostgresAddress, PostgresLog, PostgresStore, StoreError};
 use subtle::ConstantTimeEq as _;
@@ -22,18 +21,21 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use crate::app::{App, ServiceSettings};
-use crate::client_address::ClientAddress;
+use crate::base_path::BasePath;
+use crate::client_origin::ClientOrigin;
 use crate::health::Health;
 use crate::limits::IN_FLIGHT;
-use crate::middleware::set_headers;
+use crate::middleware::{self, set_headers};
+use crate::network_settings::SharedNetworkSettings;
 use crate::openid::{OpenIdOptions, OpenIdProvider};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
+use crate::reload::{Hangups, Reloader};
 use crate::serve::{Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party};
 use forward::{Forwarder, OwnerChange};
 use ownership::Ownership;
 
-/// The header by which replicas know each other: the secret in the database, and the address of the client. A request that has it
+/// The header by which replicas know each other: the secret in the database, and how the request came. A request that has it
 /// is not passed on again.
 const FORWARDED: HeaderName = HeaderName::from_static("rarely-forwarded");
 
@@ -76,7 +78,10 @@ struct Replica {
     forwarder: Forwarder,
     secret: String,
     version: &'static str,
-    trusted_proxies: Vec<IpNet>,
+    network: SharedNetworkSettings,
+    /// Whether clients connect by TLS.
+    secure: bool,
+    base_path: Arc<BasePath>,
     /// Permits for requests that are passed on.
     passing: Semaphore,
 }
@@ -88,19 +93,35 @@ pub(crate) async fn serve(
     progress: impl FnMut(u64) + Send + 'static,
     mut ready: impl FnMut(&Ready<'_>) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let ServeOptions { listen, tls, trusted_proxies, public_url, engine, version, openid, .. } = options;
+    let ServeOptions {
+        listen,
+        tls,
+        network,
+        base_path,
+        notifications,
+        reload,
+        public_url,
+        engine,
+        version,
+        openid,
+        ..
+    } = options;
+    let (network, base_path) = (SharedNetworkSettings::from(network), Arc::new(base_path));
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
         None => None,
     };
     let mut signals = Signals::listen().map_err(ServeError::Server)?;
+    let hangups = Hangups::listen().map_err(ServeError::Server)?;
     let broken = |error| ServeError::Server(std::io::Error::other(error));
     let (database, used) = (replica.database.clone(), engine.clone());
     let opened = tokio::task::spawn_blocking(move || open(database, &used, openid));
     let (provider, store) = opened.await.map_err(broken)??;
-    let (front, address, door) = Front::bind(listen, tls.clone(), trusted_proxies.clone())?;
+    let (front, address, door) = Front::bind(listen, tls.clone(), network.clone())?;
     let secure = tls.is_some();
     let relying_party = relying_party(public_url.as_deref(), address, secure)?;
+    // Where browsers come by https, a proxy may do TLS.
+    let with_tls = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
     let advertised = advertised(replica.advertise, address, secure)?;
     let forwarder = Forwarder::new(store.secret(), replica.authorities.as_deref())?;
     let (publish, log_owner) = watch::channel(Arc::new(LogOwner::Nobody("this replica is starting".to_owned())));
@@ -109,14 +130,15 @@ pub(crate) async fn serve(
         forwarder,
         secret: store.secret().to_owned(),
         version,
-        trusted_proxies: trusted_proxies.clone(),
+        network: network.clone(),
+        secure: with_tls,
+        base_path: base_path.clone(),
         passing: Semaphore::new(IN_FLIGHT),
     });
     let told = tokio::task::spawn_blocking(move || {
         ready(&Ready { address, engine: None, secure }).map_err(ServeError::Refused).map(|()| ready)
     });
     let ready = told.await.map_err(broken)??;
-    let secure = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
     let stopping = Arc::new(AtomicBool::new(false));
     let handle = front.handle.clone();
     let ownership = Ownership {
@@ -124,8 +146,16 @@ pub(crate) async fn serve(
         advertised,
         term: replica.term,
         engine,
-        settings: ServiceSettings { secure, relying_party, version, trusted_proxies },
+        settings: ServiceSettings {
+            secure: with_tls,
+            relying_party,
+            version,
+            base_path,
+            network: network.clone(),
+            store_directory: None,
+        },
         door,
+        notifications,
         provider,
         address,
         publish,
@@ -147,7 +177,9 @@ pub(crate) async fn serve(
         }
         closing.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
     });
+    let reloading = tokio::spawn(Reloader { reload, tls, network }.run(hangups));
     let served = front.serve(Router::new().fallback(dispatch).with_state(shared)).await;
+    reloading.abort();
     stopper.abort();
     stopping.store(true, Ordering::SeqCst);
     owning.await.map_err(broken)??;
@@ -214,10 +246,14 @@ async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> 
             let Ok(_permit) = replica.passing.try_acquire() else {
                 return with_headers(ProblemDetails::busy().into_response());
             };
-            let client = ClientAddress::of(request.extensions(), request.headers(), &replica.trusted_proxies).0;
+            let (started, method) = (Instant::now(), request.method().clone());
+            let origin = replica.origin(&request);
             let change = OwnerChange { log_owner: replica.log_owner.clone(), owner: owner.clone() };
-            let passed = replica.forwarder.pass_on(request, owner, client, change).await;
-            passed.unwrap_or_else(|problem| with_headers(problem.into_response()))
+            let passed = replica.forwarder.pass_on(request, owner, &origin, change).await;
+            let response = passed.unwrap_or_else(|problem| with_headers(problem.into_response()));
+            // The owner knows the route, and its line has the same id.
+            middleware::log(&method, "passed on", response.status(), started.elapsed(), &origin);
+            response
         }
         LogOwner::Nobody(reason) => no_owner(reason),
         LogOwner::Other(_) => no_owner("another replica owns the log now"),
@@ -229,15 +265,18 @@ impl Replica {
     /// Whether another replica has passed this request on. It then comes from the client that the replica names.
     fn take_forwarded(&self, request: &mut Request) -> bool {
         let Some(value) = request.headers_mut().remove(FORWARDED) else { return false };
-        let known = value.to_str().ok().and_then(|value| value.split_once(' ')).and_then(|(secret, client)| {
+        let known = ClientOrigin::from_header(&value).filter(|(secret, _)| {
             let same: bool = secret.as_bytes().ct_eq(self.secret.as_bytes()).into();
-            client.parse::<IpAddr>().ok().filter(|_| same)
+            same
         });
-        let Some(client) = known else { return false };
-        request.headers_mut().remove(header::FORWARDED);
-        request.headers_mut().remove("x-forwarded-for");
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(client, 0)));
+        let Some((_, origin)) = known else { return false };
+        request.extensions_mut().insert(origin);
         true
+    }
+
+    fn origin(&self, request: &Request) -> ClientOrigin {
+        let trusted = &self.network.get().trusted_proxies;
+        ClientOrigin::of(request.extensions(), request.headers(), trusted, self.secure, &self.base_path)
     }
 }
 

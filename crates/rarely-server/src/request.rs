@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::app::{App, forbidden};
 use crate::body::{self, BodyFormat};
-use crate::client_address::ClientAddress;
+use crate::client_origin::ClientOrigin;
 use crate::limits::{BODY_BYTES, BODY_SECONDS, SMALL_BODY_BYTES};
 use crate::problem::ProblemDetails;
 use crate::route::Access;
@@ -147,7 +147,7 @@ where
 
 /// The address that a request comes from, as the middleware found it.
 pub(crate) fn address(parts: &Parts) -> IpAddr {
-    parts.extensions.get().map_or(IpAddr::from([0, 0, 0, 0]), |ClientAddress(address)| *address)
+    parts.extensions.get().map_or(IpAddr::from([0, 0, 0, 0]), |origin: &ClientOrigin| origin.address)
 }
 
 async fn parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, ProblemDetails> {

@@ -109,6 +109,12 @@ impl Route {
         self
     }
 
+    /// Declares a parameter that is a text.
+    pub(crate) fn reads_text(mut self, location: &'static str, name: &'static str, meaning: &'static str) -> Self {
+        self.parameters.push(Parameter { name, location, meaning, whole_number: false });
+        self
+    }
+
     /// Declares a request body of this type, as JSON.
     pub(crate) fn takes<T: ToSchema>(mut self, example: Json) -> Self {
         let schema = self.schema::<T>();

@@ -5,12 +5,13 @@ use futures_util::future::BoxFuture;
 use rarely_live::Role::{Admin, Auditor, Decide, Observe, Read, Review};
 use serde_json::json;
 
+use crate::page::paged;
 use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    decisions, docs, events, evidence, export, health, metrics, ofrep, outcomes, person_keys, policies, signing,
-    tokens, transparency,
+    beside, decisions, docs, events, evidence, export, health, metrics, ofrep, outcomes, person_keys, policies,
+    signing, tokens, transparency,
 };
 
 /// An example of a policy document.
@@ -21,10 +22,19 @@ const DOCUMENT: &str = "policy = \"hypertension\"\noptions = [\"watch\", \"treat
 
 /// Every route of the API.
 pub(crate) fn routes() -> Vec<Route> {
-    [service_routes(), policy_routes(), change_routes(), traffic_routes(), log_routes(), proof_routes(), token_routes()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        service_routes(),
+        policy_routes(),
+        change_routes(),
+        traffic_routes(),
+        shadow_routes(),
+        log_routes(),
+        proof_routes(),
+        token_routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn service_routes() -> Vec<Route> {
@@ -64,23 +74,23 @@ fn policy_routes() -> Vec<Route> {
         .returns::<crate::views::PolicyView>(201, "the policy is registered")
         .returns::<crate::views::PolicyView>(200, "the policy was registered before, with the same document")
         .fails(409, "a policy with this name has another document"),
-        Route::new(
+        paged(Route::new(
             Method::GET,
             "/v1/policies",
             AnyPolicy(Read),
             "Lists the policies that the token may read.",
             policies::list,
-        )
+        ))
         .returns::<policies::Policies>(200, "the policies"),
         Route::new(Method::GET, "/v1/policies/{name}", ThisPolicy(Read), "Gets a policy.", policies::one)
             .returns::<crate::views::PolicyView>(200, "the policy"),
-        Route::new(
+        paged(Route::new(
             Method::GET,
             "/v1/policies/{name}/versions",
             ThisPolicy(Read),
             "Lists the versions of a policy.",
             policies::versions,
-        )
+        ))
         .returns::<policies::Versions>(200, "the versions"),
         Route::new(
             Method::GET,
@@ -117,13 +127,13 @@ fn signed(
 
 fn change_routes() -> Vec<Route> {
     vec![
-        Route::new(
+        paged(Route::new(
             Method::GET,
             "/v1/policies/{name}/proposals",
             ThisPolicy(Read),
             "Lists the proposals of a policy.",
             signing::proposals,
-        )
+        ))
         .returns::<signing::Proposals>(200, "the proposals"),
         Route::new(
             Method::GET,
@@ -246,6 +256,48 @@ fn traffic_routes() -> Vec<Route> {
             decisions::reconstruct,
         )
         .returns::<decisions::Reconstruction>(200, "the decision"),
+        Route::new(
+            Method::POST,
+            "/v1/policies/{name}/decisions/{decision}/override",
+            ThisPolicy(Decide),
+            "Records that a person gave another option than was decided. The outcome of such a decision is recorded, and is no evidence.",
+            beside::override_decision,
+        )
+        .takes::<beside::OverrideRequest>(json!({ "option": "watch", "reason": "The patient declined." }))
+        .returns::<beside::OverrideView>(200, "the override is recorded")
+        .fails(409, "the decision has an outcome already, or was overridden before"),
+    ]
+}
+
+fn shadow_routes() -> Vec<Route> {
+    let path = "/v1/policies/{name}/shadow";
+    vec![
+        Route::new(
+            Method::POST,
+            path,
+            ThisPolicy(Review),
+            "Lets a candidate decide beside the rule in force. What it decides is recorded, and nothing acts on it.",
+            beside::start_shadow,
+        )
+        .takes::<beside::ShadowRequest>(json!({ "proposal": 1, "reason": "To see whom it would concern." }))
+        .returns::<beside::ShadowView>(201, "the candidate decides from now on")
+        .fails(409, "another candidate decides already"),
+        Route::new(
+            Method::GET,
+            path,
+            ThisPolicy(Read),
+            "Gets the candidate that decides beside the rule in force, and how often it differs.",
+            beside::shadow,
+        )
+        .returns::<beside::ShadowView>(200, "the candidate"),
+        Route::new(
+            Method::DELETE,
+            path,
+            ThisPolicy(Review),
+            "Ends the candidate that decides beside the rule in force.",
+            beside::end_shadow,
+        )
+        .returns::<beside::ShadowView>(200, "the candidate, as it ended"),
     ]
 }
 
@@ -349,13 +401,13 @@ fn token_routes() -> Vec<Route> {
         )
         .returns::<tokens::TokenMade>(201, "the token")
         .fails(409, "the name or the id looks like that of another person"),
-        Route::new(
+        paged(Route::new(
             Method::GET,
             "/v1/tokens",
             AllPolicies(Auditor),
             "Lists all tokens, including revoked ones, without their secrets.",
             tokens::list,
-        )
+        ))
         .returns::<tokens::TokenList>(200, "the tokens"),
         Route::new(Method::DELETE, "/v1/tokens/{id}", AllPolicies(Admin), "Revokes a token.", tokens::revoke)
             .returns_nothing(204, "the token is revoked")
@@ -373,13 +425,13 @@ fn token_routes() -> Vec<Route> {
         )
         .returns::<person_keys::PersonKeyView>(201, "the key is registered")
         .fails(409, "the key is registered already, or the name or the id looks like that of another person"),
-        Route::new(
+        paged(Route::new(
             Method::GET,
             "/v1/keys",
             AnyPolicy(Read),
             "Lists the keys of people, including revoked ones.",
             person_keys::list,
-        )
+        ))
         .returns::<person_keys::PersonKeyList>(200, "the keys"),
         Route::new(Method::DELETE, "/v1/keys/{id}", AllPolicies(Admin), "Revokes a person's key.", person_keys::revoke)
             .returns_nothing(204, "the key is revoked")

@@ -10,16 +10,19 @@ use axum::Router;
 use axum_server::Handle;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
-use ipnet::IpNet;
 use rarely_error::{Action, Explain, Remedy};
 use rarely_live::engine::{ChangeError, EngineOptions, StartError};
 use rarely_live::{Engine, PublicUrlError, RelyingParty};
 use tokio::task::JoinHandle;
 
 use crate::app::{App, ServiceSettings};
+use crate::base_path::BasePath;
 use crate::connections::{Door, Doorkeeper};
 use crate::limits::HEAD_SECONDS;
+use crate::network_settings::{NetworkSettings, SharedNetworkSettings};
+use crate::notifications::{NotificationOptions, Notifications};
 use crate::openid::{OpenIdError, OpenIdOptions, OpenIdProvider};
+use crate::reload::{Hangups, Reload, Reloader};
 use crate::replica::{self, ReplicaOptions};
 use crate::router;
 use crate::starting::{self, Reading};
@@ -50,8 +53,14 @@ pub struct ServeOptions {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether to serve an address that other machines can reach without TLS.
     pub insecure: bool,
-    /// Proxies that say truly where a request comes from.
-    pub trusted_proxies: Vec<IpNet>,
+    /// Who is believed about where a request comes from, and which web sites may call the API.
+    pub network: NetworkSettings,
+    /// The path below which browsers see the service.
+    pub base_path: BasePath,
+    /// Who is told what happens, if somebody is.
+    pub notifications: Option<NotificationOptions>,
+    /// Reads the settings again that can change while the service runs, at SIGHUP.
+    pub reload: Option<Reload>,
     /// The address at which browsers reach the service, for passkeys; without it, localhost if it listens on a loopback address.
     pub public_url: Option<String>,
     /// How the engine runs.
@@ -166,12 +175,27 @@ pub async fn serve(
         ServedStore::File(store) => store,
         ServedStore::Database(replica) => return replica::serve(options, *replica, progress, ready).await,
     };
-    let ServeOptions { listen, tls, trusted_proxies, public_url, engine, version, openid, .. } = options;
+    let store_directory = store.canonicalize().unwrap_or_else(|_| store.clone()).parent().map(PathBuf::from);
+    let ServeOptions {
+        listen,
+        tls,
+        network,
+        base_path,
+        notifications,
+        reload,
+        public_url,
+        engine,
+        version,
+        openid,
+        ..
+    } = options;
+    let network = SharedNetworkSettings::from(network);
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
         None => None,
     };
-    let signals = Signals::listen().map_err(ServeError::Server)?;
+    let (signals, hangups) =
+        (Signals::listen().map_err(ServeError::Server)?, Hangups::listen().map_err(ServeError::Server)?);
     let provider = tokio::task::spawn_blocking(move || openid.map(OpenIdProvider::discover).transpose());
     let provider = provider.await.map_err(|error| ServeError::Server(std::io::Error::other(error)))??;
     // Bind first, so that a port in use is reported before a long log is read.
@@ -181,7 +205,7 @@ pub async fn serve(
     let address = listener.local_addr().map_err(unusable)?;
     let secure = tls.is_some();
     let relying_party = relying_party(public_url.as_deref(), address, secure)?;
-    let (door, reading) = (Arc::new(Door::open(trusted_proxies.clone())), Reading::default());
+    let (door, reading) = (Arc::new(Door::open(network.clone())), Reading::default());
     let waiting = Front::open(listener.try_clone().map_err(unusable)?, tls.clone(), door.clone());
     let waiting = waiting.map_err(ServeError::Server)?.answer_meanwhile(starting::router(version, &reading));
     let started = tokio::task::spawn_blocking(move || {
@@ -204,14 +228,23 @@ pub async fn serve(
     told.await.map_err(broken)??;
     // Where browsers come by https, a proxy may do TLS.
     let secure = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
-    let settings = ServiceSettings { secure, relying_party, version, trusted_proxies };
+    let base_path = Arc::new(base_path);
+    let reloader = Reloader { reload, tls: tls.clone(), network: network.clone() };
+    let settings = ServiceSettings { secure, relying_party, version, base_path, network, store_directory };
     let app = Arc::new(App::new(engine.clone(), settings).behind(door.clone()).with_openid(provider));
+    let notifying = notify(&app, notifications.as_ref());
     let served = match Front::open(listener, tls, door) {
-        Ok(front) => run(front, signals, app.clone()).await,
+        Ok(front) => {
+            let reloading = tokio::spawn(reloader.run(hangups));
+            let served = run(front, signals, app.clone()).await;
+            reloading.abort();
+            served
+        }
         Err(error) => Err(error),
     };
     // Stopping waits for the disk. A panic has been reported by its thread.
     let stop = move || {
+        drop(notifying);
         app.record_failed_sign_ins();
         // If it cannot be written, the next start shows that the stop is missing.
         drop(engine.service_stopped(version));
@@ -219,6 +252,12 @@ pub async fn serve(
     };
     drop(tokio::task::spawn_blocking(stop).await);
     served.map_err(ServeError::Server)
+}
+
+/// Starts to tell people what happens, if somebody wants to know.
+pub(crate) fn notify(app: &Arc<App>, options: Option<&NotificationOptions>) -> Option<Notifications> {
+    let started = Notifications::start(app, options?);
+    started.inspect_err(|error| tracing::error!(%error, "nobody is told what happens: a thread cannot be started")).ok()
 }
 
 /// The service as browsers know it. Without a public address, this machine knows it as localhost.
@@ -266,13 +305,13 @@ impl Front {
     pub(crate) fn bind(
         listen: SocketAddr,
         tls: Option<RustlsConfig>,
-        trusted_proxies: Vec<IpNet>,
+        network: SharedNetworkSettings,
     ) -> Result<(Self, SocketAddr, Arc<Door>), ServeError> {
         let unusable = |source| ServeError::Address { address: listen, source };
         let listener = TcpListener::bind(listen).map_err(unusable)?;
         listener.set_nonblocking(true).map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
-        let door = Arc::new(Door::open(trusted_proxies));
+        let door = Arc::new(Door::open(network));
         let front = Self::open(listener, tls, door.clone()).map_err(ServeError::Server)?;
         Ok((front, address, door))
     }

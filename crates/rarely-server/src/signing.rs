@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
 use crate::limits::{BODY_BYTES, check_text};
+use crate::page::ListPart;
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
@@ -94,6 +95,9 @@ pub(crate) struct Rollback {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Proposals {
     proposals: Vec<ProposalView>,
+    /// What `after` of the next part is, if the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// The result of a signature.
@@ -151,8 +155,10 @@ impl From<KeySigning> for KeySignature {
 
 pub(crate) async fn proposals(request: AuthorizedRequest) -> ApiResult {
     let live = request.policy()?.live.lock();
-    let proposals = live.state().proposals.iter().map(|proposal| ProposalView::new(&live, proposal, None)).collect();
-    Ok(json(StatusCode::OK, &Proposals { proposals }))
+    let ListPart { items, next } =
+        ListPart::of(&request, &live.state().proposals, |proposal| proposal.number.to_string())?;
+    let proposals = items.into_iter().map(|proposal| ProposalView::new(&live, proposal, None)).collect();
+    Ok(json(StatusCode::OK, &Proposals { proposals, next }))
 }
 
 pub(crate) async fn proposal(request: AuthorizedRequest) -> ApiResult {

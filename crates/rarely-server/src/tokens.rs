@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::limits::{check_name, check_owner, check_person};
+use crate::page::ListPart;
 use crate::policies::{json, random_bytes};
 use crate::problem::ProblemDetails;
 use crate::request::{AuthorizedRequest, blocking};
@@ -70,6 +71,9 @@ pub(crate) struct TokenView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TokenList {
     tokens: Vec<TokenView>,
+    /// What `after` of the next part is, if the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 impl From<&TokenRecord> for TokenView {
@@ -143,8 +147,9 @@ fn milliseconds(days: f64) -> u64 {
 }
 
 pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
-    let tokens = request.app.engine.tokens().iter().map(TokenView::from).collect();
-    Ok(json(StatusCode::OK, &TokenList { tokens }))
+    let tokens = request.app.engine.tokens();
+    let ListPart { items, next } = ListPart::of(&request, tokens.iter(), |record| record.grant.id.clone())?;
+    Ok(json(StatusCode::OK, &TokenList { tokens: items.into_iter().map(TokenView::from).collect(), next }))
 }
 
 pub(crate) async fn revoke(request: AuthorizedRequest) -> ApiResult {

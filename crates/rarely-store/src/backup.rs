@@ -10,6 +10,7 @@ use crate::entry::Head;
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::lock::StoreLock;
+use crate::private_file;
 use crate::snapshot::{SnapshotFile, sync_directory};
 use crate::sqlite_log::{Durability, SqliteLog, refuse_stray, resolved, with_suffix};
 use crate::verify::verify_chain;
@@ -143,6 +144,7 @@ fn copy_pages(from: &Path, partial: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(|error| StoreError::database(WHAT, from, error))?;
     let run = || -> Result<StepResult, rusqlite::Error> {
+        private_file::prepare(partial);
         let mut target = Connection::open(partial)?;
         let backup = Backup::new(&source, &mut target)?;
         // All pages in one step, so that the copy is one consistent view while the source keeps writing.

@@ -32,6 +32,7 @@
 #![deny(missing_docs)]
 
 mod backup;
+mod commit_statistics;
 mod copy;
 mod entry;
 mod error;
@@ -46,6 +47,7 @@ mod notary;
 mod note;
 mod postgres_address;
 mod postgres_log;
+mod private_file;
 mod signed_checkpoint;
 mod signing_key;
 mod snapshot;
@@ -56,6 +58,7 @@ mod verify_tree;
 mod witness;
 
 pub use backup::{EventLoss, Restored, backup, restore};
+pub use commit_statistics::{CommitStatistics, Distribution};
 pub use copy::{copy_from_postgres, copy_to_postgres};
 pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 pub use error::StoreError;
@@ -66,7 +69,7 @@ pub use lock::StoreLock;
 pub use log_writer::{Found, LogWriter, LookedUp, Lookup, Receipt, Turn};
 pub use memory_log::{InjectedFault, MemoryLog};
 pub use merkle::{MerkleTree, check_consistency, check_inclusion};
-pub use notary::Notary;
+pub use notary::{CheckpointCounts, Notary};
 pub use note::{NoteKey, NoteKeyError, NoteSigner, NoteVerdict};
 pub use postgres_address::PostgresAddress;
 pub use postgres_log::{Lease, LeaseStatus, POSTGRES_FORMAT, PostgresLog, PostgresStore};

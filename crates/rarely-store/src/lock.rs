@@ -1,10 +1,11 @@
 //! One writing process per store.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::private_file;
 use crate::sqlite_log::with_suffix;
 
 /// The right to write to a store. One process at a time holds it, through a lock on the file `<store>.lock` and, on Linux, on the
@@ -25,7 +26,7 @@ impl StoreLock {
         let path = Self::path(store);
         let wrap = |error| StoreError::io("locking the store", &path, error);
         let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
+            private_file::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

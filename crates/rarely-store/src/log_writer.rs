@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::watch;
 
+use crate::commit_statistics::CommitStatistics;
 use crate::entry::{Head, LogEntry, LookupKey, Stamp};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
@@ -77,6 +78,7 @@ pub struct LogWriter<P> {
     failure: WriteFailure,
     /// Of a log that is read in groups.
     reader: Option<GroupReader>,
+    statistics: Arc<CommitStatistics>,
 }
 
 /// The last failed write, until writing is known to be possible again.
@@ -116,12 +118,12 @@ impl<P: Send + 'static> LogWriter<P> {
         let (publish, committed) = watch::channel(head.number);
         let commit =
             CommitThread::new(Arc::clone(&log), Arc::clone(&queue), head, guards, Box::new(on_commit), publish);
-        let failure = commit.failure();
+        let (failure, statistics) = (commit.failure(), commit.statistics());
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || commit.run());
         let thread = Mutex::new(Some(thread.map_err(StoreError::Thread)?));
         let reader =
             if log.reads_in_groups() { Some(GroupReader::start(Arc::clone(&log), committed.clone())?) } else { None };
-        Ok(Self { log, queue, committed, clock: Box::new(move || clock().into()), thread, failure, reader })
+        Ok(Self { log, queue, committed, clock: Box::new(move || clock().into()), thread, failure, reader, statistics })
     }
 
     /// Runs `make` under the lock that assigns numbers. The entries that it pushes are committed, all or none, together
@@ -133,6 +135,16 @@ impl<P: Send + 'static> LogWriter<P> {
     /// The number of the last entry that is on disk and was passed to `on_commit`.
     pub fn committed(&self) -> u64 {
         *self.committed.borrow()
+    }
+
+    /// What is counted about commits.
+    pub fn statistics(&self) -> &CommitStatistics {
+        &self.statistics
+    }
+
+    /// How many entries wait for the next commit.
+    pub fn queue_depth(&self) -> usize {
+        self.queue.depth()
     }
 
     /// Watches [`committed`](Self::committed).

@@ -8,6 +8,7 @@ use crate::hash::Hash;
 use crate::merkle::{BLOCK, MerkleTree, TreeNodes};
 use crate::note::{NoteKey, NoteSigner, NoteVerdict};
 use crate::signed_checkpoint::SignedCheckpoint;
+use crate::store::now_ms;
 use crate::verify_tree::TreeFault;
 
 /// Keeps the Merkle tree of a log up to date, and signs checkpoints of it.
@@ -23,6 +24,18 @@ struct Made {
     latest: Option<SignedCheckpoint>,
     /// How many roots of blocks are stored.
     blocks: usize,
+    counts: CheckpointCounts,
+}
+
+/// Checkpoints since the notary opened the log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CheckpointCounts {
+    /// Those that were signed and stored.
+    pub signed: u64,
+    /// Those that could not be stored.
+    pub failed: u64,
+    /// When the last one was signed, by the system's clock.
+    pub last_ms: Option<u64>,
 }
 
 impl Notary {
@@ -46,7 +59,7 @@ impl Notary {
             }
         }
         let latest = log.last_checkpoint()?;
-        let made = Mutex::new(Made { latest: latest.clone(), blocks: whole });
+        let made = Mutex::new(Made { latest: latest.clone(), blocks: whole, counts: CheckpointCounts::default() });
         let notary = Self { log, signer, tree: Mutex::new(tree), made };
         if let Some(latest) = latest {
             notary.check(&latest)?;
@@ -107,6 +120,27 @@ impl Notary {
     /// If it cannot be stored. It is then not published either.
     pub fn sign_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
         let mut made = self.made();
+        let stored = self.sign_next(&mut made);
+        match &stored {
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                made.counts.signed += 1;
+                made.counts.last_ms = Some(now_ms());
+            }
+            Err(error) => {
+                made.counts.failed += 1;
+                tracing::error!(%error, "a checkpoint could not be stored");
+            }
+        }
+        stored
+    }
+
+    /// How many checkpoints were signed, and when the last one was.
+    pub fn counts(&self) -> CheckpointCounts {
+        self.made().counts
+    }
+
+    fn sign_next(&self, made: &mut Made) -> Result<Option<SignedCheckpoint>, StoreError> {
         let (size, root, blocks) = {
             let tree = self.tree();
             let new = tree.blocks().get(made.blocks..).unwrap_or_default();

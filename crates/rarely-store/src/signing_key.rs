@@ -1,11 +1,12 @@
 //! The file of a private key. It lives outside the store, and nobody but its owner may read it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 use crate::note::NoteSigner;
+use crate::private_file;
 use crate::snapshot::sync_directory;
 use crate::sqlite_log::with_suffix;
 
@@ -60,12 +61,8 @@ impl SigningKeyFile {
     /// # Errors
     /// If the file exists or cannot be written.
     pub fn create(&self, signer: &NoteSigner) -> Result<(), StoreError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let write = || {
-            let mut file = options.open(&self.path)?;
+            let mut file = private_file::options().write(true).create_new(true).open(&self.path)?;
             writeln!(file, "{}", signer.secret())?;
             file.sync_all()?;
             sync_directory(&self.path)

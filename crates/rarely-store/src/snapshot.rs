@@ -16,6 +16,7 @@ use crate::hash::Hash;
 use crate::notary::Notary;
 use crate::note::{NoteKey, NoteVerdict};
 use crate::postgres_log::PostgresLog;
+use crate::private_file;
 use crate::sqlite_log::with_suffix;
 
 /// The state after one entry. The format of its body belongs to the caller.
@@ -169,7 +170,7 @@ impl SnapshotFile {
         }
         let temporary = with_suffix(&self.path, ".partial");
         let write = || {
-            let mut file = File::create(&temporary)?;
+            let mut file = private_file::options().write(true).create(true).truncate(true).open(&temporary)?;
             serde_json::to_writer(&mut file, header)?;
             file.write_all(b"\n")?;
             file.write_all(body)?;

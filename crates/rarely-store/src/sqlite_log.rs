@@ -18,6 +18,7 @@ use crate::event_log::EventLog;
 use crate::hash::Hash;
 use crate::lock::StoreLock;
 use crate::merkle::BLOCK;
+use crate::private_file;
 use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use checkpoint::Checkpointer;
 use read::Readers;
@@ -357,6 +358,7 @@ fn connect(path: &Path, durability: Durability) -> Result<(Connection, String, b
         connection.pragma_update(None, "synchronous", synchronous)?;
         Ok(connection)
     };
+    private_file::prepare(path);
     let connection = open().map_err(|error| StoreError::database("opening the store", path, error))?;
     let id = schema::prepare(&connection, path)?;
     // A write-ahead log that exists now may contain pages whose fsync failed earlier and which the system will not write

@@ -76,6 +76,11 @@ impl Store {
         Ok(Self { id, log, snapshot, witness: None, notary: None })
     }
 
+    /// The store's random id, which its copies have too.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// The log, for reading.
     pub fn log(&self) -> &Arc<dyn EventLog> {
         &self.log

@@ -1,6 +1,6 @@
 //! A small file beside the store that records how far the log went, so that a truncated log is detected.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use crate::entry::Head;
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
+use crate::private_file;
 use crate::sqlite_log::with_suffix;
 
 /// The file `<store>.head`: number and hash of the last committed entry, in two slots that are overwritten in turn.
@@ -30,7 +31,8 @@ impl HeadWitness {
     pub fn open(store: &Path) -> Result<Self, StoreError> {
         let path = Self::path(store);
         let wrap = |error| StoreError::io("opening the witness", &path, error);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
+        let file =
+            private_file::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(wrap)?;
         Self::of(store, file).map_err(wrap)
     }
 

@@ -7,6 +7,7 @@ mod audit;
 mod failure;
 mod frontier;
 mod grid;
+mod health;
 mod ihdp;
 mod lab;
 mod log;
@@ -29,11 +30,13 @@ mod sums;
 mod sweep;
 mod token;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use failure::Failure;
+use serve::configuration::Unreadable;
 use shard::Work;
 
 /// For every decision one thread frees what another allocated; the system's allocator takes a lock for that.
@@ -61,7 +64,9 @@ enum Command {
     /// Print the SQL by which the engine that has a log computes what a review needs of it
     Sums(sums::Arguments),
     /// Serve live policies: decisions, outcomes, proposals and signatures over HTTP, and a dashboard
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
+    /// Ask a service whether it can serve requests: exit code 0 if it can, 1 if not
+    Health(health::Arguments),
     /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
     /// Sign a proposal or a rollback with your own key, or create that key
@@ -109,8 +114,12 @@ impl Experiments {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(&cli.command) {
+    let given: Vec<_> = std::env::args_os().collect();
+    let read = command_line(&given).map_err(|unreadable| match unreadable {
+        Unreadable::Usage(error) => error.exit(),
+        Unreadable::File(failure) => failure,
+    });
+    match read.and_then(|cli| run(&cli.command)) {
         Ok(code) => code,
         Err(failure) => {
             output::say(&failure.to_string());
@@ -119,11 +128,29 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command line, with what `rarely serve` takes from elsewhere.
+fn command_line(given: &[OsString]) -> Result<Cli, Unreadable> {
+    let program = serve::configuration::with_environment(Cli::command());
+    let matches = serve::configuration::read(&program, given)?;
+    Cli::from_arg_matches(&matches).map_err(Unreadable::Usage)
+}
+
+/// The options of `rarely serve`, read again.
+fn serve_arguments(given: &[OsString]) -> Result<serve::Arguments, String> {
+    match command_line(given).map(|cli| cli.command) {
+        Ok(Command::Serve(arguments)) => Ok(*arguments),
+        Ok(_) => Err("the program was not started with `rarely serve`".to_owned()),
+        Err(Unreadable::Usage(error)) => Err(error.to_string()),
+        Err(Unreadable::File(failure)) => Err(failure.to_string()),
+    }
+}
+
 fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Review(arguments) => return review::run(arguments),
         Command::Policy(arguments) => return policy::run(arguments),
         Command::Audit(arguments) => return audit::run(arguments),
+        Command::Health(arguments) => return health::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Token(arguments) => token::run(arguments),
         Command::Sign(arguments) => sign::run(arguments),

@@ -1,5 +1,8 @@
 //! `rarely serve`.
 
+pub(crate) mod configuration;
+mod logging;
+mod notify;
 mod openid;
 mod replica;
 mod witnesses;
@@ -18,12 +21,13 @@ use rarely_live::engine::{CHECKPOINT_EVERY, CheckpointOptions, Clock, Durability
 use rarely_live::event::Drawing;
 use rarely_live::{Engine, Role, TokenGrant};
 use rarely_report::pictures;
-use rarely_server::{Ready, ServeOptions, ServedStore};
+use rarely_server::{BasePath, NetworkSettings, Ready, Reloaded, ServeOptions, ServedStore};
 use rarely_store::{NoteKey, SigningKeyFile};
 
 use crate::failure::{Failure, OrFail as _, parse};
 use crate::output::say;
 use crate::postgres::without_password;
+use logging::{Log, LogFormat, LogLevel, tell};
 use witnesses::{WitnessAddress, Witnesses};
 
 /// What to serve.
@@ -46,14 +50,29 @@ pub(crate) struct Arguments {
     /// Serve an address that other machines can reach without TLS; a proxy in front of it must provide TLS
     #[arg(long, help_heading = "TLS")]
     insecure: bool,
-    /// Proxy in front of the service, as an address or a network such as 10.0.0.0/8: where a request comes from is then read from its
-    /// header X-Forwarded-For or Forwarded; may be given several times
+    /// Proxy in front of the service, as an address or a network such as 10.0.0.0/8: where a request comes from, and by which scheme, is
+    /// then read from its headers X-Forwarded-For and X-Forwarded-Proto, or Forwarded; may be given several times
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     trusted_proxy: Vec<IpNet>,
     /// Address at which browsers reach the service, https and a domain: passkeys belong to it [default: localhost on a loopback address,
     /// otherwise none]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Path below which browsers see the service, like /rarely, if it is part of a site; a trusted proxy's X-Forwarded-Prefix wins
+    #[arg(long, value_name = "PATH", value_parser = BasePath::parse, default_value = "")]
+    base_path: BasePath,
+    /// Web site whose scripts may call the API from a browser, like https://app.example.org; may be given several times
+    #[arg(long, value_name = "ORIGIN", value_parser = NetworkSettings::check_origin)]
+    cors_origin: Vec<String>,
+    /// TOML file with options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How lines of the log are written to stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, help_heading = "Log")]
+    log_format: LogFormat,
+    /// Which lines are written
+    #[arg(long, value_enum, default_value_t = LogLevel::Info, help_heading = "Log")]
+    log_level: LogLevel,
     /// Whether a response waits until its event is on disk
     #[arg(long, value_enum, default_value_t = Durable::Full)]
     durability: Durable,
@@ -62,6 +81,8 @@ pub(crate) struct Arguments {
     admin_token_file: Option<PathBuf>,
     #[command(flatten)]
     openid: openid::ProviderArguments,
+    #[command(flatten)]
+    notify: notify::NotifyArguments,
     /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
     /// STORE.signing-key]
     #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
@@ -90,7 +111,27 @@ enum Durable {
     Relaxed,
 }
 
+impl Arguments {
+    fn network(&self) -> NetworkSettings {
+        NetworkSettings { trusted_proxies: self.trusted_proxy.clone(), cors_origins: self.cors_origin.clone() }
+    }
+
+    fn tls(&self) -> Option<(PathBuf, PathBuf)> {
+        self.cert.clone().zip(self.key.clone())
+    }
+}
+
+/// Reads the options again, and changes the log's level. Other options that have changed wait for the next start.
+fn reloaded() -> Result<Reloaded, String> {
+    let given: Vec<_> = std::env::args_os().collect();
+    let arguments = crate::serve_arguments(&given)?;
+    logging::set_level(arguments.log_level);
+    Ok(Reloaded { tls: arguments.tls(), network: arguments.network() })
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let _log = Log::start(arguments.log_format, arguments.log_level)
+        .or_fail_with(|| "the thread of the log cannot be started".to_owned())?;
     let durability = match arguments.durability {
         Durable::Full => Durability::Full,
         Durable::Relaxed => Durability::Relaxed,
@@ -102,15 +143,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = ServeOptions {
         store: served,
         listen: arguments.listen,
-        tls: arguments.cert.clone().zip(arguments.key.clone()),
+        tls: arguments.tls(),
         insecure: arguments.insecure,
-        trusted_proxies: arguments.trusted_proxy.clone(),
+        network: arguments.network(),
+        base_path: arguments.base_path.clone(),
+        notifications: arguments.notify.options()?,
+        reload: Some(Arc::new(reloaded)),
         public_url: arguments.public_url.clone(),
         engine: EngineOptions { checkpoints: Some(signing), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
         openid: arguments.openid.options()?,
     };
-    let (store, token_file) = (arguments.store.clone(), arguments.admin_token_file.clone());
+    let (store, token_file, format) =
+        (arguments.store.clone(), arguments.admin_token_file.clone(), arguments.log_format);
     let bar = ProgressBar::new_spinner().with_message("reading the log");
     bar.enable_steady_tick(Duration::from_millis(200));
     let (progress, done) = (bar.clone(), bar);
@@ -120,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ready = move |ready: &Ready<'_>| {
         done.finish_and_clear();
         if let Some(engine) = ready.engine {
-            first_token(engine, token_file.as_deref()).map_err(|failure| {
+            first_token(engine, token_file.as_deref(), format).map_err(|failure| {
                 let text = failure.to_string();
                 *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
                 text
@@ -132,11 +177,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             announce(engine, &store, durability);
         }
         if ready.engine.is_none() || !is_replica {
-            say(&format!("listening on {}://{}", if ready.secure { "https" } else { "http" }, ready.address));
+            tell(&format!("listening on {}://{}", if ready.secure { "https" } else { "http" }, ready.address));
         }
         Ok(())
     };
-    log_to_stderr();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // Each thread that waits for the disk keeps memory. Those that have nothing to do are given back.
     runtime.enable_all().max_blocking_threads(BLOCKING_THREADS).thread_keep_alive(Duration::from_secs(2));
@@ -147,16 +191,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(failure) => return Err(failure),
         None => served?,
     }
-    say("stopped; every acknowledged event is in the store");
+    tell("stopped; every acknowledged event is in the store");
     Ok(())
-}
-
-/// What the service has to say while it runs goes to stderr, a line each.
-fn log_to_stderr() {
-    let lines =
-        tracing_subscriber::fmt().with_writer(std::io::stderr).without_time().with_target(false).with_ansi(false);
-    // Fails if the process has a subscriber already, which is fine.
-    drop(lines.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init());
 }
 
 /// A network, or a single address.
@@ -228,9 +264,13 @@ pub(crate) fn new_token(
 const NO_SIGNATURES: &str = "it has the role admin, which does not sign; `rarely token create --role review` makes a token for a person who does";
 
 /// Creates the first token of a store that has none; it is shown once.
-fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
+fn first_token(engine: &Engine, file: Option<&Path>, format: LogFormat) -> Result<(), Failure> {
     if !engine.tokens().is_empty() {
         return Ok(());
+    }
+    if file.is_none() && format == LogFormat::Json {
+        let failure = Failure::new("the store is new, and its first token must not be in the log");
+        return Err(failure.help("name a new file for it with --admin-token-file"));
     }
     let (token, grant) = new_token("admin", vec![Role::Admin], None, None)?;
     let create = || engine.create_token("console", grant).map_err(Failure::from);
@@ -255,8 +295,8 @@ fn first_token(engine: &Engine, file: Option<&Path>) -> Result<(), Failure> {
         drop(fs::remove_file(path));
     }
     made?;
-    say(&format!("the first token is in {}", path.display()));
-    say(NO_SIGNATURES);
+    tell(&format!("the first token is in {}", path.display()));
+    tell(NO_SIGNATURES);
     Ok(())
 }
 
@@ -267,8 +307,8 @@ fn announce(engine: &Engine, store: &Path, durability: Durability) {
         Durability::Relaxed => "RELAXED durability: a power failure may lose the last events",
     };
     let store = without_password(&store.display().to_string());
-    say(&format!("store {store}: {policies} policies, {events} events; {durable}"));
+    tell(&format!("store {store}: {policies} policies, {events} events; {durable}"));
     if let Some(notary) = engine.notary() {
-        say(&format!("checkpoints are signed with the key {}", notary.key()));
+        tell(&format!("checkpoints are signed with the key {}", notary.key()));
     }
 }

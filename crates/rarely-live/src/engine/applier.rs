@@ -101,6 +101,9 @@ impl Applier {
 
     /// Publishes new policies and tokens, and notes which policies learned or changed.
     fn note(&mut self, entry: &LogEntry, event: &Event, touched: &mut BTreeMap<u64, Touch>) {
+        if Event::NOTABLE_KINDS.contains(&event.kind()) {
+            self.published.notable.write().unwrap_or_else(PoisonError::into_inner).push(entry.number);
+        }
         match event {
             // A decision may end the pilot, and by its time it may end the waiting for earlier outcomes.
             Event::Decided(_) | Event::Observed(_) | Event::Corrected(_) => {
@@ -121,6 +124,10 @@ impl Applier {
             Event::PersonKeyRegistered(_) | Event::PersonKeyRevoked(_) => {
                 let people = Arc::new(self.state.people().clone());
                 *self.published.people.write().unwrap_or_else(PoisonError::into_inner) = people;
+            }
+            Event::Notified(_) => {
+                let notified = Arc::new(self.state.notified().clone());
+                *self.published.notified.write().unwrap_or_else(PoisonError::into_inner) = notified;
             }
             Event::Registered(_) => {
                 if let Some(live) = self.state.policy(entry.policy) {

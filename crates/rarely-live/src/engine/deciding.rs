@@ -110,6 +110,7 @@ impl Engine {
                         basis: decider.basis,
                         reason: decision.reason,
                         propensity: decision.propensity,
+                        shadow: decider.shadow(&request.context).map(ToOwned::to_owned),
                     };
                     given.push((at, Ok(DecisionResponse::of(number, &decided))));
                     let event = Event::Decided(decided);

@@ -3,7 +3,7 @@
 use rarely_store::{Durability, PolicyRef};
 
 use super::{ChangeError, Engine, PolicyHandle};
-use crate::event::{BackupRestored, Event, RecordsRead, Recovered, ServiceRun, SignInsFailed, SignedIn};
+use crate::event::{BackupRestored, Event, Notified, RecordsRead, Recovered, ServiceRun, SignInsFailed, SignedIn};
 use crate::live_policy::ENGINE_ACTOR;
 use crate::token::TokenGrant;
 
@@ -47,6 +47,14 @@ impl Engine {
     /// [`ChangeError`] if it cannot be stored.
     pub fn sign_ins_failed(&self, failed: SignInsFailed) -> Result<u64, ChangeError> {
         self.record(ENGINE_ACTOR, PolicyRef::None, Event::SignInsFailed(failed))
+    }
+
+    /// Records how far somebody outside was told what happened.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if it cannot be stored.
+    pub fn record_notice(&self, notified: Notified) -> Result<u64, ChangeError> {
+        self.record(ENGINE_ACTOR, PolicyRef::None, Event::Notified(notified))
     }
 
     /// Records that a person exports all cases of a policy.

@@ -6,7 +6,9 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rarely_policy::{Approval, PolicyDocument};
-use rarely_review::findings::{Findings, ImpactFinding, ProposalFinding, VerdictFinding, cause_clause};
+use rarely_review::findings::{
+    Findings, ImpactFinding, ProposalFinding, VerdictFinding, cause_clause, demotion_sentence,
+};
 use rarely_review::{EvidenceBase, Judgement, ProposedChange, Review, ReviewJson, Verdict, complete, examine, review};
 use rarely_store::PolicyRef;
 
@@ -180,6 +182,10 @@ impl Engine {
                 let live = handle.live.lock();
                 let idle = !live.state().stopped && live.open_proposal().is_none();
                 refused = live.outside_plan(&proposal.rule, self.now_ms());
+                if proposal.needs_person(base.document) {
+                    let why = proposal.demotions.iter().map(|demotion| demotion_sentence(base.document, demotion));
+                    refused.extend(why);
+                }
                 let known = live.state().reviews.refused.as_ref() == Some(&refused);
                 let may = if on_request { idle } else { live.may_propose() };
                 (may, live.next_proposal(), known, live.document().control().approval)

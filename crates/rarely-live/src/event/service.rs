@@ -89,6 +89,29 @@ pub struct BackupRestored {
     pub to: LogEnd,
 }
 
+/// How far somebody outside was told what happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notified {
+    /// Who is told: a webhook or a mailbox, without its secrets.
+    pub channel: String,
+    /// Everything up to this event is settled: told, given up, or nothing to tell.
+    pub about: u64,
+    /// What became of the notice of that event.
+    pub result: NoticeResult,
+}
+
+/// What became of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeResult {
+    /// There was nothing to tell.
+    Nothing,
+    /// It was delivered.
+    Delivered,
+    /// It could not be delivered in time.
+    GivenUp,
+}
+
 /// The end of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEnd {
@@ -121,6 +144,9 @@ impl Event {
                 | Self::BackupRestored(_)
         )
     }
+
+    /// Kinds of events about which somebody outside may want to be told.
+    pub const NOTABLE_KINDS: [&'static str; 3] = ["proposed", "expired", "stopped"];
 
     /// What happened to the service or its people, as a sentence; `None` for the events by which a policy lives.
     pub fn service_sentence(&self) -> Option<String> {
@@ -174,6 +200,11 @@ impl Event {
                     "The log ended at event {log_ended}; the loss of what followed, up to event {acknowledged}, was accepted."
                 )
             }
+            Self::Notified(Notified { channel, about, result }) => match result {
+                NoticeResult::Nothing => format!("Up to event {about} there was nothing to tell {channel}."),
+                NoticeResult::Delivered => format!("The notice of event {about} was delivered to {channel}."),
+                NoticeResult::GivenUp => format!("The notice of event {about} could not be delivered to {channel}."),
+            },
             Self::BackupRestored(BackupRestored { by, reason, from, to }) => format!(
                 "{by} restored a backup: the log went back from event {} to event {}. Reason: {reason}",
                 from.number, to.number

@@ -151,6 +151,8 @@ impl LivePolicy {
         if let Some(signing) = &mut self.state.signing {
             signing.signed_with = new.control().signatures();
         }
+        // A candidate is a rule of the document under which it started.
+        let _ = self.end_shadow(header.number);
         self.document = new.clone();
         self.editions.push(edition);
     }

@@ -15,6 +15,9 @@ impl LivePolicy {
     pub(super) fn learn_late(&mut self, header: EventHeader<'_>) {
         let PolicyState { learned, late: Some(late), .. } = &mut self.state else { return };
         while let Some((decision, held)) = late.learnable(header.time_ms) {
+            if held.excluded {
+                continue;
+            }
             learned.observe(learned.outcomes() + 1, decision, &held.context, held.arm, held.reward);
             self.learned_at = header.number;
         }
@@ -22,6 +25,7 @@ impl LivePolicy {
 
     pub(super) fn decided(&mut self, header: EventHeader<'_>, decided: &Decided) -> Result<(), Objection> {
         let arm = self.arm(&decided.option)?;
+        self.count_shadow(decided)?;
         let counts = &mut self.state.counts;
         counts.decided[arm.index()] += 1;
         counts.explored += u64::from(decided.reason != Reason::Policy);
@@ -47,7 +51,8 @@ impl LivePolicy {
             (None, None) => return Err(inconsistent("an outcome of a decision that is not in the log")),
         };
         let arm = self.arm(option)?;
-        let is_learned = self.learns_from(version);
+        let is_overridden = observed.decision.is_some_and(|decision| self.is_overridden(decision));
+        let is_learned = self.learns_from(version) && !is_overridden;
         let held = is_learned.then(|| self.case(record, arm, observed.outcome)).transpose()?;
         let counts = &mut self.state.counts;
         match about {
@@ -83,7 +88,7 @@ impl LivePolicy {
     ) -> Result<(), Objection> {
         let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
         let Decided { record, option, version, .. } = &about.decided;
-        if !self.learns_from(*version) {
+        if !self.learns_from(*version) || self.is_overridden(corrected.decision) {
             self.state.counts.corrections += 1;
             return Ok(());
         }
@@ -122,7 +127,7 @@ impl LivePolicy {
     }
 
     /// Whether outcomes of this version's decisions are learned: those from before an amendment that ended the statistics are not.
-    fn learns_from(&self, version: u64) -> bool {
+    pub(super) fn learns_from(&self, version: u64) -> bool {
         version >= self.state.learning_since
     }
 
@@ -130,6 +135,7 @@ impl LivePolicy {
     fn case(&self, record: &[RecordField], arm: Arm, outcome: f64) -> Result<HeldOutcome, Objection> {
         let reader = &self.edition().reader;
         let context = reader.context(record).map_err(inconsistent)?;
-        Ok(HeldOutcome { context, arm, reward: reader.reward(outcome, arm).map_err(inconsistent)? })
+        let reward = reader.reward(outcome, arm).map_err(inconsistent)?;
+        Ok(HeldOutcome { context, arm, reward, excluded: false })
     }
 }

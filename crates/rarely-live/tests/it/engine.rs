@@ -60,6 +60,9 @@ fn exploring_decisions_are_repeated_by_the_audit() {
     let mut bench = Bench::new();
     let handle = bench.register("approval = \"automatic\"\nreview_every = 50", "pilot:3+equipoise:0.5");
     bench.people(&handle, 400);
+    // Options that were given to everybody alike: nothing has to be extrapolated.
+    bench.cases(&handle, 3000);
+    bench.engine.review(&handle, Some(("ann", None))).expect("a review");
     bench.engine.stop_policy(&handle, "ann", signature("stop")).expect("stopped");
     assert!(!handle.decider().explores());
     bench.people(&handle, 20);

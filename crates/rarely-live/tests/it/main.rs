@@ -2,6 +2,7 @@
 
 mod amendment;
 mod audit;
+mod certainty;
 mod checkpointing;
 mod clock;
 mod embed_engine;

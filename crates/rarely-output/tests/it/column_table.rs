@@ -24,6 +24,15 @@ fn csv_quotes_what_it_must_and_leaves_missing_numbers_empty() {
 }
 
 #[test]
+fn no_text_of_a_csv_begins_like_a_formula() {
+    let texts = ["=1+1", "+49 30", "-", "@name", "\tx", "\r=x", "-3.5", "+7", "a=b", "−1"];
+    let table = ColumnTable::default().texts("=head", texts).numbers("number", [-1.0; 10]);
+    let expected =
+        "'=head,number\n'=1+1,-1\n'+49 30,-1\n'-,-1\n'@name,-1\n'\tx,-1\n\"'\r=x\",-1\n-3.5,-1\n+7,-1\na=b,-1\n−1,-1\n";
+    assert_eq!(table.to_csv(), expected);
+}
+
+#[test]
 fn parquet_has_the_same_cells() {
     let bytes = people().labelled("set", "one").to_parquet().expect("a file");
     let reader = SerializedFileReader::new(Bytes::from(bytes)).expect("Parquet");

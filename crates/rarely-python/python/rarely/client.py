@@ -214,6 +214,20 @@ class Client:
         """Proposes another document for a policy, with the rule in force. People sign the proposal that this returns."""
         return self._post(_of(name, "amendments"), {"document": document, "reason": reason})
 
+    def override(self, name: str, decision: int, option: str, reason: str) -> Json:
+        """Records that a person gave another option than was decided. The outcome of the decision is then no evidence."""
+        return self._post(_of(name, "decisions", decision, "override"), {"option": option, "reason": reason})
+
+    def start_shadow(self, name: str, reason: str, *, proposal: int | None = None, version: int | None = None) -> Json:
+        """Lets the rule of a proposal or a version decide beside the rule in force. Nothing acts on it."""
+        candidate = {"proposal": proposal, "version": version}
+        known = {key: number for key, number in candidate.items() if number is not None}
+        return self._post(_of(name, "shadow"), {**known, "reason": reason})
+
+    def shadow(self, name: str) -> Json:
+        """The candidate beside the rule in force, and how often it differs."""
+        return self._get(_of(name, "shadow"))
+
     def versions(self, name: str) -> list[Json]:
         """All versions of a policy."""
         return _listed(self._get(_of(name, "versions")), "versions")

@@ -14,6 +14,7 @@ use super::event_text::event_text;
 use super::format::{plural, time};
 use super::layout::{PageLayout, TableCell, table};
 use super::page_error::PageError;
+use super::service::pages;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of, percent_encoded};
 
@@ -24,7 +25,7 @@ const SEARCHED: u64 = 20_000;
 /// A name with at most this many characters stays on one line.
 const SHORT_NAME: usize = 20;
 /// Kinds of events that belong to no policy.
-const SERVICE_KINDS: [&str; 14] = [
+const SERVICE_KINDS: [&str; 15] = [
     "token created",
     "token revoked",
     "sign-in failed",
@@ -39,6 +40,7 @@ const SERVICE_KINDS: [&str; 14] = [
     "service stopped",
     "signed in",
     "backup restored",
+    "notified",
 ];
 
 /// The query parameters.
@@ -123,7 +125,7 @@ pub(super) async fn show_service(
     Query(filter): Query<AuditQuery>,
 ) -> Result<Html<String>, PageError> {
     dashboard.app.authorize(&visitor.grant, Role::Auditor, None)?;
-    let content = events(&dashboard, &Subject::Service, &filter).await?;
+    let content = html! { (pages("/audit")) (events(&dashboard, &Subject::Service, &filter).await?) };
     Ok(PageLayout::of(&dashboard, &visitor, "Service").under("/", "Policies").html(&content))
 }
 

@@ -86,7 +86,7 @@ fn page(
     let content = html! {
         h1 { "The document of " (handle.name) }
         p { "With the rule in force. Signed amendments replace it; the old ones stay in the log, and every decision keeps the document that it was made under." }
-        pre { code { (text) } }
+        pre tabindex="0" { code { (text) } }
         @if visitor.may(Role::Admin, &handle.name) {
             (form(visitor, handle, &text, rejected))
         } @else {

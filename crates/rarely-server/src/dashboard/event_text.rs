@@ -60,6 +60,11 @@ pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
             Event::Rejected(signed) => { "Rejected " (proposal(signed.proposal)) "." (signature_text(&signed.signature)) },
             Event::Expired(expired) => { "The " (proposal(expired.proposal)) " expired without a signature." },
             Event::RolledBack(rolled) => { "The rule of version " (rolled.to) " came into force again." (signature_text(&rolled.signature)) },
+            Event::ShadowStarted(started) => { "A candidate began to decide beside the rule in force. Nothing acts on it. Reason: " (started.reason) },
+            Event::ShadowEnded(ended) => { "The candidate beside the rule in force decides no more. Reason: " (ended.reason) },
+            Event::Overridden(overridden) => {
+                "Instead of " (decision(overridden.decision)) ", " strong { (overridden.option) } " was given. The outcome is no evidence. Reason: " (overridden.reason)
+            },
             Event::Stopped(signature) => { "The policy was stopped." (signature_text(signature)) },
             Event::Resumed(signature) => { "The policy was resumed." (signature_text(signature)) },
             Event::DecisionRead(RecordsRead { person, decision: Some(number) }) => {

@@ -12,12 +12,12 @@ use rarely_core::Digest;
 use rarely_live::{Role, TokenGrant, clean_person_text};
 use serde::Deserialize;
 
+use super::Dashboard;
 use super::layout::PageLayout;
 use super::page_error::PageError;
 use super::session::{LENGTH_MS, SessionOwner};
-use super::sign_in::{NextPage, inside, page, set_cookie};
-use super::visitor::{Address, cookie_named};
-use super::{Dashboard, blocking};
+use super::sign_in::{NextPage, inside, page, record, set_cookie};
+use super::visitor::{Address, ByTls, cookie_named};
 use crate::limits::check_owner;
 use crate::openid::{OpenIdError, OpenIdProvider, PendingSignIn, ProvidedIdentity, RETURN_PATH};
 use crate::problem::ProblemDetails;
@@ -69,6 +69,7 @@ pub(super) struct Returned {
 /// `GET /sign-in/openid`: sends the browser to the provider.
 pub(super) async fn start(
     State(dashboard): State<Arc<Dashboard>>,
+    by_tls: ByTls,
     Query(NextPage { next }): Query<NextPage>,
 ) -> Result<Response, PageError> {
     let provider = provider(&dashboard)?;
@@ -77,7 +78,7 @@ pub(super) async fn start(
     let waiting = Waiting { pending: started.pending, next, until_ms: now_ms.saturating_add(PATIENCE_MS) };
     dashboard.sign_ins.put(started.state.clone(), waiting, now_ms);
     // Lax: the provider's redirect comes from another site.
-    let secure = if dashboard.app.settings.secure { "; Secure" } else { "" };
+    let secure = by_tls.attribute();
     let seconds = PATIENCE_MS / 1000;
     let cookie =
         format!("{COOKIE}={}; Path={RETURN_PATH}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}", started.state);
@@ -88,6 +89,7 @@ pub(super) async fn start(
 pub(super) async fn finish(
     State(dashboard): State<Arc<Dashboard>>,
     Address(address): Address,
+    by_tls: ByTls,
     headers: HeaderMap,
     Query(returned): Query<Returned>,
 ) -> Result<Response, PageError> {
@@ -101,7 +103,7 @@ pub(super) async fn finish(
             return Ok(page(&dashboard, error.status(), None, Some(&error.sentences())));
         }
     };
-    open(&dashboard, &identity, address, &next).await
+    open(&dashboard, &identity, (address, by_tls), &next).await
 }
 
 fn provider(dashboard: &Dashboard) -> Result<&Arc<OpenIdProvider>, PageError> {
@@ -137,20 +139,18 @@ async fn identity(
 async fn open(
     dashboard: &Dashboard,
     identity: &ProvidedIdentity,
-    address: IpAddr,
+    (address, by_tls): (IpAddr, ByTls),
     next: &str,
 ) -> Result<Response, PageError> {
-    let engine = dashboard.app.engine.clone();
     let grant = grant(dashboard, identity);
     if !grant.roles.iter().any(|role| role.includes(Role::Read)) {
         let words = "The dashboard requires the role `read`. Your identity provider gives you other roles.";
         return Ok(page(dashboard, StatusCode::FORBIDDEN, None, Some(words)));
     }
     let issuer = dashboard.app.openid().map_or_else(String::new, |provider| provider.issuer().to_owned());
-    let (who, with) = (grant.clone(), format!("the identity provider {issuer}"));
-    blocking(move || Ok(engine.signed_in(&who, with, address.to_string())?)).await?;
+    record(dashboard, &grant, format!("the identity provider {issuer}"), address).await?;
     let secret = dashboard.sessions.open(SessionOwner::Provided(Box::new(grant)), dashboard.now_ms())?;
-    let cookie = set_cookie(dashboard, &secret, LENGTH_MS / 1000);
+    let cookie = set_cookie(by_tls, &secret, LENGTH_MS / 1000);
     // A redirect would still come from the provider's site, and the browser would keep the session's cookie back.
     let content = html! {
         h1 { "Signed in" }

@@ -14,6 +14,7 @@ use super::format::{age, count, plural};
 use super::layout::{PageLayout, TableCell, csrf, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
+use super::waiting::waiting as waits_for;
 use super::{Dashboard, address, blocking, percent_encoded};
 use crate::limits::check_document_size;
 use crate::policies::{check_document, random_seed};
@@ -30,6 +31,13 @@ pub(super) struct Search {
     /// Whether to list only policies with an open proposal.
     waiting: Option<String>,
     page: Option<usize>,
+}
+
+impl Search {
+    /// Whether it is the page that comes first, without a search.
+    fn is_first(&self) -> bool {
+        self.q.is_none() && self.waiting.is_none() && self.page.is_none_or(|page| page == 1)
+    }
 }
 
 /// The form that registers a policy document.
@@ -102,6 +110,7 @@ fn page(
     let rows: Vec<Vec<TableCell>> = shown.map(|handle| row(handle, dashboard.now_ms())).collect();
     let content = html! {
         h1 { "Policies" }
+        @if search.is_first() && !seen.is_empty() { (waits_for(visitor, &seen, dashboard.now_ms())) }
         @if waiting > 0 {
             div.notice.fair { p {
                 (if waiting == 1 { "One policy has".to_owned() } else { format!("{} policies have", count(waiting as u64)) })

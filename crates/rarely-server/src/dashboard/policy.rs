@@ -348,7 +348,7 @@ impl PolicyPage<'_> {
             }
             details #document-text {
                 summary { "The document as " @if amended.is_some() { "amended" } @else { "registered" } }
-                pre { code { (self.live.edition().text) } }
+                pre tabindex="0" { code { (self.live.edition().text) } }
             }
             p { a href=(self.link("/document")) { "The document with the rule in force, and how to amend it" } }
         }

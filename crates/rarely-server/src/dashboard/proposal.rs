@@ -150,7 +150,7 @@ impl ProposalPage<'_> {
             p { (amendment.statistics) }
             p { "The rule:" }
             (rule(&self.proposal.rule.words(self.document())))
-            details #document { summary { "The whole document" } pre { code { (amendment.document) } } }
+            details #document { summary { "The whole document" } pre tabindex="0" { code { (amendment.document) } } }
         }
     }
 
@@ -206,7 +206,7 @@ impl ProposalPage<'_> {
             p { (ASSUMPTIONS_MEANING) }
             (table("What was assumed", &["assumption", "value", "what it means"], rows))
             p { (DIGEST_TITLE) " (everything up to event " (self.proposed.basis) "):" }
-            pre { code { (self.proposed.digest) } }
+            pre tabindex="0" { code { (self.proposed.digest) } }
         }
     }
 

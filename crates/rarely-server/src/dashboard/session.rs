@@ -65,6 +65,11 @@ impl Sessions {
         self.lock().get(&key(secret)).filter(|session| session.expires_ms > now_ms).cloned()
     }
 
+    /// How many sessions are open.
+    pub(super) fn count(&self, now_ms: u64) -> u64 {
+        self.lock().values().filter(|session| session.expires_ms > now_ms).count() as u64
+    }
+
     /// Ends a session.
     pub(super) fn close(&self, secret: &str) {
         self.lock().remove(&key(secret));

@@ -1,5 +1,6 @@
 //! Signing in with a token, and signing out.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Form;
@@ -7,13 +8,13 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
-use rarely_live::Role;
+use rarely_live::{Role, TokenGrant};
 use serde::Deserialize;
 
 use super::layout::PageLayout;
 use super::page_error::PageError;
 use super::session::{LENGTH_MS, SessionOwner};
-use super::visitor::{Address, COOKIE, Visitor};
+use super::visitor::{Address, ByTls, COOKIE, Visitor};
 use super::{Dashboard, blocking, percent_encoded};
 
 /// The page to show after signing in.
@@ -47,6 +48,7 @@ pub(super) async fn show(
 pub(super) async fn sign_in(
     State(dashboard): State<Arc<Dashboard>>,
     Address(address): Address,
+    secure: ByTls,
     headers: HeaderMap,
     Form(form): Form<SignInForm>,
 ) -> Result<Response, PageError> {
@@ -66,28 +68,38 @@ pub(super) async fn sign_in(
         let words = "The dashboard requires a token with the role `read`. Use another token.";
         return Ok(page(&dashboard, StatusCode::FORBIDDEN, next, Some(words)));
     }
-    let (engine, who) = (dashboard.app.engine.clone(), grant.clone());
-    let with = format!("the token {}", grant.id);
-    blocking(move || Ok(engine.signed_in(&who, with, address.to_string())?)).await?;
+    record(&dashboard, &grant, format!("the token {}", grant.id), address).await?;
     let secret = dashboard.sessions.open(SessionOwner::Token(grant.id), dashboard.now_ms())?;
-    let cookie = set_cookie(&dashboard, &secret, LENGTH_MS / 1000);
+    let cookie = set_cookie(secure, &secret, LENGTH_MS / 1000);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(inside(next))).into_response())
+}
+
+/// Records that a person signed in, in the log of events and in that of the service.
+pub(super) async fn record(
+    dashboard: &Dashboard,
+    who: &TokenGrant,
+    with: String,
+    address: IpAddr,
+) -> Result<(), PageError> {
+    tracing::info!(person = who.person_id(), with, %address, "signed in");
+    let (engine, who) = (dashboard.app.engine.clone(), who.clone());
+    blocking(move || Ok(engine.signed_in(&who, with, address.to_string()).map(drop)?)).await
 }
 
 /// `POST /sign-out`.
 pub(super) async fn sign_out(
     State(dashboard): State<Arc<Dashboard>>,
+    secure: ByTls,
     visitor: Visitor,
     Form(form): Form<SignOutForm>,
 ) -> Result<Response, PageError> {
     visitor.check_form(&form.csrf)?;
     dashboard.sessions.close(&visitor.secret);
-    Ok(([(header::SET_COOKIE, set_cookie(&dashboard, "", 0))], Redirect::to("/sign-in")).into_response())
+    Ok(([(header::SET_COOKIE, set_cookie(secure, "", 0))], Redirect::to("/sign-in")).into_response())
 }
 
-pub(super) fn set_cookie(dashboard: &Dashboard, secret: &str, seconds: u64) -> String {
-    let secure = if dashboard.app.settings.secure { "; Secure" } else { "" };
-    format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
+pub(super) fn set_cookie(by_tls: ByTls, secret: &str, seconds: u64) -> String {
+    format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{}", by_tls.attribute())
 }
 
 /// The page to redirect to, if it is on this site; otherwise the first page.

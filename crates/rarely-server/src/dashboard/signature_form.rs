@@ -229,7 +229,7 @@ impl<'a> SigningMeans<'a> {
             } @else {
                 p { "None of " a href="/keys" { "your keys" } " is a passkey of this address. Sign at a shell with your key file:" }
             }
-            pre { code {
+            pre tabindex="0" { code {
                 "rarely sign " (command) " --url … \\\n  --token-file … --key … \\\n  --policy '" (policy) "'" (number) " \\\n  --meaning … --reason …"
             } }
         }

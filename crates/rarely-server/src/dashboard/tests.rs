@@ -74,7 +74,7 @@ impl TestService {
         };
         let engine =
             Engine::start(&folder.path().join("rarely.db"), options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
-        let settings = ServiceSettings { secure, relying_party: None, version: "test", trusted_proxies: Vec::new() };
+        let settings = ServiceSettings { secure, ..ServiceSettings::plain("test") };
         let app = Arc::new(App::new(engine.clone(), settings));
         Self { router: routes(app.clone()), app, engine, now, _folder: folder }
     }

@@ -13,6 +13,7 @@ use rarely_live::{Role, TokenGrant};
 use super::page_error::PageError;
 use super::session::{SessionOwner, UserSession};
 use super::{Dashboard, percent_encoded};
+use crate::client_origin::ClientOrigin;
 use crate::request;
 
 /// The name of the session cookie.
@@ -31,6 +32,17 @@ pub(super) struct Visitor {
 /// The address that a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address(pub(super) IpAddr);
+
+/// Whether the client used TLS. Its cookies are then sent over TLS only.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ByTls(bool);
+
+impl ByTls {
+    /// The attribute of a cookie.
+    pub(super) fn attribute(self) -> &'static str {
+        if self.0 { "; Secure" } else { "" }
+    }
+}
 
 impl Visitor {
     /// Checks that a form belongs to this session.
@@ -72,6 +84,15 @@ impl FromRequestParts<Arc<Dashboard>> for Visitor {
         let next = if parts.method == Method::GET { parts.uri.path() } else { "/" };
         let next = if next == "/" { String::new() } else { format!("?next={}", percent_encoded(next)) };
         Err(Redirect::to(&format!("/sign-in{next}")).into_response())
+    }
+}
+
+impl FromRequestParts<Arc<Dashboard>> for ByTls {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, dashboard: &Arc<Dashboard>) -> Result<Self, Infallible> {
+        let told = parts.extensions.get::<ClientOrigin>().map(|origin| origin.https);
+        Ok(Self(told.unwrap_or(dashboard.app.settings.secure)))
     }
 }
 

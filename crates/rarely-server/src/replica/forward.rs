@@ -1,7 +1,6 @@
 //! Passes requests on to the replica that owns the log.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::response::Response;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -28,6 +27,7 @@ use tokio_rustls::TlsConnector;
 use tower::Service;
 
 use super::{FORWARDED, LogOwner};
+use crate::client_origin::ClientOrigin;
 use crate::problem::ProblemDetails;
 use crate::serve::ServeError;
 
@@ -96,16 +96,14 @@ impl Forwarder {
         &self,
         mut request: Request,
         owner: &str,
-        client: IpAddr,
+        origin: &ClientOrigin,
         change: OwnerChange,
     ) -> Result<Response, ProblemDetails> {
         let target = target(owner, request.uri()).ok_or_else(|| unanswered(owner, "it has no usable address"))?;
         *request.uri_mut() = target;
         *request.version_mut() = axum::http::Version::HTTP_11;
         remove_one_hop(request.headers_mut());
-        let value = HeaderValue::from_str(&format!("{} {client}", self.secret));
-        let mut value = value.map_err(|_| ProblemDetails::internal())?;
-        value.set_sensitive(true);
+        let value = origin.in_header(&self.secret).ok_or_else(ProblemDetails::internal)?;
         request.headers_mut().insert(FORWARDED, value);
         let mut change = Box::pin(change.happens());
         let answer = tokio::select! {

@@ -15,8 +15,9 @@ use tokio::sync::watch;
 use super::LogOwner;
 use crate::app::{App, ServiceSettings};
 use crate::connections::Door;
+use crate::notifications::NotificationOptions;
 use crate::openid::OpenIdProvider;
-use crate::serve::{Ready, ServeError, upkeep};
+use crate::serve::{Ready, ServeError, notify, upkeep};
 
 /// How often an owner checks whether it still is one.
 const TICK: Duration = Duration::from_millis(20);
@@ -28,6 +29,7 @@ pub(super) struct Ownership {
     pub(super) engine: EngineOptions,
     pub(super) settings: ServiceSettings,
     pub(super) door: Arc<Door>,
+    pub(super) notifications: Option<NotificationOptions>,
     pub(super) provider: Option<Arc<OpenIdProvider>>,
     pub(super) address: SocketAddr,
     pub(super) publish: watch::Sender<Arc<LogOwner>>,
@@ -107,7 +109,9 @@ impl Ownership {
         let lease = Arc::new(lease);
         let router = crate::router(app.clone());
         self.publish.send_replace(Arc::new(LogOwner::Own { router, app: app.clone(), lease: lease.clone() }));
+        tracing::info!(epoch = lease.epoch(), "this replica owns the store");
         let upkeep = self.runtime.spawn(upkeep(app.clone()));
+        let notifying = notify(&app, self.notifications.as_ref());
         while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() {
             std::thread::sleep(TICK);
         }
@@ -125,9 +129,13 @@ impl Ownership {
             tracing::warn!("this replica has given up the lease of the store (epoch {}): {why}", lease.epoch());
             lease.release();
             // It may wait for the database, and the next owner is not to wait for it. Whatever it still writes is refused.
-            std::thread::spawn(move || app.engine.stop());
+            std::thread::spawn(move || {
+                drop(notifying);
+                app.engine.stop();
+            });
             return Ok(());
         }
+        drop(notifying);
         app.record_failed_sign_ins();
         // If it cannot be written, the next start shows that the stop is missing.
         drop(app.engine.service_stopped(self.settings.version));

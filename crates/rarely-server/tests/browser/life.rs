@@ -1,6 +1,7 @@
 //! The life of a policy on the pages: registration, proposals, signatures, rollback, stop, audit.
 
 use super::browser::Browser;
+use super::review_page::{TOO_WIDE, found};
 use super::run;
 use super::service::{BLOOD_PRESSURE, Service, TRIAGE};
 
@@ -20,6 +21,7 @@ fn the_life_of_a_policy() {
         audit(browser).await;
         two_signatures(browser, service).await;
         keyboard(browser).await;
+        desk(browser, service).await;
         sign_out(browser, service).await;
     });
 }
@@ -67,6 +69,38 @@ async fn register(browser: &Browser) {
     browser.expect("treat from 160 mmHg").await;
     browser.expect("There is no outcome yet").await;
     browser.look("policy-new").await;
+    no_complaints(browser).await;
+}
+
+/// Every page of the desk fits a phone and a screen, and has no serious fault for whoever cannot see it.
+async fn desk(browser: &Browser, service: &Service) {
+    visit(browser, service, "/").await;
+    browser.expect("What waits for you").await;
+    let policy = |rest: &str| format!("{POLICY}{rest}");
+    let pages = [
+        ("home", "/".to_owned()),
+        ("policy", policy("")),
+        ("events", policy("/audit")),
+        ("document", policy("/document")),
+        ("proposal", policy("/proposals/1")),
+        ("keys", "/keys".to_owned()),
+        ("service", "/audit".to_owned()),
+        ("people", "/service/people".to_owned()),
+        ("sign-ins", "/service/sign-ins".to_owned()),
+        ("checkpoints", "/service/checkpoints".to_owned()),
+    ];
+    for (name, page) in pages {
+        browser.open(&page).await;
+        for (width, height) in [(1200, 800), (390, 844)] {
+            browser.resize(width, height, width < 600).await;
+            let wide = found(browser, TOO_WIDE).await;
+            assert!(wide.is_empty(), "{name}, {width} pixels: {wide:#?}");
+            let faults = browser.serious_faults().await;
+            assert!(faults.is_empty(), "{name}, {width} pixels: {faults:#?}");
+        }
+        browser.look(&format!("desk-{name}")).await;
+    }
+    browser.resize(1280, 900, false).await;
     no_complaints(browser).await;
 }
 

@@ -25,7 +25,7 @@ const PAGES: [&str; 11] = [
 ];
 
 /// Elements whose right end is beyond the screen, except what scrolls by itself.
-const TOO_WIDE: &str = "
+pub(crate) const TOO_WIDE: &str = "
     const beyond = element => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5;
     const scrolls = element => element.parentElement.closest('.wide, pre') !== null;
     const seen = element => element.getBoundingClientRect().width > 0;
@@ -43,7 +43,7 @@ const WRONG_HINTS: &str = "
 const LEAD_END: &str = "return document.querySelector('.lead').getBoundingClientRect().bottom";
 
 /// What a script finds wrong, once the page is laid out again after a change of the screen.
-async fn found(browser: &Browser, script: &str) -> Vec<String> {
+pub(crate) async fn found(browser: &Browser, script: &str) -> Vec<String> {
     let mut left = 50;
     loop {
         let found = browser.script(script, Vec::new()).await;

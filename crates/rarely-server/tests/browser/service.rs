@@ -133,7 +133,7 @@ impl Service {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://localhost:{}", listener.local_addr().expect("an address").port());
         let relying_party = Some(RelyingParty::at(&address).expect("passkeys work on localhost"));
-        let settings = ServiceSettings { secure: false, relying_party, version: "test", trusted_proxies: Vec::new() };
+        let settings = ServiceSettings { relying_party, ..ServiceSettings::plain("test") };
         let app = Arc::new(App::new(engine.clone(), settings).with_openid(openid(&address)));
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, service).await });

@@ -1,5 +1,8 @@
 //! Health checks and metrics.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
 use crate::support::{BY_HAND, DAY_MS, Service, document, observations, record};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -23,6 +26,10 @@ async fn health_and_metrics() {
         "rarely_excluded_share{policy=\"clinic\"}",
         "rarely_stuck_options{policy=\"clinic\"} 0",
         "rarely_store_events_total",
+        "rarely_store_failures_total 0",
+        "rarely_store_queue_events 0",
+        "rarely_commit_duration_seconds_bucket{le=\"+Inf\"}",
+        "rarely_commit_events_count",
         "rarely_build_info{version=\"0.0.0\"} 1",
         "rarely_request_seconds_bucket{route=\"/v1/policies/{name}/decisions\",method=\"POST\",status=\"200\"",
     ] {
@@ -30,4 +37,69 @@ async fn health_and_metrics() {
     }
     assert!(!text.contains("smoker"), "no record in a measure");
     service.finish();
+}
+
+/// Prometheus's own checker, if it is there; `scripts/test` puts it there.
+fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/promtool");
+    let found = ["promtool", own].into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let Some(name) = found else {
+        skipped("rarely-server, promtool: it is not installed");
+        return None;
+    };
+    let mut command = Command::new(name);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    child.stdin.take().expect("its input").write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("its end");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    Some((output.status.success(), said))
+}
+
+/// `scripts/test` prints what was skipped.
+fn skipped(what: &str) {
+    let Some(file) = std::env::var_os("RARELY_SKIPPED") else { return };
+    let mut file =
+        std::fs::OpenOptions::new().append(true).create(true).open(file).expect("the list of what is skipped");
+    writeln!(file, "{what}").expect("a line");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prometheus_likes_the_metrics() {
+    let service = Service::signing();
+    service.register(&document("clinic", BY_HAND)).await;
+    tokio::task::block_in_place(|| service.app.engine.sign_checkpoint());
+    let text = service.get(&service.admin, "/metrics").await.text();
+    for line in
+        ["rarely_checkpoints_total", "rarely_last_checkpoint_timestamp_seconds", "rarely_checkpoint_failures_total 0"]
+    {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    service.get("", "/healthz").await.is(200);
+    let text = service.get(&service.admin, "/metrics").await.text();
+    if let Some((passed, said)) = promtool(&["check", "metrics"], &text) {
+        assert!(passed && said.trim().is_empty(), "{said}\n{text}");
+    }
+    service.finish();
+}
+
+/// Every metric that an alert names exists, and Prometheus can read the rules.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prometheus_likes_the_alerts() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/alerts.yml");
+    let rules = std::fs::read_to_string(path).expect("the rules");
+    let service = Service::signing();
+    service.register(&document("clinic", BY_HAND)).await;
+    tokio::task::block_in_place(|| service.app.engine.sign_checkpoint());
+    let text = service.get(&service.admin, "/metrics").await.text();
+    let text = text + &service.get(&service.admin, "/metrics").await.text();
+    let named = rules.split(|mark: char| !(mark.is_ascii_alphanumeric() || mark == '_'));
+    // The free space of a disk is known only where the service knows the place of its store.
+    for name in named.filter(|name| name.starts_with("rarely_") && *name != "rarely_store_free_bytes") {
+        assert!(text.contains(name), "{name}");
+    }
+    service.finish();
+    if let Some((passed, said)) = promtool(&["check", "rules", path], "") {
+        assert!(passed, "{said}");
+    }
 }

@@ -5,7 +5,7 @@ use rarely_policy::PolicyDocument;
 use rarely_review::Replay;
 use serde_json::json;
 
-use crate::support::{BY_HAND, Service, document, outcome, person, record};
+use crate::support::{BY_HAND, Service, document, outcome, person, record, signature};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_policies() {
@@ -38,7 +38,7 @@ const ROUNDS: u64 = 400;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_service_and_a_replay_make_the_same_versions() {
     let service = Service::new();
-    let control = "approval = \"automatic\"\nreview_every = 1\n[change]\ndigits = \"all\"\nexplore = \"equipoise:0.3\"";
+    let control = "approval = \"one\"\nsignatures = \"token\"\nreview_every = 1\n[change]\ndigits = \"all\"\nexplore = \"equipoise:0.3\"";
     let text = document("clinic", control);
     service.register(&text).await;
     let read = PolicyDocument::parse(&text, "clinic").unwrap();
@@ -64,6 +64,14 @@ async fn the_service_and_a_replay_make_the_same_versions() {
         let arm = read.options().iter().position(|known| *known == option).unwrap();
         replay.step(&context, Arm::new(arm), outcome(n, age, &option), None, None).expect("a round");
         service.wait_until("clinic", |state| state.reviews.outcomes == n + 1).await;
+        service.caught_up().await;
+        let handle = service.app.engine.policy("clinic").expect("a policy");
+        let open = handle.live.lock().open_proposal().map(|open| open.number);
+        if let Some(number) = open {
+            // At once, as a replay does.
+            let path = format!("/v1/policies/clinic/proposals/{number}/approve");
+            service.post(&service.admin, &path, &signature()).await.is(200);
+        }
     }
     let walk = replay.finish(None).expect("a walk");
     assert!(!walk.changes.is_empty(), "there is something to agree on");

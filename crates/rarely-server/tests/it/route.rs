@@ -8,7 +8,7 @@ use rarely_server::openapi;
 use crate::support::{BY_HAND, Service, document};
 
 /// The roles that may call each route. An empty list means that no token is needed.
-const TABLE: [(&str, &str, &[Role]); 34] = [
+const TABLE: [(&str, &str, &[Role]); 38] = [
     ("GET", "/healthz", &[]),
     ("GET", "/readyz", &[]),
     ("GET", "/openapi.json", &[]),
@@ -33,6 +33,10 @@ const TABLE: [(&str, &str, &[Role]); 34] = [
     ("POST", "/v1/policies/{name}/review", &[Review]),
     ("POST", "/v1/policies/{name}/decisions", &[Decide, Admin]),
     ("GET", "/v1/policies/{name}/decisions/{decision}", &[Read, Auditor, Review, Admin]),
+    ("POST", "/v1/policies/{name}/decisions/{decision}/override", &[Decide, Admin]),
+    ("POST", "/v1/policies/{name}/shadow", &[Review]),
+    ("GET", "/v1/policies/{name}/shadow", &[Read, Auditor, Review, Admin]),
+    ("DELETE", "/v1/policies/{name}/shadow", &[Review]),
     ("POST", "/v1/policies/{name}/outcomes", &[Observe, Admin]),
     ("POST", "/v1/policies/{name}/observations", &[Observe, Admin]),
     ("GET", "/v1/policies/{name}/events", &[Read, Auditor, Review, Admin]),

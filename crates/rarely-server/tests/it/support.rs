@@ -77,6 +77,14 @@ impl Service {
         service
     }
 
+    /// A service on an empty store that runs in this way.
+    pub(crate) fn with(settings: ServiceSettings) -> Self {
+        let mut service = Self::new();
+        service.app = Arc::new(App::new(service.app.engine.clone(), settings));
+        service.router = router(service.app.clone());
+        service
+    }
+
     /// A service on an empty store with a signing key. Checkpoints are signed only when a test does it.
     pub(crate) fn signing() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
@@ -102,9 +110,7 @@ impl Service {
         let (store, lease) = open_store(&folder);
         let snapshot = store.snapshot();
         let engine = Engine::start_on(store, options, |_| {}).expect("a store");
-        let settings =
-            ServiceSettings { secure: false, relying_party: None, version: "0.0.0", trusted_proxies: Vec::new() };
-        let app = Arc::new(App::new(engine, settings));
+        let app = Arc::new(App::new(engine, ServiceSettings::plain("0.0.0")));
         let (router, openapi) = (router(app.clone()), openapi("0.0.0"));
         Self { folder, router, app, clock, admin: String::new(), openapi, snapshot, lease }
     }

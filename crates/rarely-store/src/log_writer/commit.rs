@@ -1,11 +1,13 @@
 //! The writing thread.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::watch;
 
 use super::queue::{Batch, Queue};
 use super::{Guards, WriteFailure};
+use crate::commit_statistics::CommitStatistics;
 use crate::entry::{Head, KeyedEntry, LogEntry};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
@@ -26,6 +28,7 @@ pub(super) struct CommitThread<P> {
     /// The failure after which the end of the log is unknown.
     unsettled: Option<Arc<StoreError>>,
     failure: WriteFailure,
+    statistics: Arc<CommitStatistics>,
 }
 
 impl<P> CommitThread<P> {
@@ -47,6 +50,7 @@ impl<P> CommitThread<P> {
             publish,
             unsettled: None,
             failure: WriteFailure::default(),
+            statistics: Arc::new(CommitStatistics::new()),
         }
     }
 
@@ -55,15 +59,27 @@ impl<P> CommitThread<P> {
         Arc::clone(&self.failure)
     }
 
+    /// Where commits are counted.
+    pub(super) fn statistics(&self) -> Arc<CommitStatistics> {
+        Arc::clone(&self.statistics)
+    }
+
     pub(super) fn run(mut self) {
         let _last = Abandon(Arc::clone(&self.queue));
         while let Some(mut batch) = self.queue.take() {
+            let (started, entries) = (Instant::now(), batch.entries.len());
             match self.commit(&mut batch) {
-                Ok(head) => self.deliver(head, batch),
+                Ok(head) => {
+                    self.statistics.succeeded(entries, started.elapsed());
+                    self.deliver(head, batch);
+                }
                 Err(error) => {
+                    self.statistics.failed();
+                    tracing::error!(%error, entries, "events could not be written");
                     *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&error));
                     // Recover now, so that the next append finds a usable log. If it fails, that append tries again.
                     if let Err(again) = self.settle() {
+                        tracing::error!(error = %again, "the end of the log could not be read after a failed write");
                         self.unsettled = Some(Arc::new(again));
                     }
                     self.queue.failed(self.head.number, self.last_time_ms, &error);

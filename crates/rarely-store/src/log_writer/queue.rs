@@ -156,6 +156,11 @@ impl<P> Queue<P> {
         }
     }
 
+    /// How many entries wait to be committed.
+    pub(super) fn depth(&self) -> usize {
+        self.lock().pending.entries.len()
+    }
+
     /// Refuses new entries from now on.
     pub(super) fn close(&self) {
         self.lock().closed = true;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rarely_store::{Notary, NoteKey, SignedCheckpoint};
 
-use crate::output::say;
+use super::logging::{tell, warn};
 
 /// Checkpoints that wait for a slow witness. If it does not keep up, later ones are left out; each covers all before it.
 const WAITING: usize = 16;
@@ -34,14 +34,19 @@ impl WitnessAddress {
         if let Some(path) = text.strip_prefix("file:").filter(|path| !path.is_empty()) {
             return Ok(Self::File(path.into()));
         }
-        let local = ["http://127.", "http://localhost:", "http://localhost/", "http://[::1]"];
-        if text.starts_with("https://") || local.iter().any(|start| text.starts_with(start)) {
+        if is_https_or_local(text) {
             return Ok(Self::Url(text.to_owned()));
         }
         Err(format!(
             "{text:?} is not a witness\nhelp: write file:PATH, https://HOST/PATH or http://127.0.0.1:PORT/PATH"
         ))
     }
+}
+
+/// Whether an address is encrypted, or on this machine.
+pub(super) fn is_https_or_local(url: &str) -> bool {
+    let local = ["http://127.", "http://localhost:", "http://localhost/", "http://[::1]"];
+    url.starts_with("https://") || local.iter().any(|start| url.starts_with(start))
 }
 
 /// Everyone who gets checkpoints.
@@ -70,7 +75,7 @@ impl Witnesses {
 
     /// Passes a checkpoint on. Files are written now; services follow.
     pub(crate) fn publish(&self, notary: &Arc<Notary>, checkpoint: &SignedCheckpoint) {
-        say(&format!("checkpoint: {} events, root {}", checkpoint.size(), checkpoint.root()));
+        tell(&format!("checkpoint: {} events, root {}", checkpoint.size(), checkpoint.root()));
         for path in &self.files {
             let append = || {
                 let mut file = OpenOptions::new().create(true).append(true).open(path)?;
@@ -78,7 +83,7 @@ impl Witnesses {
                 file.sync_all()
             };
             if let Err(error) = append() {
-                say(&format!("warning: the witness {} does not have this checkpoint: {error}", path.display()));
+                warn(&format!("the witness {} does not have this checkpoint: {error}", path.display()));
             }
         }
         for service in &self.services {
@@ -108,10 +113,7 @@ impl WitnessService {
         while let Ok((notary, checkpoint)) = inbox.recv() {
             if let Err(problem) = self.deliver(&notary, &checkpoint) {
                 let size = checkpoint.size();
-                say(&format!(
-                    "warning: the witness {} does not have the checkpoint of {size} events: {problem}",
-                    self.url
-                ));
+                warn(&format!("the witness {} does not have the checkpoint of {size} events: {problem}", self.url));
             }
         }
     }

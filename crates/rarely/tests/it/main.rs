@@ -17,6 +17,7 @@ mod ihdp;
 mod ihdp_files;
 mod messy;
 mod missing;
+mod operating;
 mod options;
 mod output;
 mod policy;

@@ -1,0 +1,93 @@
+//! Starts and ends candidates that decide beside the rule in force, and records what people decided otherwise.
+
+use std::sync::{Arc, PoisonError};
+
+use rarely_policy::WrittenRule;
+use rarely_store::{LogEntry, Lookup, PolicyRef, StoreError};
+
+use super::{ChangeError, Engine, EngineFault, PendingEvent, PolicyHandle, draft};
+use crate::event::{Event, Overridden, ShadowEnded, ShadowStarted};
+use crate::objection::Objection;
+use crate::token::TokenGrant;
+use crate::{lookup_key, replay};
+
+impl Engine {
+    /// Lets another rule decide beside the one in force. Nothing acts on it.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if another one runs, the rule does not fit the document, or it cannot be stored.
+    pub fn start_shadow(
+        &self,
+        handle: &PolicyHandle,
+        actor: &str,
+        rule: WrittenRule,
+        reason: &str,
+    ) -> Result<u64, ChangeError> {
+        let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.live.lock().may_shadow(&rule)?;
+        let started = ShadowStarted { rule, reason: reason.to_owned() };
+        self.record(actor, PolicyRef::Id(handle.id), Event::ShadowStarted(started))
+    }
+
+    /// Ends the rule that decides beside the one in force.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if there is none, or it cannot be stored.
+    pub fn end_shadow(&self, handle: &PolicyHandle, actor: &str, reason: &str) -> Result<u64, ChangeError> {
+        let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+        if handle.live.lock().shadow().is_none() {
+            return Err(Objection::NoShadow.into());
+        }
+        let ended = ShadowEnded { reason: reason.to_owned() };
+        self.record(actor, PolicyRef::Id(handle.id), Event::ShadowEnded(ended))
+    }
+
+    /// The event that overrode a decision, if one did.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the log cannot be read.
+    pub fn override_of(&self, decision: u64) -> Result<Option<LogEntry>, StoreError> {
+        let found = self.log().find(&lookup_key::of_override(decision))?;
+        found.map_or(Ok(None), |number| self.log().entry(number))
+    }
+
+    /// Records that a person gave another option than was decided. Its outcome is recorded, and not learned.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if there is no such decision or option, if the decision has an outcome already, or if it cannot be stored.
+    pub fn override_decision(
+        &self,
+        handle: &PolicyHandle,
+        who: &TokenGrant,
+        decision: u64,
+        option: &str,
+        reason: &str,
+    ) -> Result<u64, ChangeError> {
+        let found =
+            replay::decision(self.log().as_ref(), decision).map_err(|error| EngineFault::Diverged(Arc::new(error)))?;
+        let about = found.filter(|about| about.policy == handle.id).ok_or(Objection::NoDecision(decision))?;
+        let about = Arc::new(about);
+        let overridden =
+            Overridden { decision, option: option.to_owned(), reason: reason.to_owned(), person: who.person_id() };
+        let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.live.lock().may_override(&overridden, &about)?;
+        let outcome = lookup_key::of_outcome(decision);
+        let known = self.writer.find(&outcome).map_err(|error| ChangeError::Store(Arc::new(error)))?;
+        if known.number.is_some() {
+            return Err(Objection::HasOutcome(decision).into());
+        }
+        // Under the lock that gives out numbers: an outcome that came meanwhile is before the override, and is evidence.
+        let (event, receipt) = self.writer.append(|turn| {
+            if turn.find(&outcome, known.as_of) != Lookup::Absent {
+                return None;
+            }
+            let event = Event::Overridden(overridden);
+            let draft = draft(&who.name, PolicyRef::Id(handle.id), &event, Some(lookup_key::of_override(decision)));
+            Some(turn.push_deferred(draft, PendingEvent { event, about: Some(about) }))
+        });
+        let event = event.ok_or(Objection::HasOutcome(decision))?;
+        receipt.wait_blocking().map_err(ChangeError::Store)?;
+        self.wait_applied(event)?;
+        Ok(event)
+    }
+}
