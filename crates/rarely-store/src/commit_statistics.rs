@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn a_value_counts_at_its_own_bound_and_above() {
         let sizes = Distribution::new(&SIZES);
-        [1, 2, 3, 10_001].iter().for_each(|size| sizes.record(*size));
+        for size in [1, 2, 3, 10_001] {
+            sizes.record(size);
+        }
         let counted = sizes.cumulative();
         assert_eq!(counted[..3], [(Some(1), 1), (Some(2), 2), (Some(5), 3)]);
         assert_eq!(counted[SIZES.len() - 1..], [(Some(10_000), 3), (None, 4)]);

@@ -330,9 +330,9 @@ impl CheckedRows<'_> {
         };
         // Whether nothing is wrong with a value: it is there, or the document says what happens where it is not.
         let allowed = gaps(document);
-        let absent = |gap: Gap, value: &str| match allowed.contains(&gap) {
-            true => format!("{value} IS NULL AND {} = 0", gap.name()),
-            false => format!("{value} IS NULL"),
+        let absent = |gap: Gap, value: &str| {
+            let wrong = if allowed.contains(&gap) { format!(" AND {} = 0", gap.name()) } else { String::new() };
+            format!("{value} IS NULL{wrong}")
         };
         let features = || 0..document.feature_columns().len();
         let mut needed: Vec<String> = features().map(|at| format!("{} IS NOT NULL", value(at))).collect();
