@@ -61,8 +61,13 @@ pub(crate) struct Arguments {
     /// Path below which browsers see the service, like /rarely, if it is part of a site; a trusted proxy's X-Forwarded-Prefix wins
     #[arg(long, value_name = "PATH", value_parser = BasePath::parse, default_value = "")]
     base_path: BasePath,
-    /// Web site whose scripts may call the API from a browser, like https://app.example.org; may be given several times
-    #[arg(long, value_name = "ORIGIN", value_parser = NetworkSettings::check_origin)]
+    // Not a comment for rustdoc, which wants links around addresses.
+    #[arg(
+        help = "Web site whose scripts may call the API from a browser, like https://app.example.org; may be given several times",
+        long,
+        value_name = "ORIGIN",
+        value_parser = NetworkSettings::check_origin
+    )]
     cors_origin: Vec<String>,
     /// TOML file with options
     #[arg(long, value_name = "FILE")]
