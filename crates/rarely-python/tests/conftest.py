@@ -1,4 +1,4 @@
-"""The command line, to compare with."""
+"""The command line, to compare with; engines that tests share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from engine_servers import postgres, spark
+
+__all__ = ["postgres", "spark"]
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +84,6 @@ def expected(log: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> str
     return review.to_json()
 
 
-def port() -> int:
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
-
-
 def test_duckdb(log: pd.DataFrame, expected: str) -> None:
     relation = duckdb.from_df(log.sample(frac=1.0, random_state=1))
     assert rarely.review(DOCUMENT, relation).to_json() == expected
@@ -150,31 +137,6 @@ def test_dask(log: pd.DataFrame, expected: str) -> None:
             assert rarely.review(DOCUMENT, frame).to_json() == expected
 
 
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server of our own."""
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    assert programs, "PostgreSQL is not installed: scripts/test installs it"
-    folder = tmp_path_factory.mktemp("postgres")
-    as_owner = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    if as_owner:
-        # Every folder above must let the server's user pass.
-        shutil.chown(folder, "postgres")
-        for above in folder.parents:
-            if str(above).startswith(str(Path(os.environ.get("TMPDIR", "/tmp")).resolve())):
-                above.chmod(above.stat().st_mode | 0o011)
-    data, number = folder / "data", port()
-    run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": "/"}
-    subprocess.run([*as_owner, str(programs[-1] / "initdb"), "-D", str(data), "-U", "owner", "-A", "trust"], **run)
-    options = f"-c listen_addresses=127.0.0.1 -c port={number} -c unix_socket_directories= -c fsync=off"
-    control = [*as_owner, str(programs[-1] / "pg_ctl"), "-D", str(data), "-w"]
-    subprocess.run([*control, "-o", options, "-l", str(folder / "server.log"), "start"], **run)
-    try:
-        yield f"postgresql://owner@127.0.0.1:{number}/postgres"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], **run)
-
-
 def test_postgres(log: pd.DataFrame, expected: str, postgres: str) -> None:
     import psycopg
     import sqlalchemy
@@ -185,57 +147,6 @@ def test_postgres(log: pd.DataFrame, expected: str, postgres: str) -> None:
     with psycopg.connect(postgres) as connection:
         assert rarely.review(DOCUMENT, connection, table="admissions").to_json() == expected
     engine.dispose()
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of a standalone master with two workers."""
-    import pyspark
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    folder, number = tmp_path_factory.mktemp("spark"), port()
-    launcher = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
-    master = f"spark://127.0.0.1:{number}"
-    local = ["--host", "127.0.0.1", "--webui-port", "0"]
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder)}
-    started = []
-
-    def start(name: str, *arguments: str) -> None:
-        with open(folder / f"{len(started)}.log", "wb") as output:
-            command = [launcher, f"org.apache.spark.deploy.{name}", *local, *arguments]
-            started.append(subprocess.Popen(command, stdout=output, stderr=output, env=environment))
-
-    try:
-        start("master.Master", "--port", str(number))
-        wait_for(number)
-        for _ in range(2):
-            start("worker.Worker", "--cores", "1", "--memory", "1g", master)
-        session = (
-            SparkSession.builder.master(master)
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "4")
-            .config("spark.sql.session.timeZone", "UTC")
-            .getOrCreate()
-        )
-        yield session
-        session.stop()
-    finally:
-        for process in started:
-            process.terminate()
-        for process in started:
-            process.wait()
-
-
-def wait_for(number: int) -> None:
-    for _ in range(600):
-        with socket.socket() as opened:
-            if opened.connect_ex(("127.0.0.1", number)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the master does not answer")
 
 
 @pytest.mark.filterwarnings("ignore")

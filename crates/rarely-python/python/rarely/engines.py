@@ -149,10 +149,18 @@ def _by_dask(document: Document, frame: Any, population: Any, reject_limit: int)
     state = State(document)
     for part in dask.compute(*states):
         state = state + State.from_bytes(document, part)
-    # One node of the graph: a worker unpacks it once, however many partitions it has.
-    whole = dask.delayed(state, traverse=False)
+    whole = dask.delayed(_on_workers(state), traverse=False)
     sums = [dask.delayed(_sums_of)(whole, partition, reject_limit) for partition in partitions]
     return state.review(population=population, confirmed=list(dask.compute(*sums)))
+
+
+def _on_workers(state: State) -> Any:
+    """The state where the workers of a cluster have it: with its sample it is too large to travel in the graph."""
+    try:
+        client = importlib.import_module("distributed").get_client()
+    except (ImportError, ValueError):
+        return state
+    return client.scatter(state, broadcast=True)
 
 
 def _state_of(document: Document, partition: Any, reject_limit: int) -> bytes:

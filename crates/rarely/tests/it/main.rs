@@ -43,4 +43,6 @@ mod simulate;
 mod store;
 mod sums;
 mod sweep;
+#[path = "../../../../testdata/table.rs"]
+mod table;
 mod token;

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rarely_data::{LogReader, sketch};
-use rarely_policy::{ColumnValues, DataFormat, FieldValue, PolicyDocument, canonical_code};
+use rarely_data::sketch;
+use rarely_policy::{ColumnValues, DataFormat, PolicyDocument, canonical_code};
 use serde::Deserialize;
 
 use crate::program::{Place, talk};
+use crate::table::Table;
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -65,48 +66,13 @@ impl MessyFile {
         }
     }
 
-    /// The draft of the file, and its values as a database would have them, with a key for every row. Times that are not written as databases
-    /// write them are left out.
+    /// The draft of the file, and its values as a table with a key.
     pub(crate) fn as_a_table(&self, place: &Place) -> (String, String) {
-        fs::copy(folder().join(&self.name), place.path(&self.name)).expect("a file of the manifest");
+        let path = place.path(&self.name);
+        fs::copy(folder().join(&self.name), &path).expect("a file of the manifest");
         place.done(&format!("policy init --from {} --out policy.toml{}", self.name, self.flags()));
-        let mut policy = place.text("policy.toml");
-        let document = PolicyDocument::read(&place.path("policy.toml")).expect("a draft");
-        let columns = document.log_columns();
-        let mut names: Vec<String> = document.feature_columns().iter().map(|feature| feature.column.clone()).collect();
-        names.extend([document.outcome().column.clone(), document.option_column().to_owned()]);
-        names.extend([&columns.key, &columns.time, &columns.propensity].into_iter().flatten().cloned());
-        let time = columns.time.as_ref().and_then(|time| names.iter().position(|name| name == time));
-        let mut reader =
-            LogReader::open_written(&place.path(&self.name), &names, &self.format()).expect("a readable file");
-        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        let mut table = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + ",rarely_row\n";
-        let (mut has_usual_times, mut time_length) = (true, None);
-        while let Some(row) = reader.next().expect("a row") {
-            for at in 0..names.len() {
-                table += &match (row.number(at), row.value(at)) {
-                    (_, FieldValue::Text(text)) if Some(at) == time => {
-                        let length = *time_length.get_or_insert(text.len());
-                        let is_usual = text.split('-').nth(1).is_some_and(|month| month.len() == 2);
-                        has_usual_times &= is_usual && text.len() == length && matches!(length, 10 | 19);
-                        text.to_owned()
-                    }
-                    (Some(number), _) => number.to_string(),
-                    (None, FieldValue::Text("")) => String::new(),
-                    (None, FieldValue::Text(text)) => quoted(text),
-                    (None, _) => String::new(),
-                };
-                table.push(',');
-            }
-            writeln!(table, "{}", row.row()).expect("a string");
-        }
-        if columns.key.is_none() {
-            policy = policy.replacen("[evidence]", "[evidence]\nkey = \"rarely_row\"", 1);
-        }
-        if let Some(column) = columns.time.as_ref().filter(|_| !has_usual_times) {
-            policy = policy.replace(&format!("time = {column:?}"), "order = \"any\"");
-        }
-        (policy, table)
+        let table = Table::read(&path, &place.path("policy.toml"), &self.format()).expect("a readable file");
+        (table.policy, table.rows)
     }
 
     /// Drafts a document and reviews the file with it. Returns what was said, and whether it came to an end.
