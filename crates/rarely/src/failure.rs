@@ -40,6 +40,12 @@ impl Failure {
         self
     }
 
+    /// What went wrong, with its causes, and what to do about it.
+    pub(crate) fn into_parts(self) -> (String, Option<String>) {
+        let found = std::iter::once(self.what).chain(self.causes).collect::<Vec<_>>().join(": ");
+        (found, (!self.help.is_empty()).then(|| self.help.join("; ")))
+    }
+
     /// Puts the place before the message: a file, or an option.
     pub(crate) fn at(mut self, place: impl fmt::Display) -> Self {
         self.what = format!("{place}: {}", self.what);

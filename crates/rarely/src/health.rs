@@ -21,23 +21,26 @@ pub(crate) struct Arguments {
 
 /// 0 if it is ready, 1 if it is not.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match ask(&arguments.url) {
+        Ok(()) => print("ready\n").map(|()| ExitCode::SUCCESS),
+        Err(reason) => {
+            say(&format!("{}: not ready: {reason}", arguments.url));
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+/// Asks a service whether it is ready; if it is not, why.
+pub(crate) fn ask(url: &str) -> Result<(), String> {
     let agent: ureq::Agent =
         ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(TIMEOUT)).build().into();
-    let answer = agent.get(format!("{}/readyz", arguments.url.trim_end_matches('/'))).call();
-    let mut answer = match answer {
-        Ok(answer) => answer,
-        Err(error) => {
-            say(&format!("{}: not ready: {error}", arguments.url));
-            return Ok(ExitCode::from(1));
-        }
-    };
+    let address = format!("{}/readyz", url.trim_end_matches('/'));
+    let mut answer = agent.get(address).call().map_err(|error| error.to_string())?;
     if answer.status() == 200 {
-        print("ready\n")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let body = answer.body_mut().with_config().limit(65_536).read_to_string().unwrap_or_default();
     let detail = serde_json::from_str::<serde_json::Value>(&body).ok();
     let detail = detail.as_ref().and_then(|problem| problem["detail"].as_str());
-    say(&format!("{}: not ready: {}", arguments.url, detail.unwrap_or("it answers with an error")));
-    Ok(ExitCode::from(1))
+    Err(detail.unwrap_or("it answers with an error").to_owned())
 }

@@ -4,6 +4,8 @@
 
 mod algorithms;
 mod audit;
+mod completions;
+mod doctor;
 mod failure;
 mod frontier;
 mod grid;
@@ -67,6 +69,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Ask a service whether it can serve requests: exit code 0 if it can, 1 if not
     Health(health::Arguments),
+    /// Check an installation: limits, disk, store, keys and clock; exit code 1 if something is bad
+    Doctor(doctor::Arguments),
     /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
     /// Sign a proposal or a rollback with your own key, or create that key
@@ -81,6 +85,10 @@ enum Command {
     Lab(lab::Arguments),
     /// List every algorithm and environment: what it plays, when it acts, what it changes to, and its source
     Algorithms(algorithms::Arguments),
+    /// Print the completions of a shell: `source <(rarely completions bash)`
+    Completions(completions::CompletionArguments),
+    /// Write the manual as pages for `man`
+    Man(completions::ManArguments),
 }
 
 /// The commands that play runs, and can be divided into shards.
@@ -151,6 +159,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Policy(arguments) => return policy::run(arguments),
         Command::Audit(arguments) => return audit::run(arguments),
         Command::Health(arguments) => return health::run(arguments),
+        Command::Doctor(arguments) => return doctor::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Token(arguments) => token::run(arguments),
         Command::Sign(arguments) => sign::run(arguments),
@@ -161,6 +170,8 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Experiments(command) => command.run(Work::Given),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Algorithms(arguments) => algorithms::run(arguments),
+        Command::Completions(arguments) => completions::run_completions(arguments, Cli::command()),
+        Command::Man(arguments) => completions::run_man(arguments, Cli::command()),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,8 @@ mod audit;
 mod cluster;
 #[cfg(unix)]
 mod cluster_load;
+mod completions;
+mod doctor;
 mod documents;
 mod duckdb;
 mod examples;

@@ -1,0 +1,263 @@
+//! `rarely doctor`: whether an installation can do its work, before it has to.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use rarely_output::utc;
+use rarely_store::{EventLog as _, HeadWitness, SqliteLog, now_ms};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::health;
+use crate::output::{OutputFormat, print, print_json};
+use crate::postgres::only_a_file;
+use crate::serve::key_file;
+
+/// Below this the disk counts as full.
+const LEAST_FREE_BYTES: u64 = 100 << 20;
+/// Below this it is said that space runs out.
+const LOW_FREE_BYTES: u64 = 1 << 30;
+/// Connections that a service is built for, with some files of its own.
+const ENOUGH_FILES: u64 = 16_640;
+
+/// What to check.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The store of a service, a file, which a server may be using
+    #[arg(long, value_name = "FILE", default_value = "rarely.db", env = "RARELY_STORE")]
+    store: PathBuf,
+    /// File of the private key [default: beside the store, named STORE.signing-key]
+    #[arg(long, value_name = "FILE", env = "RARELY_SIGNING_KEY")]
+    signing_key: Option<PathBuf>,
+    /// A running service, which is asked whether it can serve requests
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Good,
+    Warning,
+    Bad,
+}
+
+/// One check: what was looked at, what was found, and what to do.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    outcome: Outcome,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Good, found: found.into(), help: None }
+    }
+
+    fn warning(name: &'static str, found: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Warning, found: found.into(), help: Some(help.into()) }
+    }
+
+    fn bad(name: &'static str, found: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Bad, found: found.into(), help: Some(help.into()) }
+    }
+
+    /// What a failure says, as a check that ended badly.
+    fn failed(name: &'static str, failure: Failure) -> Self {
+        let (found, help) = failure.into_parts();
+        Self { name, outcome: Outcome::Bad, found, help }
+    }
+}
+
+/// 0 if nothing is bad, 1 otherwise.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    only_a_file(
+        &arguments.store,
+        "the database's own tools check it; `rarely audit verify --store` checks the log in it",
+    )?;
+    let checks = checks(arguments);
+    match arguments.format {
+        OutputFormat::Json => print_json(&checks)?,
+        OutputFormat::Table => print(&text(&checks))?,
+    }
+    let is_bad = checks.iter().any(|check| check.outcome == Outcome::Bad);
+    Ok(ExitCode::from(u8::from(is_bad)))
+}
+
+fn checks(arguments: &Arguments) -> Vec<Check> {
+    let store = &arguments.store;
+    let mut checks = vec![Check::good(
+        "program",
+        format!("rarely {}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
+    )];
+    checks.extend(open_files());
+    let directory = store.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    checks.push(writable(directory));
+    checks.extend(free_space(directory));
+    if store.exists() {
+        checks.extend(log(store));
+        checks.extend(private(store));
+        checks.push(signing_key(store, arguments.signing_key.as_deref()));
+    } else {
+        let found = format!("{} is not there yet", store.display());
+        checks.push(Check::warning("store", found, "`rarely serve` creates it; name another with --store"));
+    }
+    checks.extend(arguments.url.as_deref().map(service));
+    checks
+}
+
+fn text(checks: &[Check]) -> String {
+    let mut lines = String::new();
+    for check in checks {
+        let outcome = match check.outcome {
+            Outcome::Good => "good",
+            Outcome::Warning => "warning",
+            Outcome::Bad => "bad",
+        };
+        lines += &format!("{outcome:<8} {:<12} {}\n", check.name, check.found);
+        if let Some(help) = &check.help {
+            lines += &format!("{:<21} help: {help}\n", "");
+        }
+    }
+    lines
+}
+
+#[cfg(unix)]
+fn open_files() -> Option<Check> {
+    use rustix::process::{Resource, getrlimit};
+    // A service raises its limit up to this one.
+    let Some(most) = getrlimit(Resource::Nofile).maximum else {
+        return Some(Check::good("open files", "no limit"));
+    };
+    let found = format!("at most {most}");
+    Some(if most < ENOUGH_FILES {
+        let help = format!("raise it to {ENOUGH_FILES} for many connections: `ulimit -n`, or LimitNOFILE of systemd");
+        Check::warning("open files", found, help)
+    } else {
+        Check::good("open files", found)
+    })
+}
+
+#[cfg(not(unix))]
+fn open_files() -> Option<Check> {
+    None
+}
+
+/// Whether files can be created in a directory: the store's, or the one where it will be.
+fn writable(directory: &Path) -> Check {
+    let probe = directory.join(format!(".rarely-doctor-{}", std::process::id()));
+    let written =
+        fs::File::create_new(&probe).and_then(|mut file| file.write_all(b"rarely").and_then(|()| file.sync_all()));
+    // What could not be created cannot be removed.
+    let _ = fs::remove_file(&probe);
+    match written {
+        Ok(()) => Check::good("directory", format!("{} can be written to", directory.display())),
+        Err(error) => Check::bad(
+            "directory",
+            format!("{} cannot be written to: {error}", directory.display()),
+            "run it as the user of the service, or choose another place with --store",
+        ),
+    }
+}
+
+#[cfg(unix)]
+fn free_space(directory: &Path) -> Option<Check> {
+    let disk = rustix::fs::statvfs(directory).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let found = format!("{:.1} GB free", free as f64 / 1e9);
+    let help = "free some, or move the store: events that cannot be written are refused";
+    Some(match free {
+        0..LEAST_FREE_BYTES => Check::bad("disk", found, help),
+        LEAST_FREE_BYTES..LOW_FREE_BYTES => Check::warning("disk", found, help),
+        _ => Check::good("disk", found),
+    })
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<Check> {
+    None
+}
+
+/// The log: that it opens, that it has its acknowledged end, and its time beside the clock.
+fn log(store: &Path) -> Vec<Check> {
+    let opened = SqliteLog::open_read_only(store).and_then(|log| {
+        let number = log.head()?.map_or(0, |(number, _)| number);
+        Ok((number, log.last_time_ms()?, log))
+    });
+    let (number, last_ms, log) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return vec![Check::failed("store", error.into())],
+    };
+    let mut checks = vec![Check::good("store", format!("{}: {number} events", store.display()))];
+    checks.push(
+        match HeadWitness::open_read_only(store)
+            .and_then(|witness| witness.map_or(Ok(false), |witness| witness.check(&log).map(|()| true)))
+        {
+            Ok(true) => Check::good("witness", "the log has the last acknowledged event"),
+            Ok(false) => Check::warning(
+                "witness",
+                format!("{} is not there", HeadWitness::path(store).display()),
+                "keep it beside the store: it shows a lost end",
+            ),
+            Err(error) => Check::failed("witness", error.into()),
+        },
+    );
+    let now = now_ms();
+    checks.push(if last_ms > now {
+        Check::warning(
+            "clock",
+            format!("the last event is of {}, but the clock says {}", utc(last_ms), utc(now)),
+            "set the clock; `rarely store clock` shows more",
+        )
+    } else {
+        Check::good("clock", format!("{}, after the last event", utc(now)))
+    });
+    checks
+}
+
+/// Whether only the owner can read a file.
+#[cfg(unix)]
+fn private(path: &Path) -> Option<Check> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    let found = format!("{} has mode {mode:o}", path.display());
+    let help = format!("other people of this machine can read it: chmod 600 {}", path.display());
+    (mode & 0o077 != 0).then(|| Check::warning("store", found, help))
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path) -> Option<Check> {
+    None
+}
+
+fn signing_key(store: &Path, named: Option<&Path>) -> Check {
+    let file = key_file(store, named);
+    match file.read() {
+        Ok(Some(signer)) => Check::good("signing key", format!("{}: {}", file.path().display(), signer.key())),
+        Ok(None) => Check::warning(
+            "signing key",
+            format!("{} is not there", file.path().display()),
+            "name its file with --signing-key; without one, checkpoints are not signed",
+        ),
+        Err(error) => Check::failed("signing key", error.into()),
+    }
+}
+
+fn service(url: &str) -> Check {
+    match health::ask(url) {
+        Ok(()) => Check::good("service", format!("{url} can serve requests")),
+        Err(reason) => {
+            Check::bad("service", format!("{url}: not ready: {reason}"), "look at its log on standard error")
+        }
+    }
+}
