@@ -39,6 +39,12 @@ def run(*arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_program_comes_with_the_package() -> None:
+    program = Path(sys.prefix) / "bin" / "rarely"
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"rarely {rarely.__version__}"
+
+
 def test_the_stubs_are_the_module() -> None:
     run("-m", "mypy.stubtest", "rarely._rarely")
 
