@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 mod average;
+mod cut_picture;
 mod foot;
 mod gains;
 mod groups;

@@ -10,12 +10,15 @@ use rarely_review::findings::{
     LevelFinding, MissingFinding, OffPolicyFinding, ProposalFinding, StandingFinding,
 };
 
+use crate::cut_picture::cut_picture;
+
 /// With more options than this the text is a summary: pairs of options, and bands of each, are too many to read on a terminal.
 const MOST_OPTIONS: usize = 6;
 /// Lines of a section in a summary.
 const SUMMARY_LINES: usize = 5;
 
-/// The whole review, or a summary of one with more than six options. Lines of its table are no longer than `width`, if there is one.
+/// The whole review, or a summary of one with more than six options. On a terminal, which has a `width`, lines of its table are no longer than that, and the cuts
+/// are drawn.
 pub fn text(findings: &Findings, width: Option<u16>) -> String {
     let most = if findings.estimates.len() > MOST_OPTIONS { SUMMARY_LINES } else { usize::MAX };
     let mut text = Sections { text: String::new(), most, width };
@@ -44,6 +47,9 @@ impl Sections {
         self.lines(&findings.verdict.keeping_sentence);
         self.section("The rule in force", &findings.rule.lines);
         self.section("What the data say about it", standing(&findings.standing));
+        if let Some(width) = self.width {
+            self.section("Its cuts", cut_picture(&findings.standing.boundaries, width));
+        }
         self.tried(&findings.candidates);
         self.section("What rules are worth by propensities", findings.off_policy.iter().flat_map(worth));
         if let Some(proposal) = &findings.proposal {
