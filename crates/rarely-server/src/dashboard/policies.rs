@@ -124,7 +124,7 @@ fn page(
         } @else if found.is_empty() {
             p { "No policy matches. " a href="/" { "Show all" } }
         } @else {
-            p.muted.small { (plural(found.len() as u64, "policy").replace("policys", "policies")) @if pages > 1 { ", page " (at) " of " (pages) } }
+            p.muted.small { @if found.len() == 1 { "1\u{a0}policy" } @else { (count(found.len() as u64)) "\u{a0}policies" } @if pages > 1 { ", page " (at) " of " (pages) } }
             (table(
                 "Policies",
                 &["policy", "rule in force", "#version", "in force for", "#decisions", "#outcomes", "#unanswered"],
