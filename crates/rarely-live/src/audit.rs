@@ -286,24 +286,26 @@ impl<'a> Auditor<'a> {
         if decided.basis > trail.decider.basis {
             trail.advance(self.log, &live, decided.basis)?;
         }
-        let edition = &trail.decider.edition;
+        let pinned = decided.pinned.then(|| live.decider_of(decided.version, decided.basis)).transpose()?;
+        let decider = pinned.as_ref().unwrap_or(&trail.decider);
+        let edition = &decider.edition;
         let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
-        let again = trail.decider.decide(&context, entry.number);
+        let again = decider.decide(&context, entry.number);
         let option = &edition.document.options()[again.arm.index()];
-        let beside = live.shadow_at(decided.basis).map(|shadow| {
+        let beside = live.shadow_at(decided.basis).filter(|_| !decided.pinned).map(|shadow| {
             let candidate = Decider::of_rule((edition, &edition.document), (0, 0));
             candidate.beside(Some((&edition.document, &shadow.rule)))
         });
         let beside = beside.as_ref().and_then(|beside| beside.shadow(&context));
         let same = *option == decided.option
             && beside == decided.shadow.as_deref()
-            && trail.decider.version == decided.version
+            && decider.version == decided.version
             && again.reason == decided.reason
             && again.propensity.to_bits() == decided.propensity.to_bits();
         if !same {
             return Err(inconsistent(format!(
                 "repeated, the decision is {option} by version {} ({}, probability {}), but the log has {} by version {} ({}, probability {})",
-                trail.decider.version, again.reason, again.propensity,
+                decider.version, again.reason, again.propensity,
                 decided.option, decided.version, decided.reason, decided.propensity
             )).into());
         }

@@ -134,6 +134,9 @@ pub struct Decided {
     /// What a candidate beside the rule in force would have given; nothing acts on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<String>,
+    /// Whether the request named the version; its rule then decided alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
 }
 
 /// An outcome was reported, either of one of our decisions or of a decision made elsewhere.

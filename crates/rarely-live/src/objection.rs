@@ -34,6 +34,9 @@ pub enum Objection {
     /// The version does not exist.
     #[error("the policy has no version {0}")]
     NoVersion(u64),
+    /// The policy is stopped, and nobody signed the version.
+    #[error("the policy is stopped, and nobody has signed version {0}")]
+    UnsignedVersion(u64),
     /// The rule is already in force.
     #[error("version {version} has the rule that is in force, so nothing would change")]
     SameRule {
@@ -156,6 +159,9 @@ impl Explain for Objection {
             Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
             Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
             Self::Amendment { help, .. } => Some(Remedy::new(*help)),
+            Self::UnsignedVersion(_) => {
+                Some(Remedy::new("leave the version out, or name one that people have signed"))
+            }
             Self::ShadowRuns => Some(Remedy::new("end it first")),
             Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported")),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),

@@ -211,7 +211,7 @@ fn traffic_routes() -> Vec<Route> {
         .takes::<decisions::DecisionBody>(decision)
         .returns::<decisions::DecisionView>(200, "the decision, which is on disk")
         .returns_text(200, "application/x-ndjson", lines)
-        .fails(409, "the key was used for another record"),
+        .fails(409, "the key was used for another record or version, or the policy is stopped and nobody signed the version"),
         Route::new(
             Method::POST,
             "/ofrep/v1/evaluate/flags/{name}",

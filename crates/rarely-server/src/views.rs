@@ -71,6 +71,8 @@ pub(crate) struct PolicyView {
     corrections: u64,
     /// The number of decisions made by exploration: by the pilot or at random.
     explored: u64,
+    /// The number of decisions by a version that the request named.
+    pinned: u64,
     /// The last review.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewBrief>,
@@ -271,6 +273,7 @@ impl PolicyView {
             waiting: waiting(live),
             corrections: state.counts.corrections,
             explored: state.counts.explored,
+            pinned: state.counts.pinned,
             review,
             last_event: state.last_event,
         }

@@ -29,6 +29,7 @@ impl LivePolicy {
         let counts = &mut self.state.counts;
         counts.decided[arm.index()] += 1;
         counts.explored += u64::from(decided.reason != Reason::Policy);
+        counts.pinned += u64::from(decided.pinned);
         if let Some(unanswered) = &mut counts.unanswered {
             unanswered.decided(header.time_ms, arm.index());
         }

@@ -139,15 +139,20 @@ class Client:
                 line.connection.close()
 
     def decide(
-        self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False
-    ) -> Decision:
-        """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made."""
-        asked = {"record": dict(record), "key": _key(key), "explain": explain}
+        self, policy: str, record: Mapping[str, Any], *,
+        key: str | None = None, explain: bool = False, version: int | None = None,
+    ) -> Decision:  # fmt: skip
+        """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made.
+
+        ``version`` names a version of the policy whose rule decides, instead of the one in force.
+        """
+        asked: Json = {"record": dict(record), "key": _key(key), "explain": explain, **_pinned(version)}
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
-        self, policy: str, records: Iterable[Mapping[str, Any]], *, keys: Sequence[str] | None = None
-    ) -> list[Decision | ServiceError]:
+        self, policy: str, records: Iterable[Mapping[str, Any]], *,
+        keys: Sequence[str] | None = None, version: int | None = None,
+    ) -> list[Decision | ServiceError]:  # fmt: skip
         """Requests many decisions, in batches. Returns for each record, in order, its decision or its error.
 
         If a whole batch fails, each of its records gets that error; if it is the first batch, the error is raised.
@@ -156,7 +161,9 @@ class Client:
         if keys is not None and len(keys) != len(records):
             help = "give a key for each record, or none"
             raise DataError(f"there are {len(records)} records and {len(keys)} keys", help=help)
-        asked = [{"record": dict(record), "key": _key(keys[at] if keys else None)} for at, record in enumerate(records)]
+        pinned = _pinned(version)
+        numbered = enumerate(records)
+        asked = [{"record": dict(one), "key": _key(keys[at] if keys else None), **pinned} for at, one in numbered]
         return self._batches(_of(policy, "decisions"), asked, Decision)
 
     def observe(
@@ -449,6 +456,10 @@ def _of(policy: str, *parts: object) -> str:
 
 def _key(key: str | None) -> str:
     return str(uuid.uuid4()) if key is None else key
+
+
+def _pinned(version: int | None) -> Json:
+    return {} if version is None else {"version": version}
 
 
 def _number(decision: Decision | int) -> int:

@@ -151,11 +151,12 @@ impl DecisionPage<'_> {
     }
 
     fn short(&self) -> Markup {
-        let Decided { option, version, reason, .. } = self.decided;
+        let Decided { option, version, reason, pinned, .. } = self.decided;
         html! {
             p {
                 (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " requested a decision, and the person got " strong { (option) } ". "
                 @match reason {
+                    Reason::Policy if *pinned => { "The request named version " (version) ", and this is what its rule gives." },
                     Reason::Policy => { "This is what the rule in force (version " (version) ") gives." },
                     Reason::Pilot => {
                         "The rule in force (version " (version) ") did not decide this. In the pilot, every option is drawn with the same probability, \

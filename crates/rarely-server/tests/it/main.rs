@@ -16,6 +16,7 @@ mod noting;
 mod ofrep;
 mod openapi;
 mod outcomes;
+mod pinning;
 mod policies;
 mod proxied;
 mod request;

@@ -22,6 +22,8 @@ mod missing;
 mod operating;
 mod options;
 mod output;
+#[cfg(target_os = "linux")]
+mod packaging;
 mod policy;
 mod policy_init;
 mod postgres;

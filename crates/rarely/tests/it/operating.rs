@@ -10,14 +10,14 @@ use crate::program::{Place, talk};
 use crate::server::{DOCUMENT, used};
 
 /// A server whose stderr is a file.
-struct Logged<'a> {
+pub(crate) struct Logged<'a> {
     place: &'a Place,
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl<'a> Logged<'a> {
-    fn start(place: &'a Place, arguments: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(place: &'a Place, arguments: &str, environment: &[(&str, &str)]) -> Self {
         let mut command = place.rarely(&format!("serve {arguments}"));
         command.envs(environment.iter().copied());
         let talk = File::create(place.path("talk")).expect("a file");
@@ -47,7 +47,7 @@ impl<'a> Logged<'a> {
         assert!(Command::new("kill").args([name, &id]).status().expect("kill").success());
     }
 
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         self.signal("-TERM");
         assert!(self.child.wait().expect("its end").success(), "{}", self.place.text("talk"));
         self.place.text("talk")
