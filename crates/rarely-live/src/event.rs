@@ -168,6 +168,9 @@ pub struct ExternalDecision {
     /// The first version under the document that the record was read with; absent for the registered document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<u64>,
+    /// When it was made, if it is imported history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
 }
 
 impl Observed {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod changing;
+mod history;
 mod learning;
 mod pinning;
 
@@ -26,6 +27,7 @@ use crate::unanswered::Unanswered;
 use crate::versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
 
 pub use beside::ShadowRecord;
+pub use history::HistoryRecord;
 
 /// Milliseconds in a day.
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
@@ -80,6 +82,9 @@ pub struct PolicyState {
     /// Decisions instead of which people gave another option.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub overridden: BTreeSet<u64>,
+    /// Decisions from before the policy was run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<HistoryRecord>,
     /// The policy's last event.
     pub last_event: u64,
 }
@@ -199,6 +204,7 @@ impl LivePolicy {
             learning_since: 1,
             shadows: Vec::new(),
             overridden: BTreeSet::new(),
+            history: None,
             last_event: header.number,
         };
         Ok(Self { document, editions: vec![edition], state, learned_at: header.number })

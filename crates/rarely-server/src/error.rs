@@ -82,7 +82,9 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | ChangeError::NoNoise
             | ChangeError::OnlyReviewed(_),
         )
-        | ServiceError::Outcome(OutcomeError::Value(_) | OutcomeError::NoReason(_))
+        | ServiceError::Outcome(
+            OutcomeError::Value(_) | OutcomeError::NoReason(_) | OutcomeError::History(Objection::FutureHistory),
+        )
         | ServiceError::Record(_)
         | ServiceError::Value(_)
         | ServiceError::Name(_)
@@ -99,7 +101,10 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         )
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(
-            OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::KeyTaken { .. },
+            OutcomeError::Differs { .. }
+            | OutcomeError::NothingToCorrect(_)
+            | OutcomeError::KeyTaken { .. }
+            | OutcomeError::History(_),
         ) => StatusCode::CONFLICT,
         ServiceError::Change(ChangeError::Store(_) | ChangeError::Fault(_))
         | ServiceError::Decide(DecisionError::Amended | DecisionError::Store(_) | DecisionError::Replay(_))
@@ -129,6 +134,7 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => "key",
         ServiceError::Outcome(OutcomeError::Unknown(_)) => "decision",
         ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
+        ServiceError::Outcome(OutcomeError::History(_)) => "time",
         ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::Value(_),
         ) => "outcome",

@@ -143,7 +143,9 @@ fn push<W: Write + Send>(
         }
         (None, None) => return Ok(()),
     };
-    let written = utc(time_ms);
+    // Imported history has its own times.
+    let decided_ms = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.time_ms);
+    let written = utc(decided_ms.unwrap_or(time_ms));
     let under = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.edition).or(version).unwrap_or(1);
     let edition = live.edition_of(under);
     let known = edition.reader.encoder().feature_columns();

@@ -41,17 +41,17 @@ pub(crate) struct Observation {
     /// The person's data: a value for every feature of the policy document.
     #[serde(deserialize_with = "body::fields_once")]
     #[schema(value_type = Object)]
-    record: Map<String, Json>,
+    pub(crate) record: Map<String, Json>,
     /// The option that the person got.
-    option: String,
+    pub(crate) option: String,
     /// The outcome, in the unit of the policy document.
-    outcome: f64,
+    pub(crate) outcome: f64,
     /// An idempotency key: a repeated request with the same key is recorded once.
     #[serde(default)]
-    key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
-    propensity: Option<f64>,
+    pub(crate) propensity: Option<f64>,
 }
 
 /// An outcome that is recorded.
@@ -87,7 +87,7 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
     Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction })
 }
 
-fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
+pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
     let Observation { record, option, outcome, key, propensity } = observation;
     check_key(key.as_deref())?;
     let edition = handle.edition();
@@ -101,7 +101,7 @@ fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOut
             .map_err(|error| ProblemDetails::from(error).with_field("propensity"))?;
     }
     Ok(NewOutcome::External {
-        decision: ExternalDecision { key, record, option, propensity, edition },
+        decision: ExternalDecision { key, record, option, propensity, edition, time_ms: None },
         outcome: plain(outcome),
     })
 }
@@ -111,9 +111,10 @@ fn plain(outcome: f64) -> f64 {
     outcome + 0.0
 }
 
-async fn report<T: DeserializeOwned + 'static>(
+/// Records what `check` makes of the body, or of each line of a batch.
+pub(crate) async fn report<T: DeserializeOwned + 'static>(
     mut request: AuthorizedRequest,
-    check: fn(&PolicyHandle, T) -> Result<NewOutcome, ProblemDetails>,
+    check: impl Fn(&PolicyHandle, T) -> Result<NewOutcome, ProblemDetails> + Send + 'static,
 ) -> ApiResult {
     let format = request.format(&[BodyFormat::Json, BodyFormat::Lines])?;
     let bytes = request.bytes(BODY_BYTES).await?;

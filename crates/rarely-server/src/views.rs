@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
+use rarely_output::utc;
 use rarely_review::Verdict;
 use rarely_store::Hash;
 use serde::Serialize;
@@ -73,6 +74,9 @@ pub(crate) struct PolicyView {
     explored: u64,
     /// The number of decisions by a version that the request named.
     pinned: u64,
+    /// Decisions from before the policy was run here; they are among the outcomes from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryView>,
     /// The last review.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewBrief>,
@@ -138,6 +142,18 @@ pub(crate) struct WaitingView {
     /// What waits and for what, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<String>,
+}
+
+/// Decisions from before the policy was run here.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HistoryView {
+    decisions: u64,
+    /// When the first was made.
+    first: String,
+    /// When the last was made.
+    last: String,
+    /// Those that are not learned, because the policy decided while they were imported.
+    not_learned: u64,
 }
 
 /// The last review.
@@ -274,6 +290,12 @@ impl PolicyView {
             corrections: state.counts.corrections,
             explored: state.counts.explored,
             pinned: state.counts.pinned,
+            history: state.history.map(|history| HistoryView {
+                decisions: history.decisions,
+                first: utc(history.first_ms),
+                last: utc(history.last_ms),
+                not_learned: history.not_learned,
+            }),
             review,
             last_event: state.last_event,
         }

@@ -9,6 +9,7 @@ use super::{Engine, PendingEvent, PolicyHandle, draft};
 use crate::event::{Corrected, Event, ExternalDecision, Observed};
 use crate::live_policy::DecisionRef;
 use crate::lookup_key;
+use crate::objection::Objection;
 use crate::replay::{self, ReplayError};
 
 /// A report of an outcome.
@@ -66,6 +67,9 @@ pub enum OutcomeError {
     /// The outcome is out of range.
     #[error(transparent)]
     Value(rarely_policy::ValueError),
+    /// A decision of the past that cannot be imported.
+    #[error(transparent)]
+    History(Objection),
     /// The key was used for another observation.
     #[error("the key {key:?} belongs to another observation (event {event})")]
     KeyTaken {
@@ -119,6 +123,7 @@ impl Explain for OutcomeError {
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
             Self::Value(error) => error.remedy(),
+            Self::History(objection) => objection.remedy(),
         }
     }
 }
@@ -298,6 +303,9 @@ impl Engine {
             } else {
                 Err(OutcomeError::KeyTaken { key: key.clone(), event })
             };
+        }
+        if let Some(time_ms) = decision.time_ms {
+            handle.live.lock().may_import(time_ms, self.now_ms()).map_err(OutcomeError::History)?;
         }
         let event = Event::Observed(observed);
         Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of })))

@@ -53,7 +53,10 @@ impl LivePolicy {
         };
         let arm = self.arm(option)?;
         let is_overridden = observed.decision.is_some_and(|decision| self.is_overridden(decision));
-        let is_learned = self.learns_from(version) && !is_overridden;
+        let imported_ms = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.time_ms);
+        // A decision may have been made between the check and the import.
+        let is_in_order = imported_ms.is_none_or(|time_ms| self.may_import(time_ms, header.time_ms).is_ok());
+        let is_learned = self.learns_from(version) && !is_overridden && is_in_order;
         let held = is_learned.then(|| self.case(record, arm, observed.outcome)).transpose()?;
         let counts = &mut self.state.counts;
         match about {
@@ -64,6 +67,9 @@ impl LivePolicy {
                 }
             }
             _ => counts.elsewhere[arm.index()] += 1,
+        }
+        if let Some(time_ms) = imported_ms {
+            self.imported(time_ms, is_learned);
         }
         let Some(held) = held else { return Ok(()) };
         let PolicyState { learned, late, .. } = &mut self.state;

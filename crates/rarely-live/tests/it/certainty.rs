@@ -26,7 +26,7 @@ fn report(
         let outcome = (mean(age, option) + 0.1 * rng.normal()).clamp(-1.0, 2.0);
         let record = vec![RecordField::Number(age)];
         let decision =
-            ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None };
+            ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None, time_ms: None };
         NewOutcome::External { decision, outcome }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {

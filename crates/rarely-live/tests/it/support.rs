@@ -119,6 +119,7 @@ impl Bench {
                 option: option.to_owned(),
                 propensity: Some(0.5),
                 edition: Some(handle.edition().version).filter(|version| *version > 1),
+                time_ms: None,
             };
             reports.push(NewOutcome::External { decision, outcome });
         }

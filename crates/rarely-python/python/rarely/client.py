@@ -23,6 +23,7 @@ import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
@@ -200,6 +201,15 @@ class Client:
             "propensity": propensity,
         }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
+
+    def import_history(self, policy: str, decisions: Iterable[Mapping[str, Any]]) -> list[Reported | ServiceError]:
+        """Imports decisions from before the policy was run, the oldest first, in batches, as :meth:`decide_many` does.
+
+        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key`` and
+        ``propensity``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
+        """
+        past = [{**one, "time": _time(one.get("time")), "record": dict(one.get("record", {}))} for one in decisions]
+        return self._batches(_of(policy, "history"), past, Reported)
 
     def decision(self, policy: str, number: Decision | int) -> Json:
         """Everything needed to reconstruct a decision."""
@@ -460,6 +470,14 @@ def _key(key: str | None) -> str:
 
 def _pinned(version: int | None) -> Json:
     return {} if version is None else {"version": version}
+
+
+def _time(time: object) -> object:
+    if not isinstance(time, datetime):
+        return time
+    if time.tzinfo is None:
+        raise DataError(f"the time {time} has no zone", help="use a datetime with tzinfo, or a text")
+    return time.isoformat()
 
 
 def _number(decision: Decision | int) -> int:

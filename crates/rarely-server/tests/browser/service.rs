@@ -189,7 +189,7 @@ impl Service {
                 RecordField::Number(pulse),
             ];
             let option = ["home", "clinic", "ward"][option].to_owned();
-            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None };
+            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None, time_ms: None };
             reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0) });
         }
         for report in reports.chunks(500) {

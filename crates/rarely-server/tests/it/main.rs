@@ -8,6 +8,7 @@ mod error;
 mod events;
 mod explanation;
 mod export;
+mod history;
 mod limits;
 mod login_throttle;
 mod metrics;
