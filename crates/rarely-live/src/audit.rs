@@ -360,12 +360,14 @@ impl<'a> Auditor<'a> {
     fn corrected(&self, corrected: &Corrected) -> Result<(), CheckError> {
         let previous = self.log.entry(corrected.previous).map_err(ReplayError::Store)?;
         let known = previous.as_ref().map(replay::event).transpose()?;
-        let (decision, first, outcome) = match known {
-            Some(Event::Observed(observed)) => (observed.decision, corrected.previous, observed.outcome),
-            Some(Event::Corrected(before)) => (Some(before.decision), before.first, before.outcome),
-            _ => (None, 0, f64::NAN),
+        let (decision, first, outcome, guardrails) = match known {
+            Some(Event::Observed(was)) => (was.decision, corrected.previous, was.outcome, was.guardrails),
+            Some(Event::Corrected(was)) => (Some(was.decision), was.first, was.outcome, was.guardrails),
+            _ => (None, 0, f64::NAN, BTreeMap::new()),
         };
-        let same = decision == Some(corrected.decision) && first == corrected.first;
+        let same = decision == Some(corrected.decision)
+            && first == corrected.first
+            && guardrails == corrected.from_guardrails;
         if !same || outcome.to_bits() != corrected.from.to_bits() {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
         }

@@ -6,6 +6,8 @@ mod error;
 mod key_replaced;
 mod service;
 
+use std::collections::BTreeMap;
+
 use rarely_core::{Certificate, Digest, Reason};
 use rarely_policy::{SignedWith, WrittenRule};
 use rarely_review::{CertifiedBy, Verdict};
@@ -150,6 +152,9 @@ pub struct Observed {
     pub elsewhere: Option<ExternalDecision>,
     /// The outcome, in the document's units.
     pub outcome: f64,
+    /// The outcomes of the document's guard-rails, by column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guardrails: BTreeMap<String, f64>,
 }
 
 /// A decision that another system made.
@@ -196,6 +201,12 @@ pub struct Corrected {
     pub from: f64,
     /// The new outcome, in the document's units.
     pub outcome: f64,
+    /// The outcomes of guard-rails that it reported, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub from_guardrails: BTreeMap<String, f64>,
+    /// … and the new ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guardrails: BTreeMap<String, f64>,
     /// The reason; absent in old logs, where none was required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -316,6 +327,9 @@ pub struct ProposalRationale {
     pub who: Vec<AffectedBand>,
     /// Evidence against the change.
     pub against: Vec<String>,
+    /// What it does to outcomes that must not get worse.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<String>,
     /// The assumptions.
     pub assumptions: Vec<Assumption>,
     /// The whole review, as JSON.

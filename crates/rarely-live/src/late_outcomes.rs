@@ -27,6 +27,9 @@ pub struct HeldOutcome {
     pub arm: Arm,
     /// The outcome, as a reward.
     pub reward: f64,
+    /// The outcomes of guard-rails, in the good direction and in the document's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<f64>,
     /// Whether it is not learned: a person gave another option.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excluded: bool,
@@ -65,7 +68,13 @@ impl LateOutcomes {
 
     /// Does not wait for a decision any more. Whatever is reported of it is not learned.
     pub(crate) fn exclude(&mut self, decision: u64, header: EventHeader<'_>) {
-        let excluded = HeldOutcome { context: Vec::new(), arm: Arm::new(0), reward: 0.0, excluded: true };
+        let excluded = HeldOutcome {
+            context: Vec::new(),
+            arm: Arm::new(0),
+            reward: 0.0,
+            guardrails: Vec::new(),
+            excluded: true,
+        };
         // If its time has run out, nothing waits for it.
         let _ = self.queue.report(decision, header.time_ms, Box::new(excluded));
     }
@@ -76,9 +85,10 @@ impl LateOutcomes {
     }
 
     /// Takes in a correction.
-    pub(crate) fn correct(&mut self, decision: u64, reward: f64) -> CorrectedOutcome {
+    pub(crate) fn correct(&mut self, decision: u64, to: &HeldOutcome) -> CorrectedOutcome {
         if let Some(held) = self.queue.reported_mut(decision) {
-            held.reward = reward;
+            held.reward = to.reward;
+            held.guardrails.clone_from(&to.guardrails);
             CorrectedOutcome::Waiting
         } else if self.too_late.contains(&decision) {
             CorrectedOutcome::NotLearned

@@ -83,7 +83,10 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | ChangeError::OnlyReviewed(_),
         )
         | ServiceError::Outcome(
-            OutcomeError::Value(_) | OutcomeError::NoReason(_) | OutcomeError::History(Objection::FutureHistory),
+            OutcomeError::Value(_)
+            | OutcomeError::Guardrails(_)
+            | OutcomeError::NoReason(_)
+            | OutcomeError::History(Objection::FutureHistory),
         )
         | ServiceError::Record(_)
         | ServiceError::Value(_)
@@ -135,6 +138,7 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Outcome(OutcomeError::Unknown(_)) => "decision",
         ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
         ServiceError::Outcome(OutcomeError::History(_)) => "time",
+        ServiceError::Outcome(OutcomeError::Guardrails(_)) => "guardrails",
         ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::Value(_),
         ) => "outcome",

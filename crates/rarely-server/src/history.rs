@@ -1,5 +1,6 @@
 //! Decisions from before the policy was run here, with their outcomes and their own times.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rarely_live::engine::{NewOutcome, PolicyHandle};
@@ -28,6 +29,9 @@ pub(crate) struct PastDecision {
     option: String,
     /// The outcome, in the unit of the policy document.
     outcome: f64,
+    /// The outcomes of the document's guard-rails, by column; required if it has some.
+    #[serde(default)]
+    guardrails: BTreeMap<String, f64>,
     /// An idempotency key: a repeated request with the same key is recorded once.
     #[serde(default)]
     key: Option<String>,
@@ -47,12 +51,12 @@ fn past_decision(
     past: PastDecision,
     last_ms: &AtomicU64,
 ) -> Result<NewOutcome, ProblemDetails> {
-    let PastDecision { time, record, option, outcome, key, propensity } = past;
+    let PastDecision { time, record, option, outcome, guardrails, key, propensity } = past;
     let time_ms = milliseconds(&time).ok_or_else(|| {
         let remedy = "write it as ISO 8601 has it, from 1970 on: 2024-03-01T09:30:00Z";
         ProblemDetails::wrong("time", format!("the time {time:?} cannot be read"), remedy)
     })?;
-    let mut read = observation(handle, Observation { record, option, outcome, key, propensity })?;
+    let mut read = observation(handle, Observation { record, option, outcome, guardrails, key, propensity })?;
     if last_ms.fetch_max(time_ms, Ordering::Relaxed) > time_ms {
         let problem = format!("{time} is before the line above, and history is learned in the order of its times");
         return Err(ProblemDetails::wrong("time", problem, "send the oldest decision first"));

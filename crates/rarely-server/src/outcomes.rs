@@ -1,5 +1,7 @@
 //! Outcomes of decisions made here, and of decisions made elsewhere.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use rarely_live::engine::{NewOutcome, PolicyHandle, RecordedOutcome};
 use rarely_live::event::ExternalDecision;
@@ -26,6 +28,9 @@ pub(crate) struct OutcomeReport {
     decision: u64,
     /// The outcome, in the unit of the policy document.
     outcome: f64,
+    /// The outcomes of the document's guard-rails, by column; required if it has some.
+    #[serde(default)]
+    guardrails: BTreeMap<String, f64>,
     /// Whether it replaces an outcome that was reported before.
     #[serde(default)]
     correction: bool,
@@ -46,6 +51,9 @@ pub(crate) struct Observation {
     pub(crate) option: String,
     /// The outcome, in the unit of the policy document.
     pub(crate) outcome: f64,
+    /// The outcomes of the document's guard-rails, by column; required if it has some.
+    #[serde(default)]
+    pub(crate) guardrails: BTreeMap<String, f64>,
     /// An idempotency key: a repeated request with the same key is recorded once.
     #[serde(default)]
     pub(crate) key: Option<String>,
@@ -72,7 +80,7 @@ pub(crate) async fn observations(request: AuthorizedRequest) -> ApiResult {
 }
 
 fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, ProblemDetails> {
-    let OutcomeReport { decision, outcome, correction, reason } = report;
+    let OutcomeReport { decision, outcome, guardrails, correction, reason } = report;
     if let Some(reason) = &reason {
         check_text("reason", reason)?;
         if !correction {
@@ -84,11 +92,11 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
         }
     }
     let correction = correction.then(|| reason.unwrap_or_default());
-    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction })
+    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), guardrails: all_plain(guardrails), correction })
 }
 
 pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
-    let Observation { record, option, outcome, key, propensity } = observation;
+    let Observation { record, option, outcome, guardrails, key, propensity } = observation;
     check_key(key.as_deref())?;
     let edition = handle.edition();
     let (record, _) = edition.reader.read(record)?;
@@ -103,12 +111,18 @@ pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Re
     Ok(NewOutcome::External {
         decision: ExternalDecision { key, record, option, propensity, edition, time_ms: None },
         outcome: plain(outcome),
+        guardrails: all_plain(guardrails),
     })
 }
 
 /// Turns −0 into 0, so that both are the same outcome.
 fn plain(outcome: f64) -> f64 {
     outcome + 0.0
+}
+
+fn all_plain(mut outcomes: BTreeMap<String, f64>) -> BTreeMap<String, f64> {
+    outcomes.values_mut().for_each(|outcome| *outcome = plain(*outcome));
+    outcomes
 }
 
 /// Records what `check` makes of the body, or of each line of a batch.

@@ -53,6 +53,8 @@ pub(crate) struct PolicyView {
     features: Vec<FeatureView>,
     /// The outcome.
     outcome: OutcomeView,
+    /// Outcomes that a change must not make worse; every report must have them.
+    guardrails: Vec<GuardrailView>,
     /// The signatures that a change needs: `automatic`, `one` or `two`.
     approval: String,
     /// What people sign with: `key` or `token`.
@@ -108,6 +110,32 @@ pub(crate) struct OutcomeView {
     range: Option<[f64; 2]>,
     /// Which outcomes are better: `higher` or `lower`.
     better: &'static str,
+}
+
+/// An outcome that a change must not make worse.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GuardrailView {
+    column: String,
+    /// The lowest and the highest possible value.
+    range: [f64; 2],
+    /// Which values are better: `higher` or `lower`.
+    better: &'static str,
+    /// How much worse it may get per case.
+    margin: f64,
+    /// All this in words.
+    words: String,
+}
+
+impl GuardrailView {
+    fn new(guardrail: &rarely_policy::Guardrail) -> Self {
+        Self {
+            column: guardrail.column.clone(),
+            range: guardrail.range.into(),
+            better: if guardrail.sign() < 0.0 { "lower" } else { "higher" },
+            margin: guardrail.margin,
+            words: guardrail.to_string(),
+        }
+    }
 }
 
 /// Decisions and outcomes of an option.
@@ -281,6 +309,7 @@ impl PolicyView {
                 range: outcome.range.map(<[f64; 2]>::from),
                 better: if document.outcome_sign() < 0.0 { "lower" } else { "higher" },
             },
+            guardrails: document.guardrails().iter().map(GuardrailView::new).collect(),
             approval: document.control().approval.name().to_owned(),
             signatures: live.signed_with().name(),
             signing_subject: live.last_act(),

@@ -1,5 +1,6 @@
 //! Reports of outcomes: late, in any order, repeated, corrected, or of decisions made elsewhere.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rarely_error::{Action, Explain, Remedy};
@@ -10,6 +11,7 @@ use crate::event::{Corrected, Event, ExternalDecision, Observed};
 use crate::live_policy::DecisionRef;
 use crate::lookup_key;
 use crate::objection::Objection;
+use crate::record::GuardrailError;
 use crate::replay::{self, ReplayError};
 
 /// A report of an outcome.
@@ -21,6 +23,8 @@ pub enum NewOutcome {
         decision: u64,
         /// The outcome.
         outcome: f64,
+        /// The outcomes of guard-rails, by column.
+        guardrails: BTreeMap<String, f64>,
         /// The reason, if this corrects an earlier outcome.
         correction: Option<String>,
     },
@@ -30,6 +34,8 @@ pub enum NewOutcome {
         decision: ExternalDecision,
         /// The outcome.
         outcome: f64,
+        /// The outcomes of guard-rails, by column.
+        guardrails: BTreeMap<String, f64>,
     },
 }
 
@@ -49,7 +55,7 @@ pub enum OutcomeError {
     #[error("the policy has made no decision {0}")]
     Unknown(u64),
     /// Another outcome was already reported.
-    #[error("decision {decision} already has the outcome {found} (event {event})")]
+    #[error("decision {decision} already has the outcome {found}, or other guard-rails (event {event})")]
     Differs {
         /// The decision.
         decision: u64,
@@ -67,6 +73,9 @@ pub enum OutcomeError {
     /// The outcome is out of range.
     #[error(transparent)]
     Value(rarely_policy::ValueError),
+    /// The outcomes of guard-rails are incomplete or wrong.
+    #[error(transparent)]
+    Guardrails(GuardrailError),
     /// A decision of the past that cannot be imported.
     #[error(transparent)]
     History(Objection),
@@ -98,6 +107,20 @@ struct Known {
     as_of: u64,
 }
 
+/// An outcome that was reported.
+struct KnownOutcome {
+    /// The event that first reported one.
+    first: u64,
+    outcome: f64,
+    guardrails: BTreeMap<String, f64>,
+}
+
+impl KnownOutcome {
+    fn is(&self, outcome: f64, guardrails: &BTreeMap<String, f64>) -> bool {
+        self.outcome.to_bits() == outcome.to_bits() && self.guardrails == *guardrails
+    }
+}
+
 /// A checked report that is ready to be written.
 struct Writable {
     event: Event,
@@ -123,6 +146,7 @@ impl Explain for OutcomeError {
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
             Self::Value(error) => error.remedy(),
+            Self::Guardrails(error) => error.remedy(),
             Self::History(objection) => objection.remedy(),
         }
     }
@@ -232,10 +256,12 @@ impl Engine {
 
     fn check(&self, handle: &PolicyHandle, report: &NewOutcome, known: Result<Known, Arc<StoreError>>) -> Checked {
         let checked = known.map_err(OutcomeError::Store).and_then(|known| match report {
-            NewOutcome::OfDecision { decision, outcome, correction } => {
-                self.outcome(handle, *decision, *outcome, correction.as_ref(), known)
+            NewOutcome::OfDecision { decision, outcome, guardrails, correction } => {
+                self.outcome(handle, *decision, (*outcome, guardrails), correction.as_ref(), known)
             }
-            NewOutcome::External { decision, outcome } => self.external(handle, decision, *outcome, known),
+            NewOutcome::External { decision, outcome, guardrails } => {
+                self.external(handle, decision, (*outcome, guardrails), known)
+            }
         });
         checked.unwrap_or_else(|error| Checked::Done(Err(error)))
     }
@@ -244,7 +270,7 @@ impl Engine {
         &self,
         handle: &PolicyHandle,
         decision: u64,
-        outcome: f64,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
         correction: Option<&String>,
         known: Known,
     ) -> Result<Checked, OutcomeError> {
@@ -252,35 +278,54 @@ impl Engine {
         let Known { decision: entry, lookup_key, event, as_of } = known;
         let about = entry.as_ref().map_or(Ok(None), replay::decision_in).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
+        let edition = handle.live.lock().edition_of(about.decided.version).clone();
+        edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
+        let guardrails = guardrails.clone();
         let known = event.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
         let event = match (known, correction) {
-            (Some((event, (_, known))), _) if known.to_bits() == outcome.to_bits() => {
+            (Some((event, known)), _) if known.is(outcome, &guardrails) => {
                 return Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })));
             }
-            (Some((event, (_, known))), None) => {
-                return Err(OutcomeError::Differs { decision, found: known, event });
+            (Some((event, known)), None) => {
+                return Err(OutcomeError::Differs { decision, found: known.outcome, event });
             }
-            (Some((previous, (first, from))), Some(reason)) => {
+            (Some((previous, known)), Some(reason)) => {
                 if reason.trim().is_empty() {
                     return Err(OutcomeError::NoReason(decision));
                 }
                 let reason = Some(reason.clone());
-                Event::Corrected(Corrected { decision, first, previous, from, outcome, reason })
+                let KnownOutcome { first, outcome: from, guardrails: from_guardrails } = known;
+                Event::Corrected(Corrected {
+                    decision,
+                    first,
+                    previous,
+                    from,
+                    outcome,
+                    from_guardrails,
+                    guardrails,
+                    reason,
+                })
             }
             (None, Some(_)) => return Err(OutcomeError::NothingToCorrect(decision)),
-            (None, None) => Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome }),
+            (None, None) => {
+                Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, guardrails })
+            }
         };
         let about = Some(Arc::new(about));
         Ok(Checked::Write(Box::new(Writable { event, about, lookup_key, as_of })))
     }
 
-    /// The event that first reported an outcome, and the outcome that `event` reported.
-    fn outcome_of(&self, event: u64) -> Result<(u64, f64), OutcomeError> {
+    /// What `event` reported.
+    fn outcome_of(&self, event: u64) -> Result<KnownOutcome, OutcomeError> {
         let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let entry = entry.ok_or(OutcomeError::Unknown(event))?;
         match replay::event(&entry).map_err(unreadable)? {
-            Event::Observed(observed) => Ok((event, observed.outcome)),
-            Event::Corrected(corrected) => Ok((corrected.first, corrected.outcome)),
+            Event::Observed(Observed { outcome, guardrails, .. }) => {
+                Ok(KnownOutcome { first: event, outcome, guardrails })
+            }
+            Event::Corrected(Corrected { first, outcome, guardrails, .. }) => {
+                Ok(KnownOutcome { first, outcome, guardrails })
+            }
             _ => Err(OutcomeError::Unknown(event)),
         }
     }
@@ -289,11 +334,14 @@ impl Engine {
         &self,
         handle: &PolicyHandle,
         decision: &ExternalDecision,
-        outcome: f64,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
         known: Known,
     ) -> Result<Checked, OutcomeError> {
-        handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
-        let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome };
+        let edition = handle.edition();
+        edition.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
+        edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
+        let elsewhere = Some(decision.clone());
+        let observed = Observed { decision: None, elsewhere, outcome, guardrails: guardrails.clone() };
         let Known { lookup_key, event, as_of, .. } = known;
         if let (Some(key), Some(event)) = (&decision.key, event) {
             let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;

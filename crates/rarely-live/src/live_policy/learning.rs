@@ -1,5 +1,7 @@
 //! What happens every day: decisions, outcomes, corrections and reviews.
 
+use std::collections::BTreeMap;
+
 use rarely_core::{Arm, Reason};
 use rarely_review::Verdict;
 
@@ -18,7 +20,7 @@ impl LivePolicy {
             if held.excluded {
                 continue;
             }
-            learned.observe(learned.outcomes() + 1, decision, &held.context, held.arm, held.reward);
+            learned.observe(learned.outcomes() + 1, decision, &held);
             self.learned_at = header.number;
         }
     }
@@ -57,7 +59,8 @@ impl LivePolicy {
         // A decision may have been made between the check and the import.
         let is_in_order = imported_ms.is_none_or(|time_ms| self.may_import(time_ms, header.time_ms).is_ok());
         let is_learned = self.learns_from(version) && !is_overridden && is_in_order;
-        let held = is_learned.then(|| self.case(record, arm, observed.outcome)).transpose()?;
+        let reported = (observed.outcome, &observed.guardrails);
+        let held = is_learned.then(|| self.case(record, arm, reported)).transpose()?;
         let counts = &mut self.state.counts;
         match about {
             Some(about) if observed.elsewhere.is_none() => {
@@ -82,7 +85,7 @@ impl LivePolicy {
             (Some(_), None) => (learned.outcomes() + 1, 0),
             (None, _) => (header.number, header.number),
         };
-        learned.observe(row, place, &held.context, held.arm, held.reward);
+        learned.observe(row, place, &held);
         self.learned_at = header.number;
         Ok(())
     }
@@ -100,17 +103,17 @@ impl LivePolicy {
             return Ok(());
         }
         let arm = self.arm(option)?;
-        let from = self.case(record, arm, corrected.from)?.reward;
-        let HeldOutcome { context, reward: to, .. } = self.case(record, arm, corrected.outcome)?;
+        let from = self.case(record, arm, (corrected.from, &corrected.from_guardrails))?;
+        let to = self.case(record, arm, (corrected.outcome, &corrected.guardrails))?;
         self.state.counts.corrections += 1;
         let (place, earlier) = match &mut self.state.late {
             None => (corrected.first, corrected.first <= self.version().event),
-            Some(late) => match late.correct(corrected.decision, to) {
+            Some(late) => match late.correct(corrected.decision, &to) {
                 CorrectedOutcome::Learned { earlier } => (corrected.decision, earlier),
                 CorrectedOutcome::Waiting | CorrectedOutcome::NotLearned => return Ok(()),
             },
         };
-        self.state.learned.correct(place, &context, arm, (from, to), earlier);
+        self.state.learned.correct(place, &from, &to, earlier);
         self.learned_at = header.number;
         Ok(())
     }
@@ -138,11 +141,17 @@ impl LivePolicy {
         version >= self.state.learning_since
     }
 
-    /// A record, the option that was given and its outcome, as they are learned.
-    fn case(&self, record: &[RecordField], arm: Arm, outcome: f64) -> Result<HeldOutcome, Objection> {
+    /// A record, the option that was given and its outcomes, as they are learned.
+    fn case(
+        &self,
+        record: &[RecordField],
+        arm: Arm,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
+    ) -> Result<HeldOutcome, Objection> {
         let reader = &self.edition().reader;
         let context = reader.context(record).map_err(inconsistent)?;
         let reward = reader.reward(outcome, arm).map_err(inconsistent)?;
-        Ok(HeldOutcome { context, arm, reward, excluded: false })
+        let guardrails = reader.guardrails(guardrails).map_err(inconsistent)?;
+        Ok(HeldOutcome { context, arm, reward, guardrails, excluded: false })
     }
 }

@@ -1,5 +1,6 @@
 //! A gain that is not certain never takes effect by itself: its lines bend, or it rests on people to whom the option was never given.
 
+use std::collections::BTreeMap;
 use rarely_core::Rng;
 use rarely_live::RecordField;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
@@ -27,7 +28,7 @@ fn report(
         let record = vec![RecordField::Number(age)];
         let decision =
             ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None, time_ms: None };
-        NewOutcome::External { decision, outcome }
+        NewOutcome::External { decision, outcome, guardrails: BTreeMap::new() }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {
         result.expect("recorded");

@@ -1,5 +1,6 @@
 //! A policy with a known truth, a manual clock, and an engine over a store of its own.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,7 +83,7 @@ impl Bench {
             let outcome = benefit(age, &answer.option) + noise;
             let report = NewOutcome::OfDecision {
                 decision: answer.decision,
-                outcome: outcome.clamp(-1.0, 2.0),
+                outcome: outcome.clamp(-1.0, 2.0), guardrails: BTreeMap::new(),
                 correction: None,
             };
             block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
@@ -121,7 +122,7 @@ impl Bench {
                 edition: Some(handle.edition().version).filter(|version| *version > 1),
                 time_ms: None,
             };
-            reports.push(NewOutcome::External { decision, outcome });
+            reports.push(NewOutcome::External { decision, outcome, guardrails: BTreeMap::new() });
         }
         for result in block_on(self.engine.observe(handle, "registry", reports)) {
             result.expect("recorded");

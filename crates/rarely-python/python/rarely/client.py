@@ -175,9 +175,13 @@ class Client:
         *,
         correction: bool = False,
         reason: str | None = None,
+        guardrails: Mapping[str, float] | None = None,
     ) -> Reported:
-        """Reports the outcome of a decision. Another one than before is refused (409), unless it is a correction, with a reason."""
-        report: Json = {"decision": _number(decision), "outcome": outcome}
+        """Reports the outcome of a decision. Another one than before is refused (409), unless it is a correction, with a reason.
+
+        ``guardrails`` has the outcomes of the document's guard-rails, by column.
+        """
+        report: Json = {"decision": _number(decision), "outcome": outcome, **_guarded(guardrails)}
         report.update({"correction": correction, "reason": reason} if correction or reason else {})
         return _typed(Reported, self._post(_of(policy, "outcomes"), report))
 
@@ -190,7 +194,7 @@ class Client:
 
     def record(
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
-        key: str | None = None, propensity: float | None = None,
+        key: str | None = None, propensity: float | None = None, guardrails: Mapping[str, float] | None = None,
     ) -> Reported:  # fmt: skip
         """Reports a decision that was made elsewhere, with its outcome."""
         observed = {
@@ -199,6 +203,7 @@ class Client:
             "outcome": outcome,
             "key": _key(key),
             "propensity": propensity,
+            **_guarded(guardrails),
         }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
 
@@ -470,6 +475,10 @@ def _key(key: str | None) -> str:
 
 def _pinned(version: int | None) -> Json:
     return {} if version is None else {"version": version}
+
+
+def _guarded(guardrails: Mapping[str, float] | None) -> Json:
+    return {} if guardrails is None else {"guardrails": dict(guardrails)}
 
 
 def _time(time: object) -> object:

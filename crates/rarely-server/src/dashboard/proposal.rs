@@ -75,6 +75,7 @@ pub(super) async fn page(
         @if let Some(case) = &proposed.case {
             (view.evidence(case))
             (view.who(case))
+            (guardrails(case))
             (against(case))
             (view.assumptions(case))
         }
@@ -293,6 +294,15 @@ impl ProposalPage<'_> {
             } @else if let Some(rejected) = rejected {
                 div.notice.bad role="alert" { p { (rejected.error.sentences()) } }
             }
+        }
+    }
+}
+
+fn guardrails(case: &ProposalRationale) -> Markup {
+    html! {
+        @if !case.guardrails.is_empty() {
+            h2 #guardrails { "What must not get worse" }
+            (list(&case.guardrails))
         }
     }
 }

@@ -8,6 +8,7 @@ mod error;
 mod events;
 mod explanation;
 mod export;
+mod guardrails;
 mod history;
 mod limits;
 mod login_throttle;
