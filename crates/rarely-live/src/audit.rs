@@ -365,9 +365,8 @@ impl<'a> Auditor<'a> {
             Some(Event::Corrected(was)) => (Some(was.decision), was.first, was.outcome, was.guardrails),
             _ => (None, 0, f64::NAN, BTreeMap::new()),
         };
-        let same = decision == Some(corrected.decision)
-            && first == corrected.first
-            && guardrails == corrected.from_guardrails;
+        let same =
+            decision == Some(corrected.decision) && first == corrected.first && guardrails == corrected.from_guardrails;
         if !same || outcome.to_bits() != corrected.from.to_bits() {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
         }

@@ -53,8 +53,7 @@ impl Learned {
     /// Replaces one outcome by another. `place` is as when it was learned; `earlier` says whether that was before the rule in force was
     /// put in force.
     pub(crate) fn correct(&mut self, place: u64, from: &HeldOutcome, to: &HeldOutcome, earlier: bool) {
-        let (marks, context, arm) =
-            (self.marked.partition_point(|&last| last < place), to.context.as_slice(), to.arm);
+        let (marks, context, arm) = (self.marked.partition_point(|&last| last < place), to.context.as_slice(), to.arm);
         if earlier {
             self.tally.correct_earlier(context, arm, from.reward, to.reward, marks);
         } else {

@@ -168,9 +168,7 @@ impl Explain for Objection {
             Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
             Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
             Self::Amendment { help, .. } => Some(Remedy::new(*help)),
-            Self::UnsignedVersion(_) => {
-                Some(Remedy::new("leave the version out, or name one that people have signed"))
-            }
+            Self::UnsignedVersion(_) => Some(Remedy::new("leave the version out, or name one that people have signed")),
             Self::FutureHistory => Some(Remedy::new("send the time of the decision, with its zone")),
             Self::LateHistory => Some(Remedy::new(
                 "import history into a policy that has not decided yet; a review of files takes both, in any order",

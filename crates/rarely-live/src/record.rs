@@ -227,7 +227,9 @@ impl RecordReader {
     /// [`GuardrailError`] names the column.
     pub fn guardrails(&self, reported: &BTreeMap<String, f64>) -> Result<Vec<f64>, GuardrailError> {
         let columns = || self.encoder.guardrail_columns().cloned().collect::<Vec<_>>();
-        if let Some(unknown) = reported.keys().find(|name| !self.encoder.guardrail_columns().any(|known| known == *name)) {
+        if let Some(unknown) =
+            reported.keys().find(|name| !self.encoder.guardrail_columns().any(|known| known == *name))
+        {
             return Err(GuardrailError::Unknown { column: unknown.clone(), columns: columns() });
         }
         let read = self.encoder.guardrail_columns().enumerate().map(|(at, column)| {

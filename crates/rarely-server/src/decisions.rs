@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use rarely_core::Reason;
-use rarely_live::{DocumentEdition, RecordField};
 use rarely_live::engine::{DecisionRequest, DecisionResponse, OutcomeError, PolicyHandle};
 use rarely_live::event::{Decided, Event};
 use rarely_live::replay;
+use rarely_live::{DocumentEdition, RecordField};
 use rarely_store::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};

@@ -165,7 +165,9 @@ fn push<W: Write + Send>(
     cells.push(RowCell::Text(option));
     cells.push(RowCell::Number(observed.outcome));
     let guarded = live.edition().reader.encoder().guardrail_columns();
-    cells.extend(guarded.map(|column| observed.guardrails.get(column).map_or(RowCell::Missing, |&one| RowCell::Number(one))));
+    cells.extend(
+        guarded.map(|column| observed.guardrails.get(column).map_or(RowCell::Missing, |&one| RowCell::Number(one))),
+    );
     cells.push(propensity.map_or(RowCell::Missing, RowCell::Number));
     cells.push(RowCell::Text(&written));
     cells.push(version.map_or(RowCell::Missing, RowCell::Whole));

@@ -46,11 +46,7 @@ pub(crate) async fn import(request: AuthorizedRequest) -> ApiResult {
     report(request, move |handle, past| past_decision(handle, past, &last_ms)).await
 }
 
-fn past_decision(
-    handle: &PolicyHandle,
-    past: PastDecision,
-    last_ms: &AtomicU64,
-) -> Result<NewOutcome, ProblemDetails> {
+fn past_decision(handle: &PolicyHandle, past: PastDecision, last_ms: &AtomicU64) -> Result<NewOutcome, ProblemDetails> {
     let PastDecision { time, record, option, outcome, guardrails, key, propensity } = past;
     let time_ms = milliseconds(&time).ok_or_else(|| {
         let remedy = "write it as ISO 8601 has it, from 1970 on: 2024-03-01T09:30:00Z";

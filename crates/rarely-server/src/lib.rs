@@ -11,7 +11,7 @@
 //! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `history`, `beside`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
 //! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
 //! | `views` | policies, versions and proposals as the API returns them |
-//! | `health`, `metrics` | health checks; metrics for Prometheus |
+//! | `health`, `metrics`, `traces` | health checks; metrics for Prometheus; spans for OpenTelemetry |
 //! | `notifications` | who outside is told what happens: webhooks and mail |
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
 //! | `base_path`, `middleware`, `cors` | around every request: the path below which the service is; limits, headers, metrics, the log, panics; which web sites may call |
@@ -65,6 +65,7 @@ mod serve;
 mod signing;
 mod starting;
 mod tokens;
+mod traces;
 mod transparency;
 mod views;
 
@@ -83,6 +84,7 @@ pub use problem::ProblemDetails;
 pub use reload::{Reload, Reloaded};
 pub use replica::ReplicaOptions;
 pub use serve::{Ready, ServeError, ServeOptions, ServedStore, serve};
+pub use traces::{TraceOptions, Traces};
 
 /// The API and the dashboard as an axum router.
 pub fn router(app: Arc<App>) -> Router {

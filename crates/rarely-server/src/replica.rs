@@ -31,7 +31,9 @@ use crate::openid::{OpenIdOptions, OpenIdProvider};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::reload::{Hangups, Reloader};
-use crate::serve::{Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party};
+use crate::serve::{
+    Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party, start_traces,
+};
 use forward::{Forwarder, OwnerChange};
 use ownership::Ownership;
 
@@ -104,8 +106,10 @@ pub(crate) async fn serve(
         engine,
         version,
         openid,
+        traces,
         ..
     } = options;
+    let traces = start_traces(traces, version).map_err(ServeError::Server)?;
     let (network, base_path) = (SharedNetworkSettings::from(network), Arc::new(base_path));
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
@@ -153,6 +157,7 @@ pub(crate) async fn serve(
             base_path,
             network: network.clone(),
             store_directory: None,
+            traces,
         },
         door,
         notifications,

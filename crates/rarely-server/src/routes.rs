@@ -10,8 +10,8 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    beside, decisions, docs, events, evidence, export, health, history, metrics, ofrep, outcomes, person_keys, policies,
-    signing, tokens, transparency,
+    beside, decisions, docs, events, evidence, export, health, history, metrics, ofrep, outcomes, person_keys,
+    policies, signing, tokens, transparency,
 };
 
 /// An example of a policy document.
@@ -287,7 +287,10 @@ fn history_routes() -> Vec<Route> {
             .takes::<history::PastDecision>(past)
             .returns::<outcomes::ReportedView>(200, "it is on disk")
             .returns_text(200, "application/x-ndjson", "one line for each line of the request, as for outcomes")
-            .fails(409, "the policy has decided already, a later decision is imported, or the key was used for another one"),
+            .fails(
+                409,
+                "the policy has decided already, a later decision is imported, or the key was used for another one",
+            ),
     ]
 }
 

@@ -5,6 +5,7 @@ mod logging;
 mod notify;
 mod openid;
 mod replica;
+mod traces;
 mod witnesses;
 
 use std::fs::{self, OpenOptions};
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
     openid: openid::ProviderArguments,
     #[command(flatten)]
     notify: notify::NotifyArguments,
+    #[command(flatten)]
+    traces: traces::TraceArguments,
     /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
     /// STORE.signing-key]
     #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
@@ -158,6 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         engine: EngineOptions { checkpoints: Some(signing), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
         openid: arguments.openid.options()?,
+        traces: arguments.traces.options(),
     };
     let (store, token_file, format) =
         (arguments.store.clone(), arguments.admin_token_file.clone(), arguments.log_format);

@@ -1,11 +1,11 @@
 //! A gain that is not certain never takes effect by itself: its lines bend, or it rests on people to whom the option was never given.
 
-use std::collections::BTreeMap;
 use rarely_core::Rng;
 use rarely_live::RecordField;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
 use rarely_live::event::ExternalDecision;
 use rarely_review::Verdict;
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on, document, signature};
 
@@ -26,8 +26,14 @@ fn report(
         let option = option(age, &mut rng);
         let outcome = (mean(age, option) + 0.1 * rng.normal()).clamp(-1.0, 2.0);
         let record = vec![RecordField::Number(age)];
-        let decision =
-            ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None, time_ms: None };
+        let decision = ExternalDecision {
+            key: None,
+            record,
+            option: option.to_owned(),
+            propensity: None,
+            edition: None,
+            time_ms: None,
+        };
         NewOutcome::External { decision, outcome, guardrails: BTreeMap::new() }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {

@@ -1,8 +1,8 @@
 //! Outcomes are learned in the order of decisions, unless the document declares that delays are independent of them.
 
-use std::collections::BTreeMap;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
 use rarely_live::event::Registered;
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on};
 

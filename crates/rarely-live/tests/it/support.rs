@@ -83,7 +83,8 @@ impl Bench {
             let outcome = benefit(age, &answer.option) + noise;
             let report = NewOutcome::OfDecision {
                 decision: answer.decision,
-                outcome: outcome.clamp(-1.0, 2.0), guardrails: BTreeMap::new(),
+                outcome: outcome.clamp(-1.0, 2.0),
+                guardrails: BTreeMap::new(),
                 correction: None,
             };
             block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");

@@ -159,7 +159,12 @@ impl Service {
             let ask = handle.edition().request_of(None, record).expect("in range");
             let answer = self.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
             let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
-            let report = NewOutcome::OfDecision { decision: answer.decision, outcome, guardrails: BTreeMap::new(), correction: None };
+            let report = NewOutcome::OfDecision {
+                decision: answer.decision,
+                outcome,
+                guardrails: BTreeMap::new(),
+                correction: None,
+            };
             self.engine.observe(&handle, "ward 3", vec![report]).await.remove(0).expect("taken in");
         }
     }
@@ -190,8 +195,19 @@ impl Service {
                 RecordField::Number(pulse),
             ];
             let option = ["home", "clinic", "ward"][option].to_owned();
-            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None, time_ms: None };
-            reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0), guardrails: BTreeMap::new() });
+            let elsewhere = ExternalDecision {
+                key: None,
+                record,
+                option,
+                propensity: Some(1.0 / 3.0),
+                edition: None,
+                time_ms: None,
+            };
+            reports.push(NewOutcome::External {
+                decision: elsewhere,
+                outcome: days.clamp(0.0, 30.0),
+                guardrails: BTreeMap::new(),
+            });
         }
         for report in reports.chunks(500) {
             for result in self.engine.observe(&handle, "registry", report.to_vec()).await {

@@ -12,7 +12,9 @@ const REPORT: &str = "/v1/policies/clinic/outcomes";
 /// The clinic, whose patients must not fall more often by more than a margin.
 fn guarded(control: &str, margin: f64) -> String {
     let plain = document("clinic", control);
-    format!("{plain}[[guardrails]]\noutcome = {{ column = \"falls\", range = [0, 1] }}\nworse = \"higher\"\nmargin = {margin}\n")
+    format!(
+        "{plain}[[guardrails]]\noutcome = {{ column = \"falls\", range = [0, 1] }}\nworse = \"higher\"\nmargin = {margin}\n"
+    )
 }
 
 /// Observations with the falls of those who wait and of those who are treated.

@@ -27,4 +27,5 @@ mod route;
 mod signing;
 mod support;
 mod tokens;
+mod traces;
 mod transparency;

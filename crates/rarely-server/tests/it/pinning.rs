@@ -116,15 +116,14 @@ async fn a_flag_names_a_version_too() {
     let service = Service::new();
     with_two_versions(&service, BY_HAND).await;
     let path = "/ofrep/v1/evaluate/flags/clinic";
-    let ask = |version: Json| {
-        json!({ "context": { "targetingKey": "p1", "age": 45, "smoker": "no", "policyVersion": version } })
-    };
+    let ask = |version: Json| json!({ "context": { "targetingKey": "p1", "age": 45, "smoker": "no", "policyVersion": version } });
     let old = service.post(&service.admin, path, &ask(json!(1))).await.is(200);
     assert_eq!((&old["metadata"]["version"], &old["value"]), (&1.into(), &"treat".into()));
     assert_eq!(service.post(&service.admin, path, &ask(json!(1))).await.is(200), old);
     let now = service.post(&service.admin, path, &ask(Json::Null)).await.is(200);
     assert_eq!((&now["metadata"]["version"], &now["value"]), (&2.into(), &"wait".into()));
-    for (wrong, part) in [(json!("first"), "not a version"), (json!(9), "no version 9"), (json!(1.5), "not a version")] {
+    for (wrong, part) in [(json!("first"), "not a version"), (json!(9), "no version 9"), (json!(1.5), "not a version")]
+    {
         let failed = service.post(&service.admin, path, &ask(wrong)).await.is(400);
         assert!(failed["errorDetails"].as_str().unwrap().contains(part), "{failed}");
     }

@@ -39,6 +39,7 @@ const TABLE: [(&str, &str, &[Role]); 38] = [
     ("DELETE", "/v1/policies/{name}/shadow", &[Review]),
     ("POST", "/v1/policies/{name}/outcomes", &[Observe, Admin]),
     ("POST", "/v1/policies/{name}/observations", &[Observe, Admin]),
+    ("POST", "/v1/policies/{name}/history", &[Observe, Admin]),
     ("GET", "/v1/policies/{name}/events", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/policies/{name}/export", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/events", &[Auditor, Admin]),

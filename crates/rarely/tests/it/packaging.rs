@@ -46,7 +46,8 @@ fn the_documented_configuration_serves() {
     assert!(example.contains("127.0.0.1:8080"), "{example}");
     place.write("rarely.toml", &example.replace(":8080", ":0"));
     let unit = of_repository("packaging/rarely.service");
-    let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/rarely serve ")).expect("a command");
+    let command =
+        unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/rarely serve ")).expect("a command");
     let server = Logged::start(&place, &command.replace("/etc/rarely/rarely.toml", "rarely.toml"), &[]);
     assert!(place.path("admin.token").exists() && place.path("rarely.db").exists());
     server.stop();
@@ -56,14 +57,19 @@ fn the_documented_configuration_serves() {
 fn instructions(text: &str) -> Vec<(String, String)> {
     let joined = text.replace("\\\n", " ");
     let lines = joined.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.filter_map(|line| line.split_once(' ')).map(|(name, rest)| (name.to_owned(), rest.trim().to_owned())).collect()
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, rest)| (name.to_owned(), rest.trim().to_owned()))
+        .collect()
 }
 
 #[test]
 fn the_container_file_runs_what_there_is() {
     let all = instructions(&of_repository("packaging/Containerfile"));
-    let of = |name: &str| all.iter().filter(|(found, _)| found == name).map(|(_, rest)| rest.as_str()).collect::<Vec<_>>();
-    let words = |text: &str| serde_json::from_str::<Vec<String>>(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let of =
+        |name: &str| all.iter().filter(|(found, _)| found == name).map(|(_, rest)| rest.as_str()).collect::<Vec<_>>();
+    let words =
+        |text: &str| serde_json::from_str::<Vec<String>>(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(of("FROM"), ["scratch"]);
     let copied: Vec<&str> = of("COPY")[0].split_whitespace().collect();
     assert!(of_repository("scripts/static-binary").contains(copied[0]), "{copied:?} is what the script makes");

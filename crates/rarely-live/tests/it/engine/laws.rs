@@ -1,8 +1,8 @@
 //! Laws: after any sequence of acts the audit passes, and a restart changes nothing.
 
-use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on, request, signature};
 
