@@ -168,3 +168,30 @@ fn allowed_cuts(thresholds: &Thresholds, unit: &str) -> String {
     };
     format!("The data allow a cut {place}.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_said_within_the_declared_range() {
+        use Thresholds::{AtLeast, AtMost, Between, Everything, Nothing, Outside};
+        for (allowed, said) in [
+            (Between { low: 90.0, high: 130.0 }, Between { low: 90.0, high: 130.0 }),
+            (Between { low: -40.0, high: 130.0 }, AtMost { high: 130.0 }),
+            (Between { low: 130.0, high: 900.0 }, AtLeast { low: 130.0 }),
+            (Between { low: -40.0, high: 900.0 }, Everything),
+            // All of them give everyone the same option.
+            (Between { low: 230.0, high: 900.0 }, Between { low: 230.0, high: 900.0 }),
+            (AtMost { high: 230.0 }, Everything),
+            (AtMost { high: 130.0 }, AtMost { high: 130.0 }),
+            (AtLeast { low: 70.0 }, Everything),
+            (Outside { low: 10.0, high: 130.0 }, AtLeast { low: 130.0 }),
+            (Outside { low: 130.0, high: 230.0 }, AtMost { high: 130.0 }),
+            (Outside { low: 90.0, high: 130.0 }, Outside { low: 90.0, high: 130.0 }),
+            (Nothing, Nothing),
+        ] {
+            assert_eq!(within(allowed, (80.0, 220.0)), said, "{allowed:?}");
+        }
+    }
+}

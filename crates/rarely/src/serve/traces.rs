@@ -9,9 +9,14 @@ use rarely_server::TraceOptions;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub(super) struct TraceArguments {
-    /// Collector of OpenTelemetry that gets a span for each request: OTLP in JSON over HTTP, like http://127.0.0.1:4318 [default:
-    /// OTEL_EXPORTER_OTLP_ENDPOINT, otherwise none]
-    #[arg(long, value_name = "URL", value_parser = address)]
+    // Not a comment for rustdoc, which wants links around addresses.
+    #[arg(
+        help = "Collector of OpenTelemetry that gets a span for each request: OTLP in JSON over HTTP, like http://127.0.0.1:4318 \
+                [default: OTEL_EXPORTER_OTLP_ENDPOINT, otherwise none]",
+        long,
+        value_name = "URL",
+        value_parser = address
+    )]
     otlp_endpoint: Option<String>,
 }
 
