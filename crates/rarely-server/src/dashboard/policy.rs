@@ -309,6 +309,8 @@ impl PolicyPage<'_> {
         lines.extend(bounds.map(|bound| {
             format!("The number “{}” of the rule stays between {} and {}.", bound.name, bound.low, bound.high)
         }));
+        let guarded = self.live.document().guardrails().iter();
+        lines.extend(guarded.map(|guardrail| format!("Guard-rail: {guardrail}.")));
         let explore = self.live.document().change().explore;
         lines.push(if explore == rarely_core::Exploration::NONE {
             "No exploration: the rule alone decides.".to_owned()
