@@ -277,18 +277,18 @@ mod tests {
 
     #[test]
     fn a_traceparent_is_that_of_the_recommendation() {
-        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let (trace, parent, sampled) = traceparent(good).expect("an example of the recommendation");
-        assert_eq!((hex(&trace), hex(&parent)), ("4bf92f3577b34da6a3ce929d0e0e4736".into(), "00f067aa0ba902b7".into()));
+        assert_eq!((hex(&trace), hex(&parent)), ("0af7651916cd43dd8448eb211c80319c".into(), "b7ad6b7169203331".into()));
         assert!(sampled && !traceparent(&good.replace("-01", "-00")).expect("not recorded").2);
         for wrong in [
             "",
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
-            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
-            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
         ] {
             assert_eq!(traceparent(wrong), None, "{wrong}");
         }
