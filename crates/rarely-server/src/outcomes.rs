@@ -121,7 +121,9 @@ fn plain(outcome: f64) -> f64 {
 }
 
 fn all_plain(mut outcomes: BTreeMap<String, f64>) -> BTreeMap<String, f64> {
-    outcomes.values_mut().for_each(|outcome| *outcome = plain(*outcome));
+    for outcome in outcomes.values_mut() {
+        *outcome = plain(*outcome);
+    }
     outcomes
 }
 

@@ -24,14 +24,14 @@ fn collector(status: u16) -> (String, Receiver<Taken>) {
     std::thread::spawn(move || {
         while let Ok((stream, _)) = listener.accept() {
             let send = send.clone();
-            std::thread::spawn(move || drop(answer(stream, status, &send)));
+            std::thread::spawn(move || drop(answer(&stream, status, &send)));
         }
     });
     (address, receive)
 }
 
-fn answer(stream: TcpStream, status: u16, send: &Sender<Taken>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
+fn answer(stream: &TcpStream, status: u16, send: &Sender<Taken>) -> std::io::Result<()> {
+    let (mut reader, mut out) = (BufReader::new(stream.try_clone()?), stream);
     loop {
         let (mut head, mut length) = (String::new(), 0);
         loop {
@@ -50,7 +50,7 @@ fn answer(stream: TcpStream, status: u16, send: &Sender<Taken>) -> std::io::Resu
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         drop(send.send((head, serde_json::from_slice(&body).expect("JSON"))));
-        write!(&stream, "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}")?;
+        write!(out, "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}")?;
     }
 }
 

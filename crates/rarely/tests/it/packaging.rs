@@ -34,7 +34,7 @@ fn systemd_finds_nothing_wrong_with_the_unit() {
     assert!(checked.status.success() && checked.stderr.is_empty(), "{}", talk(&checked));
     let exposed = analyze(&["security", "--offline=yes", "--threshold=20", "--no-pager"]);
     assert!(exposed.status.success(), "an exposure above 2.0: {}", String::from_utf8_lossy(&exposed.stdout));
-    place.write("rarely.service", &unit.replace("ProtectClock=", "ProtectClok="));
+    place.write("rarely.service", unit.replace("ProtectClock=", "ProtectClok="));
     assert!(talk(&analyze(&["verify", "--man=no"])).contains("ProtectClok"), "this test can fail");
 }
 
@@ -44,7 +44,7 @@ fn the_documented_configuration_serves() {
     let text = of_repository("docs/operations/packaging.md");
     let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     assert!(example.contains("127.0.0.1:8080"), "{example}");
-    place.write("rarely.toml", &example.replace(":8080", ":0"));
+    place.write("rarely.toml", example.replace(":8080", ":0"));
     let unit = of_repository("packaging/rarely.service");
     let command =
         unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/rarely serve ")).expect("a command");
