@@ -40,9 +40,9 @@ impl OfflineStore {
         Ok(Self::Database { store, lease })
     }
 
-    /// Reserves a database in which there may be no store, or an incomplete one, to restore it.
+    /// Reserves a database to restore it: there may be no store, an incomplete one, or one that only a newer version can read.
     pub(crate) fn reserve_to_restore(address: PostgresAddress) -> Result<Self, StoreError> {
-        let store = PostgresStore::connect_incomplete(address, Durability::Full)?.reading(EVENT_EDITION)?;
+        let store = PostgresStore::connect_incomplete(address, Durability::Full)?;
         let lease = store.reserve("restore", TERM)?;
         Ok(Self::Database { store, lease })
     }

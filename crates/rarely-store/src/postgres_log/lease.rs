@@ -96,7 +96,7 @@ impl PostgresStore {
         Ok(self)
     }
 
-    fn versions(&self) -> Result<schema::Versions, StoreError> {
+    fn versions(&self) -> Result<schema::StoreVersions, StoreError> {
         let (link, path, edition) = (self.link.clone(), self.path.clone(), self.edition);
         let versions = self.worker.run(PATIENCE, async move {
             link.kept(|session| async move { schema::versions(&session, &path, edition).await }).await

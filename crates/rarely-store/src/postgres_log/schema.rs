@@ -21,7 +21,7 @@ const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value t
      INSERT INTO rarely.meta VALUES ('format', '0')";
 
 /// Which programs can use the log.
-pub(super) struct Versions {
+pub(super) struct StoreVersions {
     /// The format of the tables.
     pub(super) format: u64,
     /// The latest edition of events that a program that has owned the log may have written.
@@ -97,10 +97,10 @@ async fn in_turn(session: &Session, work: impl Future<Output = Result<(), Sessio
 }
 
 /// What programs must know to own the log. Refuses those that are newer than `edition`, or than the tables that this program knows.
-pub(super) async fn versions(session: &Session, path: &Path, edition: u64) -> Result<Versions, SessionError> {
+pub(super) async fn versions(session: &Session, path: &Path, edition: u64) -> Result<StoreVersions, SessionError> {
     let refused = |error: StoreError| Err(SessionError::Store(error));
     let rows = session.query("SELECT name, value FROM rarely.meta WHERE name IN ('format', 'edition')", &[]).await?;
-    let mut versions = Versions { format: 0, edition: 0 };
+    let mut versions = StoreVersions { format: 0, edition: 0 };
     for row in &rows {
         let value = row.try_get::<_, &str>(1)?.parse().unwrap_or(u64::MAX);
         match row.try_get(0)? {
@@ -143,11 +143,11 @@ pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described
 /// Removes the whole log.
 pub(super) fn forget_everything(epoch: i64) -> String {
     let tables = ["events", "marks", "tree", "checkpoints", "snapshots"];
-    let mut statements: String =
-        tables.iter().map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {CHAIN}; ")).collect();
-    // Last, because this may take long and the owner cannot renew its lease while the lock is held.
-    statements += &format!("SELECT rarely.fence({CHAIN}, {epoch})");
-    statements
+    let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {CHAIN}; ")).concat();
+    // The fence comes last, because this may take long and the owner cannot renew its lease while the lock is held.
+    // What the next log contains, its first owner says.
+    let edition = "DELETE FROM rarely.meta WHERE name = 'edition'";
+    format!("{deletions}{edition}; SELECT rarely.fence({CHAIN}, {epoch})")
 }
 
 /// The format of the tables; `None` if there are none.

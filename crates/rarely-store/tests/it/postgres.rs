@@ -271,7 +271,9 @@ fn lookups_use_their_index_while_the_log_grows() {
     let key = |number: u64| LookupKey::new(2, &number.to_be_bytes());
     let grow = |from: u64, to: u64| {
         let mut entries = chained(head(&log), (from..=to).map(said_entry));
-        entries.iter_mut().for_each(|entry| entry.key = Some(key(entry.entry.number)));
+        for entry in &mut entries {
+            entry.key = Some(key(entry.entry.number));
+        }
         log.append(&entries).unwrap();
     };
     grow(1, 20);

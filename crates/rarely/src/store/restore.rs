@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_live::Engine;
-use rarely_live::event::{BackupRestored, Event, Recovered};
+use rarely_live::event::{BackupRestored, Event, EventError, Recovered};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_policy::PolicyDocument;
 use rarely_store::{EventLog, EventLoss, Head, LogEntry, Restored, StoreError, restore, restore_to_postgres};
@@ -140,7 +140,12 @@ fn tell(log: &dyn EventLog, first: u64, last: u64) -> Result<(), Failure> {
 
 /// What a person did by an event, if it takes effect: revocations, stops, keys and signatures.
 fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
-    let event = replay::event(entry)?;
+    let event = match replay::event(entry) {
+        Err(ReplayError::Event { source: EventError::Kind(kind), .. }) => {
+            return Ok(Some(format!("{kind}, which this version of rarely does not know")));
+        }
+        read => read?,
+    };
     let act = match &event {
         Event::TokenCreated(_)
         | Event::TokenRevoked(_)

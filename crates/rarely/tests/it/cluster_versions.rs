@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cluster::{POLICY, Replica, admin, agent, owner, post, refused, register, wait_for};
 use crate::postgres_server::PostgresServer;
-use crate::program::Place;
+use crate::program::{Place, talk};
 
 const TERM: Duration = Duration::from_secs(30);
 
@@ -98,6 +98,7 @@ fn an_older_replica_passes_on_and_does_not_take_over() {
     older.signal("CONT");
     passes_on(&older, &token);
     assert_eq!(server.query("SELECT value FROM rarely.meta WHERE name = 'edition'"), "99");
+    place.done(&format!("store copy --from {address} --to before.db"));
     // It ends, and the older one says what is to be done.
     newer.write(&lease);
     lease.release();
@@ -120,6 +121,15 @@ fn an_older_replica_passes_on_and_does_not_take_over() {
     let lease = newer.own();
     passes_on(&older, &token);
     lease.release();
+    older.stop();
+    // The way back.
+    let back = "--accept-loss --name cem --reason downgrade --yes";
+    let said = talk(&place.done(&format!("store restore --from before.db --to {address} {back}")));
+    assert!(said.contains("by newer: dreamed, which this version of rarely does not know"), "{said}");
+    let older = Replica::start(&place, &address, "");
+    wait_for("it owns the store", || ask(&older, &token).filter(|(status, _)| *status == 200));
+    older.stop();
+    place.done(&format!("audit verify --store {address}"));
 }
 
 #[test]
