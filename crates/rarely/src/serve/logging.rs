@@ -127,7 +127,9 @@ fn report_panic(info: &PanicHookInfo<'_>) {
 
 fn write_all(lines: &Receiver<Vec<u8>>) {
     while let Ok(mut group) = lines.recv() {
-        lines.try_iter().for_each(|line| group.extend(line));
+        for line in lines.try_iter() {
+            group.extend(line);
+        }
         // There is nowhere to report a failure.
         let _ = io::stderr().write_all(&group);
         // Lines gather meanwhile: under load they share a write, and no request has to wake this thread.
