@@ -15,6 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use rarely_live::engine::EngineOptions;
+use rarely_live::replay::EVENT_EDITION;
 use rarely_store::{Lease, PostgresAddress, PostgresLog, PostgresStore, StoreError};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, watch};
@@ -198,7 +199,9 @@ fn open(
     openid: Option<OpenIdOptions>,
 ) -> Result<(Option<Arc<OpenIdProvider>>, PostgresStore), ServeError> {
     let provider = openid.map(OpenIdProvider::discover).transpose()?;
-    let store = PostgresStore::connect(database.clone(), engine.durability).map_err(unopened)?;
+    let store =
+        PostgresStore::connect(database.clone(), engine.durability).and_then(|store| store.reading(EVENT_EDITION));
+    let store = store.map_err(unopened)?;
     // In this order: the first owner creates the key before it signs.
     if let Some(signing) = &engine.checkpoints
         && signed(database).map_err(unopened)?

@@ -13,6 +13,7 @@ mod health;
 mod ihdp;
 mod lab;
 mod log;
+mod offline;
 mod options;
 mod output;
 mod policy;

@@ -227,13 +227,6 @@ pub(crate) fn key_file(store: &Path, named: Option<&Path>) -> SigningKeyFile {
     named.map_or_else(|| SigningKeyFile::beside(store), SigningKeyFile::at)
 }
 
-/// The options for a command that works on a store without serving it. It signs if the key is beside the store.
-pub(crate) fn offline_options(store: &Path) -> EngineOptions {
-    let key_file = SigningKeyFile::beside(store);
-    let signing = key_file.path().exists().then(|| silent(key_file));
-    EngineOptions { checkpoints: signing, ..engine_options(Durability::Full) }
-}
-
 /// Signs checkpoints without passing them on.
 pub(crate) fn silent(key_file: SigningKeyFile) -> CheckpointOptions {
     CheckpointOptions { key_file, every: CHECKPOINT_EVERY, publish: Arc::new(|_, _| {}) }

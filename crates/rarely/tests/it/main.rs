@@ -5,7 +5,11 @@ mod audit;
 #[cfg(unix)]
 mod cluster;
 #[cfg(unix)]
+mod cluster_faults;
+#[cfg(unix)]
 mod cluster_load;
+#[cfg(unix)]
+mod cluster_versions;
 mod completions;
 mod doctor;
 mod documents;
@@ -26,7 +30,10 @@ mod output;
 mod packaging;
 mod policy;
 mod policy_init;
+#[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
+mod postgres_commands;
 #[cfg(unix)]
 #[path = "../../../../testdata/postgres_server.rs"]
 mod postgres_server;
@@ -44,6 +51,8 @@ mod server;
 mod shard;
 mod shard_examples;
 mod simulate;
+#[cfg(unix)]
+mod slow_proxy;
 mod store;
 mod sums;
 mod sweep;
