@@ -189,7 +189,9 @@ impl LocalThreshold {
                 too_far |= *distance > fit.bandwidth;
                 for (arm, sign) in [(before, -1.0), (after, 1.0)] {
                     let part = &mut functional[arm * shape.dimension()..(arm + 1) * shape.dimension()];
-                    part.iter_mut().zip(context).for_each(|(out, value)| *out += sign * value);
+                    for (out, value) in part.iter_mut().zip(context) {
+                        *out += sign * value;
+                    }
                 }
             }
             if changed == 0 {
@@ -197,7 +199,9 @@ impl LocalThreshold {
             }
             if !too_far {
                 let people = self.kept.arms.len() as f64;
-                functional.iter_mut().for_each(|value| *value /= people);
+                for value in &mut functional {
+                    *value /= people;
+                }
                 return Some((rule, Parameters::from_computed(shape, functional)));
             }
         }

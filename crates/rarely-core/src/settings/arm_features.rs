@@ -22,12 +22,8 @@ impl ArmFeatures {
         if dimension > MAX_DIMENSION {
             return Err(SettingsError::Dimension { dimension });
         }
-        features.check(&features.values)?;
+        check(&features.values)?;
         Ok(features)
-    }
-
-    fn check(&self, values: &[f64]) -> Result<(), SettingsError> {
-        check_numbers("arm features", values, values.len(), |value| value.abs() <= MAX_PARAMETER.sqrt())
     }
 
     /// Features of an arm.
@@ -42,7 +38,7 @@ impl ArmFeatures {
 
     /// Adds an arm's features, which are as many as every arm's.
     pub(crate) fn push(&mut self, features: &[f64]) -> Result<(), SettingsError> {
-        self.check(features)?;
+        check(features)?;
         self.values.extend_from_slice(features);
         Ok(())
     }
@@ -51,6 +47,10 @@ impl ArmFeatures {
         self.count > 0
             && self.count * shape.dimension() <= MAX_DIMENSION
             && self.values.len() == self.count * shape.arms()
-            && self.check(&self.values).is_ok()
+            && check(&self.values).is_ok()
     }
+}
+
+fn check(values: &[f64]) -> Result<(), SettingsError> {
+    check_numbers("arm features", values, values.len(), |value| value.abs() <= MAX_PARAMETER.sqrt())
 }
