@@ -60,9 +60,8 @@ impl ColumnTable {
 fn short(value: f64) -> String {
     let exponential = format!("{value:.*e}", DIGITS - 1);
     let Some((digits, exponent)) = exponential.split_once('e') else { return exponential };
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trimmed = |text: &str| {
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
     };
     match exponent.parse::<i32>() {
         Ok(power @ -4..=3) => {

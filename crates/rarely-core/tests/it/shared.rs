@@ -103,9 +103,10 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for at in 0..n {
         for row in at + 1..n {
-            let factor = matrix[row][at] / matrix[at][at];
-            for column in at..n {
-                matrix[row][column] -= factor * matrix[at][column];
+            let (above, below) = matrix.split_at_mut(row);
+            let factor = below[0][at] / above[at][at];
+            for (value, pivot) in below[0][at..].iter_mut().zip(&above[at][at..]) {
+                *value -= factor * pivot;
             }
             right[row] -= factor * right[at];
         }
