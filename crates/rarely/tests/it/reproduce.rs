@@ -90,7 +90,7 @@ fn extent(said: &str, page: &str) {
 }
 
 fn files(place: &Place) {
-    let tables = TABLES.iter().map(|name| format!("tables/{name}.csv"));
+    let tables = TABLES.iter().flat_map(|name| ["csv", "md", "tex"].map(|kind| format!("tables/{name}.{kind}")));
     let figures = FIGURES.iter().flat_map(|name| ["pdf", "png", "svg"].map(|kind| format!("figures/{name}.{kind}")));
     let mut expected: Vec<String> =
         tables.chain(figures).chain(["claims.json", "report.html"].map(ToOwned::to_owned)).collect();
