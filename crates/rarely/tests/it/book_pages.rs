@@ -190,7 +190,7 @@ fn the_page_of_policy_documents() {
     let mut page = format!(
         "# The policy document\n\n{}\n\nIt is a TOML file. `rarely policy init` writes a commented draft, `rarely policy check` says \
          what is wrong with one and where, and `rarely policy schema` prints the JSON Schema from which this page is made, for \
-         editors. [policies by example](policies-by-example.md) shows the keys in use.\n\n## Keys\n\n",
+         editors. [Policies by example](policies-by-example.md) shows the keys in use.\n\n## Keys\n\n",
         schema["description"].as_str().expect("a description")
     );
     keys(&schema, &mut page);
@@ -231,14 +231,18 @@ fn operation(method: &str, path: &str, operation: &Json, page: &mut String) {
             let _ = writeln!(page, "- {status}: {}{held}", described(reply));
         }
     }
+    // Those that any request may get are in errors.md.
     let errors: Vec<String> = operation["responses"]
         .as_object()
         .expect("responses")
         .iter()
-        .filter(|(status, _)| !status.starts_with('2'))
+        .filter(|(status, _)| ["404", "409", "410", "422"].contains(&status.as_str()))
         .map(|(status, reply)| format!("{status} {}", described(reply)))
         .collect();
-    let _ = writeln!(page, "- Errors: {}\n", errors.join("; "));
+    if !errors.is_empty() {
+        let _ = writeln!(page, "- Errors: {}", errors.join("; "));
+    }
+    page.push('\n');
 }
 
 #[test]
