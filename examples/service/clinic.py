@@ -65,7 +65,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--token-file", required=True)
     parser.add_argument("--policy", default="hypertension-treatment")
     parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=500, help="people who are decided for before the next outcomes come")
+    parser.add_argument(
+        "--batch", type=int, default=500, help="people who are decided for before the next outcomes come"
+    )
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 

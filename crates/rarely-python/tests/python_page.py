@@ -14,7 +14,18 @@ Every public function and class with its types, as the stubs and the modules hav
 a researcher](../start/researcher.md#in-python) begins with examples, and [examples/python](../../examples/python) has more.
 """
 #: The modules beside the package itself, in reading order.
-MODULES = ["worlds", "policies", "datasets", "evaluation", "sklearn", "adapters", "client", "published", "tables", "errors"]
+MODULES = [
+    "worlds",
+    "policies",
+    "datasets",
+    "evaluation",
+    "sklearn",
+    "adapters",
+    "client",
+    "published",
+    "tables",
+    "errors",
+]
 
 
 def page() -> str:
@@ -55,7 +66,9 @@ def _sources(front: ast.Module) -> dict[str, Path]:
 
 def _public(tree: ast.Module) -> list[str]:
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets
+        ):
             return list(ast.literal_eval(node.value))
     return []
 
@@ -92,7 +105,9 @@ def _described(name: str, node: ast.AST) -> str:
         return f"### {name}\n\n```text\n{_wrapped(_signature(name, node, False))}\n```\n\n{_prose(ast.get_docstring(node))}\n"
     assert isinstance(node, ast.ClassDef)
     bases = [ast.unparse(base) for base in node.bases]
-    lines = [f"### {name}" + (f"\n\n*{', '.join(bases)}*" if bases else "") + f"\n\n{_prose(ast.get_docstring(node))}\n"]
+    lines = [
+        f"### {name}" + (f"\n\n*{', '.join(bases)}*" if bases else "") + f"\n\n{_prose(ast.get_docstring(node))}\n"
+    ]
     members, seen = [], set()
     for member in node.body:
         if not isinstance(member, ast.FunctionDef):

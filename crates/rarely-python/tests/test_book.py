@@ -44,9 +44,7 @@ def with_python(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("path", list(filter(with_python, PAGES)), ids=lambda path: str(path.relative_to(BOOK)))
-def test_page(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -158,7 +158,8 @@ fn run(path: &Path) -> Result<(), String> {
         let failed = given.iter().any(|line| line.starts_with("@failed"));
         let given: Vec<&str> = given.into_iter().filter(|line| !is_an_error || !line.starts_with("@failed")).collect();
         if failed != is_an_error || shown.is_some_and(|shown| !agrees(&lines(shown), &given)) {
-            let _ = writeln!(wrong, "{}:{}: the block prints\n{}\n", path.display(), blocks[*at].line, given.join("\n"));
+            let _ =
+                writeln!(wrong, "{}:{}: the block prints\n{}\n", path.display(), blocks[*at].line, given.join("\n"));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
@@ -202,7 +203,8 @@ fn few_blocks_are_not_run() {
     for part in ["start", "tutorials", "understand", "operate"] {
         for path in files(&root().join("docs").join(part), ".md") {
             for block in blocks(&read(&path)) {
-                let is_known = ["sh", "text", "toml", "python", "rust", "json", "sql", "yaml"].contains(&&*block.language);
+                let is_known =
+                    ["sh", "text", "toml", "python", "rust", "json", "sql", "yaml"].contains(&&*block.language);
                 assert!(is_known, "{}:{}: a block of {:?}", path.display(), block.line, block.language);
                 reasons.extend(block.not_run.map(|reason| format!("{}:{}: {reason}", path.display(), block.line)));
             }

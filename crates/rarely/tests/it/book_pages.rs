@@ -11,7 +11,8 @@ use serde_json::{Map, Value as Json};
 use crate::documents::root;
 use crate::program::{Place, data};
 
-const NOTE: &str = "<!-- Written by crates/rarely/tests/it/book_pages.rs, which says how to write it again. Do not edit it. -->";
+const NOTE: &str =
+    "<!-- Written by crates/rarely/tests/it/book_pages.rs, which says how to write it again. Do not edit it. -->";
 
 fn assert_page(name: &str, text: &str) {
     let path = root().join("docs/reference").join(name);
@@ -175,7 +176,8 @@ fn sections(schemas: &Map<String, Json>, page: &mut String) {
         if !meaning.is_empty() {
             let _ = writeln!(page, "{meaning}\n");
         }
-        let has_form = schema.get("properties").is_some() || schema.get("oneOf").is_some() || schema.get("anyOf").is_some();
+        let has_form =
+            schema.get("properties").is_some() || schema.get("oneOf").is_some() || schema.get("anyOf").is_some();
         if !has_form {
             let _ = writeln!(page, "A {}.\n", kind(schema));
         }
@@ -216,7 +218,8 @@ fn operation(method: &str, path: &str, operation: &Json, page: &mut String) {
     let meaning = operation["description"].as_str().unwrap_or_default();
     let _ = writeln!(page, "### {} {path}\n\n{summary} {meaning}\n", method.to_uppercase());
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
-        let (name, place) = (parameter["name"].as_str().unwrap_or_default(), parameter["in"].as_str().unwrap_or_default());
+        let (name, place) =
+            (parameter["name"].as_str().unwrap_or_default(), parameter["in"].as_str().unwrap_or_default());
         if place != "path" {
             let _ = writeln!(page, "- `{name}` ({place}): {}", described(parameter));
         }

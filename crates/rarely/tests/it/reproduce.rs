@@ -278,7 +278,7 @@ fn answer(printed: &str, document: &Value) {
 
 /// The claims that the book quotes are among those of the program. Their verdicts come from a larger run.
 fn quoted_claims(document: &Value) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/start/README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/start/which.md");
     let text = std::fs::read_to_string(path).expect("a page");
     let (_, block) = text.split_once("```text\n verdict ").expect("the claims of the page");
     let rows = block.lines().skip(1).take_while(|line| !line.starts_with(" …") && !line.starts_with("```"));
