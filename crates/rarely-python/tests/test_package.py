@@ -138,6 +138,10 @@ def test_the_readme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
             printed = capsys.readouterr().out
             for shown in re.findall(r"^print\(.*\) +# (<rarely|change )(.*)$", block, flags=re.MULTILINE):
                 assert "".join(shown).split("…")[0] in printed
+            # Comments after the last call are what it prints.
+            comments = re.search(r"((?:^# .*\n)+)\Z", block, flags=re.MULTILINE)
+            if comments:
+                assert printed == re.sub(r"^# ?", "", comments[1], flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

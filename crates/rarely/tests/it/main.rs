@@ -3,6 +3,9 @@
 mod architecture;
 mod audit;
 #[cfg(unix)]
+mod book;
+mod book_pages;
+#[cfg(unix)]
 mod cluster;
 #[cfg(unix)]
 mod cluster_faults;
