@@ -31,12 +31,12 @@ async fn the_token_is_good_once_and_nothing_is_shown_without_the_cookie() {
 async fn another_name_of_this_machine_is_refused() {
     let person = Person::new().await;
     for host in ["evil.example:4711", "evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.evil.example:4711", ""] {
-        let mut request = person.request(Method::GET, "/").body(Body::empty()).expect("a request");
+        let mut request = person.request(&Method::GET, "/").body(Body::empty()).expect("a request");
         request.headers_mut().insert(header::HOST, host.parse().expect("a header"));
         assert_eq!(person.send(request).await.status, StatusCode::FORBIDDEN, "{host}");
     }
     for host in ["localhost:4711", "[::1]:4711"] {
-        let mut request = person.request(Method::GET, "/").body(Body::empty()).expect("a request");
+        let mut request = person.request(&Method::GET, "/").body(Body::empty()).expect("a request");
         request.headers_mut().insert(header::HOST, host.parse().expect("a header"));
         assert_eq!(person.send(request).await.status, StatusCode::OK, "{host}");
     }
@@ -46,7 +46,7 @@ async fn another_name_of_this_machine_is_refused() {
 async fn a_form_of_another_site_is_refused() {
     let person = Person::new().await;
     for origin in [Some("https://evil.example"), Some("http://127.0.0.1:80"), Some("null"), None] {
-        let mut request = person.request(Method::POST, "/path").body(Body::from("path=x")).expect("a request");
+        let mut request = person.request(&Method::POST, "/path").body(Body::from("path=x")).expect("a request");
         request.headers_mut().remove(header::ORIGIN);
         if let Some(origin) = origin {
             request.headers_mut().insert(header::ORIGIN, origin.parse().expect("a header"));

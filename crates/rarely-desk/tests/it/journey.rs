@@ -31,7 +31,7 @@ async fn a_file_also_comes_by_a_form_or_by_its_path() {
     let body = format!(
         "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"my log.csv\"\r\nContent-Type: text/csv\r\n\r\n{content}\r\n--b--\r\n"
     );
-    let request = person.request(Method::POST, "/upload");
+    let request = person.request(&Method::POST, "/upload");
     let request = request.header(header::CONTENT_TYPE, "multipart/form-data; boundary=b");
     let reply = person.send(request.body(Body::from(body)).expect("a request")).await;
     assert_eq!((reply.status, reply.location()), (StatusCode::SEE_OTHER, "/work"));

@@ -51,15 +51,15 @@ impl Person {
         let mut person = Self { desk, router, cookie: String::new(), folder };
         let reply = person.get(&path).await;
         let cookie = reply.headers.get(header::SET_COOKIE).expect("a cookie").to_str().expect("text");
-        person.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        cookie.split(';').next().unwrap_or_default().clone_into(&mut person.cookie);
         person
     }
 
     /// A request as a browser sends it, before anything is changed.
-    pub(crate) fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
+    pub(crate) fn request(&self, method: &Method, path: &str) -> axum::http::request::Builder {
         let request = Request::builder().method(method.clone()).uri(path).header(header::HOST, "127.0.0.1:4711");
         let request = request.header(header::COOKIE, &self.cookie);
-        if method == Method::GET { request } else { request.header(header::ORIGIN, ORIGIN) }
+        if *method == Method::GET { request } else { request.header(header::ORIGIN, ORIGIN) }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
@@ -70,19 +70,19 @@ impl Person {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        self.send(self.request(Method::GET, path).body(Body::empty()).expect("a request")).await
+        self.send(self.request(&Method::GET, path).body(Body::empty()).expect("a request")).await
     }
 
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let body =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&");
-        let request = self.request(Method::POST, path);
+        let request = self.request(&Method::POST, path);
         let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         self.send(request.body(Body::from(body)).expect("a request")).await
     }
 
     pub(crate) async fn upload(&self, name: &str, content: impl Into<Body>) -> Reply {
-        let request = self.request(Method::PUT, &format!("/upload?name={}", encoded(name)));
+        let request = self.request(&Method::PUT, &format!("/upload?name={}", encoded(name)));
         self.send(request.body(content.into()).expect("a request")).await
     }
 

@@ -79,7 +79,7 @@ async fn pages_that_come_too_early_lead_to_the_step_before() {
 async fn an_upload_that_breaks_off_leaves_nothing() {
     let person = Person::new().await;
     let chunks = stream::iter([Ok(Bytes::from_static(b"a,b\n1,2\n")), Err(std::io::Error::other("the cable is out"))]);
-    let request = person.request(Method::PUT, "/upload?name=log.csv").body(Body::from_stream(chunks));
+    let request = person.request(&Method::PUT, "/upload?name=log.csv").body(Body::from_stream(chunks));
     let reply = person.send(request.expect("a request")).await;
     assert!(reply.text.contains("\"/\""), "{}", reply.text);
     let page = person.get("/").await.text;
