@@ -1,4 +1,4 @@
-//! The HTTP API and the dashboard of live policies; the only crate that knows HTTP.
+//! The HTTP API and the dashboard of live policies.
 //!
 //! # Modules, in reading order
 //!

@@ -14,6 +14,7 @@ mod cluster_load;
 #[cfg(unix)]
 mod cluster_versions;
 mod completions;
+mod desk;
 mod doctor;
 mod documents;
 mod duckdb;
