@@ -391,7 +391,7 @@ mod tests {
     fn a_corrected_row_is_as_if_it_had_been_right_from_the_start() {
         let empty = Stretch::without_squares(&vec![Moments::new(2, &[], RewardGrid::of_range(0.0, 1.0)); 2]);
         let (mut corrected, mut right) = (empty.clone(), empty);
-        for (number, (wrong, meant)) in (1..).zip([(0.5, 0.5), (1.0, 0.25), (0.0, 0.75)]) {
+        for (number, (wrong, meant)) in (1_u32..).zip([(0.5, 0.5), (1.0, 0.25), (0.0, 0.75)]) {
             let context = [1.0, 0.1 * f64::from(number)];
             let row = TallyRow::new(u64::from(number), &context, Arm::new(1), 0.0);
             corrected.add_to_part(&row, wrong, false);
