@@ -101,7 +101,8 @@ fn checks(arguments: &Arguments) -> Vec<Checkup> {
         "program",
         format!("rarely {}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     )];
-    checks.extend(open_files());
+    #[cfg(unix)]
+    checks.push(open_files());
     let directory = store.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     checks.push(writable(directory));
     checks.extend(free_space(directory));
@@ -133,26 +134,20 @@ fn text(checks: &[Checkup]) -> String {
     lines
 }
 
+/// A service raises its limit up to the highest that is allowed.
 #[cfg(unix)]
-fn open_files() -> Option<Checkup> {
+fn open_files() -> Checkup {
     use rustix::process::{Resource, getrlimit};
 
-    // A service raises its limit up to this one.
-    let Some(most) = getrlimit(Resource::Nofile).maximum else {
-        return Some(Checkup::good("open files", "no limit"));
-    };
-    let found = format!("at most {most}");
-    Some(if most < ENOUGH_FILES {
-        let help = format!("raise it to {ENOUGH_FILES} for many connections: `ulimit -n`, or LimitNOFILE of systemd");
-        Checkup::warning("open files", found, help)
-    } else {
-        Checkup::good("open files", found)
-    })
-}
-
-#[cfg(not(unix))]
-fn open_files() -> Option<Checkup> {
-    None
+    match getrlimit(Resource::Nofile).maximum {
+        None => Checkup::good("open files", "no limit"),
+        Some(most) if most < ENOUGH_FILES => Checkup::warning(
+            "open files",
+            format!("at most {most}"),
+            format!("raise it to {ENOUGH_FILES} for many connections: `ulimit -n`, or LimitNOFILE of systemd"),
+        ),
+        Some(most) => Checkup::good("open files", format!("at most {most}")),
+    }
 }
 
 /// Whether files can be created in a directory: the store's, or the one where it will be.

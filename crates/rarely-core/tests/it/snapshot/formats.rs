@@ -12,23 +12,12 @@ use crate::sample;
 
 const ROUNDS: usize = 40;
 
-fn file() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-marks.json"))
-}
+/// The files, by the ends of their names: one with marks, one from before there were marks, renewals and `rarely-quick`, then the algorithms that came later, by groups. The
+/// last is the newest.
+const FILES: [&str; 5] = ["-marks", "", "-later", "-logistic", "-local"];
 
-/// Written before there were marks, renewals and `rarely-quick`.
-fn file_before_marks() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}.json"))
-}
-
-/// The algorithms that came later: those that most libraries have, and the batched ones.
-fn file_of_later_algorithms() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-later.json"))
-}
-
-/// The algorithms for outcomes from 0 to 1.
-fn file_of_logistic_algorithms() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}-logistic.json"))
+fn file(end: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/snapshots-{SNAPSHOT_FORMAT}{end}.json"))
 }
 
 /// What a policy decides next, with its propensities, and the fingerprint of what it has learned.
@@ -72,9 +61,10 @@ fn live(policy: &mut dyn Policy) {
     }
 }
 
-/// Writes the algorithms that no earlier file has.
+/// Writes the algorithms that no earlier file has into the newest.
 fn write() {
-    let earlier = entries(&[file(), file_before_marks(), file_of_later_algorithms()]);
+    let [earlier @ .., newest] = FILES;
+    let earlier = entries(&earlier);
     let is_new = |algorithm: &Algorithm| !earlier.iter().any(|entry| entry["algorithm"] == algorithm.name());
     let entries: Vec<Value> = Algorithm::all()
         .filter(is_new)
@@ -94,15 +84,15 @@ fn write() {
         })
         .collect();
     let text = serde_json::to_string(&entries).expect("plain data");
-    std::fs::write(file_of_logistic_algorithms(), text + "\n").expect("testdata can be written");
+    std::fs::write(file(newest), text + "\n").expect("testdata can be written");
 }
 
-fn entries(files: &[PathBuf]) -> Vec<Value> {
-    let read = |file: &PathBuf| {
-        let text = std::fs::read_to_string(file).expect("testdata is part of the project");
+fn entries(ends: &[&str]) -> Vec<Value> {
+    let read = |end: &&str| {
+        let text = std::fs::read_to_string(file(end)).expect("testdata is part of the project");
         serde_json::from_str::<Vec<Value>>(&text).expect("JSON")
     };
-    files.iter().flat_map(read).collect()
+    ends.iter().flat_map(read).collect()
 }
 
 #[test]
@@ -110,7 +100,7 @@ fn snapshots_of_this_format_open_and_decide_as_they_did() {
     if std::env::var_os("RARELY_WRITE_TESTDATA").is_some() {
         write();
     }
-    let entries = entries(&[file(), file_before_marks(), file_of_later_algorithms(), file_of_logistic_algorithms()]);
+    let entries = entries(&FILES);
     for algorithm in Algorithm::all() {
         assert!(entries.iter().any(|entry| entry["algorithm"] == algorithm.name()), "{algorithm} is missing");
     }
