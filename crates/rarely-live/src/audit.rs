@@ -1,23 +1,25 @@
 //! Audits a log from the first event to the last: checks the chain, repeats every decision, recomputes every review's statistics
 //! and checks every version's signatures.
 
-mod lagged_replay;
-
 use std::collections::BTreeMap;
 
 use rarely_core::Exploration;
 use rarely_error::{Explain, Remedy};
 use rarely_review::examine;
-use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, StoredSnapshot, verify_chain};
+use rarely_store::{
+    ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, StoredSnapshot, SubjectKey, verify_chain,
+};
 
 use crate::decider::Decider;
 use crate::engine_state::EngineState;
-use crate::event::{Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, Proposed};
+use crate::event::{
+    AboutPerson, Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, PersonErased, Proposed,
+};
+use crate::lagged_replay::LaggedReplay;
 use crate::live_policy::{ENGINE_ACTOR, LivePolicy, inconsistent};
 use crate::lookup_key;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, for_each_entry};
-use lagged_replay::LaggedReplay;
 
 /// What an audit has verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,21 @@ pub struct AuditSummary {
     pub snapshot: Option<u64>,
     /// How the key that signs checkpoints was replaced.
     pub key_replacements: Vec<KeyReplaced>,
+    /// What cannot be verified, because people were erased.
+    pub erased: ErasedCounts,
+}
+
+/// What cannot be verified any more, because people were erased.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ErasedCounts {
+    /// People.
+    pub people: u64,
+    /// Decisions that cannot be drawn again: those about these people, and those drawn by statistics that had their outcomes.
+    pub decisions: u64,
+    /// Reviews of statistics that had their outcomes, before they were erased.
+    pub reviews: u64,
+    /// Proposals from such statistics.
+    pub proposals: u64,
 }
 
 /// How many signatures people made, and with what.
@@ -121,6 +138,7 @@ pub fn verify(
         }
         Ok::<(), AuditFault>(())
     })?;
+    auditor.check_erased(head.number)?;
     let mut summary = auditor.summary;
     summary.key_replacements = auditor.state.key_replacements().to_vec();
     for (_, policy) in auditor.state.policies() {
@@ -201,12 +219,13 @@ impl<'a> Auditor<'a> {
             versions: 0,
             snapshot: None,
             key_replacements: Vec::new(),
+            erased: ErasedCounts::default(),
         };
         Self { log, state: EngineState::default(), policies: BTreeMap::new(), answered: Vec::new(), summary }
     }
 
     fn check(&mut self, entry: &LogEntry) -> Result<(), CheckError> {
-        let event = replay::event(entry)?;
+        let event = replay::event(self.log, entry)?;
         match &event {
             Event::Decided(decided) => self.decided(entry, decided)?,
             Event::Overridden(overridden) => self.check_key(entry, &lookup_key::of_override(overridden.decision))?,
@@ -214,8 +233,12 @@ impl<'a> Auditor<'a> {
                 self.observed(*decision)?;
                 self.check_outcome_key(entry, *decision)?;
             }
-            Event::Observed(Observed { elsewhere: Some(ExternalDecision { key: Some(key), .. }), .. }) => {
-                self.check_key(entry, &lookup_key::of_observation(entry.policy, key))?;
+            Event::Observed(Observed { elsewhere: Some(ExternalDecision { key: Some(key), .. }), subject, .. }) => {
+                let lookup_key = match self.key_of(*subject)? {
+                    Some(person) => lookup_key::of_observation_about(entry.policy, &person, key),
+                    None => lookup_key::of_observation(entry.policy, key),
+                };
+                self.check_key(entry, &lookup_key)?;
             }
             Event::Corrected(corrected) => {
                 self.corrected(corrected)?;
@@ -223,6 +246,10 @@ impl<'a> Auditor<'a> {
             }
             Event::Reviewed(reviewed) => {
                 let live = self.reviewing(entry, reviewed.basis)?;
+                if live.lacks_outcomes() {
+                    self.summary.erased.reviews += 1;
+                    return self.apply(entry, &event);
+                }
                 let base = live.state().learned.evidence_base(live.document()).map_err(inconsistent)?;
                 if base.statistics.digest() != reviewed.digest {
                     return Err(inconsistent("the digest of the review's statistics differs").into());
@@ -232,10 +259,15 @@ impl<'a> Auditor<'a> {
             Event::Proposed(proposed) if proposed.rollback.is_none() && proposed.amendment.is_none() => {
                 self.proposed(entry, proposed)?;
             }
+            Event::PersonErased(erased) => self.person_erased(entry, erased)?,
             _ => {}
         }
+        self.apply(entry, &event)
+    }
+
+    fn apply(&mut self, entry: &LogEntry, event: &Event) -> Result<(), CheckError> {
         self.summary.outcomes += u64::from(matches!(event, Event::Observed(_) | Event::Corrected(_)));
-        self.state.apply_entry(self.log, entry, &event)?;
+        self.state.apply_entry(self.log, entry, event)?;
         if let Some((_, _, signature)) = event.signed_act().filter(|_| entry.actor != ENGINE_ACTOR) {
             let SignatureCounts { by_key, by_token } = &mut self.summary.signatures;
             *(if signature.by_key.is_some() { by_key } else { by_token }) += 1;
@@ -249,10 +281,10 @@ impl<'a> Auditor<'a> {
     }
 
     fn registered(&mut self, entry: &LogEntry) -> Result<(), CheckError> {
-        let reviewing = LaggedReplay::new(entry)?;
+        let reviewing = LaggedReplay::new(self.log, entry)?;
         let live = reviewing.live();
         let decider = live.decider(entry.number);
-        let deciding = decider.explores().then(|| LaggedReplay::new(entry)).transpose()?;
+        let deciding = decider.explores().then(|| LaggedReplay::new(self.log, entry)).transpose()?;
         self.policies.insert(entry.number, Trail { decider, deciding, reviewing });
         Ok(())
     }
@@ -286,6 +318,12 @@ impl<'a> Auditor<'a> {
         if decided.basis > trail.decider.basis {
             trail.advance(self.log, &live, decided.basis)?;
         }
+        // Without the record, or without outcomes that were known then, it cannot be drawn again.
+        let lacks = || trail.deciding.as_ref().is_some_and(|deciding| deciding.live().lacks_outcomes());
+        if decided.subject.is_some_and(|about| about.erased) || (trail.decider.explores() && lacks()) {
+            self.summary.erased.decisions += 1;
+            return Ok(());
+        }
         let edition = &trail.decider.edition;
         let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
         let again = trail.decider.decide(&context, entry.number);
@@ -308,9 +346,48 @@ impl<'a> Auditor<'a> {
             )).into());
         }
         if let Some(key) = &decided.key {
-            self.check_key(entry, &lookup_key::of_request(entry.policy, key))?;
+            let lookup_key = match self.key_of(decided.subject)? {
+                Some(person) => lookup_key::of_request_about(entry.policy, &person, key),
+                None => lookup_key::of_request(entry.policy, key),
+            };
+            self.check_key(entry, &lookup_key)?;
         }
         self.summary.decisions += 1;
+        Ok(())
+    }
+
+    /// The key of the person that an event is about.
+    fn key_of(&self, about: Option<AboutPerson>) -> Result<Option<SubjectKey>, CheckError> {
+        let key = about.map(|about| self.log.subject_key(&about.tag)).transpose().map_err(ReplayError::Store)?;
+        Ok(key.flatten())
+    }
+
+    /// Checks that the recorded sums are of as many outcomes as the log has, with those of erased people.
+    fn person_erased(&self, entry: &LogEntry, erased: &PersonErased) -> Result<(), CheckError> {
+        let live = self.state.policy(entry.policy).map(|policy| policy.lock());
+        if let (Some(live), Some(sums)) = (live, &erased.statistics) {
+            let known = live.state().learned.outcomes();
+            if !(known..=known + live.lacked_outcomes()).contains(&sums.outcomes()) {
+                return Err(
+                    inconsistent("the sums at an erasure are of more or fewer outcomes than the log has").into()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that exactly those people have no key who were erased.
+    fn check_erased(&mut self, number: u64) -> Result<(), ReplayError> {
+        let inconsistent = |source| ReplayError::Inconsistent { number, source };
+        self.state.check_keys_of_people().map_err(inconsistent)?;
+        for tag in self.state.erased().keys() {
+            if self.log.subject_key(tag)?.is_some() {
+                return Err(inconsistent(crate::live_policy::inconsistent(
+                    "a person was erased, but the key is still there",
+                )));
+            }
+        }
+        self.summary.erased.people = self.state.erased().len() as u64;
         Ok(())
     }
 
@@ -329,7 +406,7 @@ impl<'a> Auditor<'a> {
             return Ok(());
         }
         let later = self.log.entry(found).map_err(ReplayError::Store)?.filter(|later| later.number > entry.number);
-        let corrects = match later.as_ref().map(replay::event).transpose()? {
+        let corrects = match later.as_ref().map(|later| replay::event(self.log, later)).transpose()? {
             Some(Event::Corrected(corrected)) => corrected.decision == decision,
             _ => false,
         };
@@ -357,14 +434,15 @@ impl<'a> Auditor<'a> {
 
     fn corrected(&self, corrected: &Corrected) -> Result<(), CheckError> {
         let previous = self.log.entry(corrected.previous).map_err(ReplayError::Store)?;
-        let known = previous.as_ref().map(replay::event).transpose()?;
+        let known = previous.as_ref().map(|previous| replay::event(self.log, previous)).transpose()?;
         let (decision, first, outcome) = match known {
             Some(Event::Observed(observed)) => (observed.decision, corrected.previous, observed.outcome),
             Some(Event::Corrected(before)) => (Some(before.decision), before.first, before.outcome),
             _ => (None, 0, f64::NAN),
         };
         let same = decision == Some(corrected.decision) && first == corrected.first;
-        if !same || outcome.to_bits() != corrected.from.to_bits() {
+        let is_erased = corrected.subject.is_some_and(|about| about.erased);
+        if !same || (!is_erased && outcome.to_bits() != corrected.from.to_bits()) {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
         }
         Ok(())
@@ -373,6 +451,10 @@ impl<'a> Auditor<'a> {
     /// Recomputes a proposal from the state on which it was based.
     fn proposed(&mut self, entry: &LogEntry, proposed: &Proposed) -> Result<(), CheckError> {
         let live = self.reviewing(entry, proposed.basis)?;
+        if live.lacks_outcomes() {
+            self.summary.erased.proposals += 1;
+            return Ok(());
+        }
         let learned = &live.state().learned;
         let base = learned.evidence_base(live.document()).map_err(inconsistent)?;
         let again = examine(&base, learned.tally()).map_err(inconsistent)?.proposal;

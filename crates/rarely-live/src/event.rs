@@ -4,6 +4,7 @@ mod beside;
 mod clock;
 mod error;
 mod key_replaced;
+mod person;
 mod service;
 
 use rarely_core::{Certificate, Digest, Reason};
@@ -21,6 +22,7 @@ pub use beside::{Overridden, ShadowEnded, ShadowStarted};
 pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
 pub use key_replaced::{KeyReplaced, PersonKey};
+pub use person::{AboutPerson, PersonErased};
 pub use service::{
     BackupRestored, LogEnd, NoticeResult, Notified, RecordsRead, Recovered, ServiceRun, SignInFailed, SignInsFailed,
     SignedIn, TokenRevoked,
@@ -96,6 +98,8 @@ pub enum Event {
     ShadowEnded(ShadowEnded),
     /// A person gave another option than was decided.
     Overridden(Overridden),
+    /// People were erased.
+    PersonErased(Box<PersonErased>),
 }
 
 /// A policy was registered.
@@ -134,6 +138,9 @@ pub struct Decided {
     /// What a candidate beside the rule in force would have given; nothing acts on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<String>,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// An outcome was reported, either of one of our decisions or of a decision made elsewhere.
@@ -147,6 +154,9 @@ pub struct Observed {
     pub elsewhere: Option<ExternalDecision>,
     /// The outcome, in the document's units.
     pub outcome: f64,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// A decision that another system made.
@@ -193,6 +203,9 @@ pub struct Corrected {
     /// The reason; absent in old logs, where none was required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// The rule in force was reviewed.
@@ -497,4 +510,5 @@ kinds! {
     "shadow started" => ShadowStarted,
     "shadow ended" => ShadowEnded,
     "overridden" => Overridden,
+    "person erased" => PersonErased,
 }

@@ -90,6 +90,7 @@ pub(crate) async fn evaluate(mut request: AuthorizedRequest) -> ApiResult {
     };
     asked.key = match person {
         Some(Json::String(person)) => {
+            asked.subject = Some(person.clone()).filter(|person| !person.is_empty());
             let record = serde_json::to_string(&asked.record).unwrap_or_default();
             let version = handle.decider().version;
             Some(format!("ofrep {}", Hash::of(format!("{version} {} {person} {record}", person.len()).as_bytes())))

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::batch;
 use crate::body::{self, BodyFormat};
+use crate::erasures::check_subject;
 use crate::limits::{BODY_BYTES, check_key, check_text};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
@@ -52,6 +53,9 @@ pub(crate) struct Observation {
     /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
     propensity: Option<f64>,
+    /// The person that it is about, by an identifier of yours: it is then encrypted with a key of its own, and can be erased.
+    #[serde(default)]
+    subject: Option<String>,
 }
 
 /// An outcome that is recorded.
@@ -88,8 +92,9 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
 }
 
 fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
-    let Observation { record, option, outcome, key, propensity } = observation;
+    let Observation { record, option, outcome, key, propensity, subject } = observation;
     check_key(key.as_deref())?;
+    check_subject(subject.as_deref())?;
     let edition = handle.edition();
     let (record, _) = edition.reader.read(record)?;
     let arm = edition.reader.option(&option).map_err(|error| ProblemDetails::from(error).with_field("option"))?;
@@ -103,6 +108,7 @@ fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOut
     Ok(NewOutcome::External {
         decision: ExternalDecision { key, record, option, propensity, edition },
         outcome: plain(outcome),
+        subject,
     })
 }
 

@@ -85,7 +85,7 @@ pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut
     Ok(head)
 }
 
-/// Copies entries with their keys, then roots and checkpoints. Returns the head of the source.
+/// Copies entries with their keys, then the keys of people, roots and checkpoints. Returns the head of the source.
 fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, StoreError> {
     // A key leads to the latest entry that carries it, and no entry has two.
     let mut keys: HashMap<u64, LookupKey> = HashMap::new();
@@ -99,12 +99,13 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
             .into_iter()
             .map(|entry| {
                 let key = keys.remove(&entry.number);
-                KeyedEntry { entry, key }
+                KeyedEntry { entry, key, destroys: Vec::new() }
             })
             .collect();
         to.append(&keyed)?;
         progress(head.number);
     }
+    copy_subjects(from, to)?;
     let blocks = from.tree_blocks()?;
     for checkpoint in from.checkpoints(None)? {
         to.keep_checkpoint(&checkpoint, 0, &[])?;
@@ -113,6 +114,13 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
         to.keep_checkpoint(&last, 0, &blocks)?;
     }
     Ok(head)
+}
+
+/// Copies the keys of people. Those that were destroyed are not there any more.
+fn copy_subjects(from: &dyn EventLog, to: &dyn EventLog) -> Result<(), StoreError> {
+    let Some(secret) = from.subject_secret()? else { return Ok(()) };
+    to.keep_subject_secret(&secret)?;
+    to.keep_subjects(&from.subjects()?)
 }
 
 fn compare(expected: Head, found: Head, path: &Path) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@ mod lease;
 mod read;
 mod schema;
 mod session;
+mod subjects;
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -22,12 +23,14 @@ use crate::hash::Hash;
 use crate::postgres_address::PostgresAddress;
 use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use crate::sqlite_log::{Durability, seal};
+use tokio_postgres::types::ToSql;
+
 use session::{PATIENCE, Session, SessionError, Worker};
 
 pub use lease::{Lease, LeaseStatus, PostgresStore};
 
 /// The newest format of the tables in PostgreSQL that this version reads and writes.
-pub const POSTGRES_FORMAT: u64 = 1;
+pub const POSTGRES_FORMAT: u64 = 2;
 
 /// The chain of the whole service. The tables have room for more.
 const CHAIN: i64 = 0;
@@ -403,13 +406,15 @@ struct EntryColumns {
     elapsed: Vec<Option<i64>>,
     /// Of equal keys the latest entry.
     keys: BTreeMap<LookupKey, u64>,
+    /// The people whose keys are destroyed.
+    destroyed: Vec<Vec<u8>>,
 }
 
 impl EntryColumns {
     /// `None` if a number is 2⁶³ or more.
     fn of(entries: &[KeyedEntry]) -> Option<Self> {
         let mut columns = Self::default();
-        for KeyedEntry { entry, key } in entries {
+        for KeyedEntry { entry, key, destroys } in entries {
             columns.numbers.push(signed(entry.number)?);
             columns.times.push(signed(entry.time_ms)?);
             columns.actors.push(entry.actor.clone());
@@ -422,6 +427,7 @@ impl EntryColumns {
                 None => None,
             });
             columns.keys.extend(key.clone().map(|key| (key, entry.number)));
+            columns.destroyed.extend(destroys.iter().map(|tag| tag.0.to_vec()));
         }
         Some(columns)
     }
@@ -432,16 +438,16 @@ impl EntryColumns {
         let seals: Vec<i64> = self.keys.iter().map(|(key, number)| seal(key, *number)).collect();
         let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
         let Self { numbers: events, times, actors, policies, kinds, bodies, hashes, elapsed, .. } = &self;
-        session
-            .write(
-                statement,
-                &[
-                    &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers,
-                    &seals,
-                ],
-            )
-            .await
-            .map(drop)
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![
+            &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
+        ];
+        if self.destroyed.is_empty() {
+            return session.write(statement, &values).await.map(drop);
+        }
+        // One statement, and so one transaction.
+        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), rarely.destroy_subjects($1, $2, $14)";
+        values.push(&self.destroyed);
+        session.write(statement, &values).await.map(drop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `rarely token`: access tokens, in a store that no server uses or through a running server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rarely_live::engine::StartError;
@@ -194,9 +194,12 @@ fn table(tokens: &Json) -> String {
     table.text(width())
 }
 
-/// Acts on a store that no server uses.
 fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
-    let path = place.store.as_deref();
+    on_file(place.store.as_deref(), act)
+}
+
+/// Acts on a store that no server uses.
+pub(crate) fn on_file<R>(path: Option<&Path>, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
     only_a_file(path, "let a running server do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN")?;

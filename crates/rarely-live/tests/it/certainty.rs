@@ -27,7 +27,7 @@ fn report(
         let record = vec![RecordField::Number(age)];
         let decision =
             ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None };
-        NewOutcome::External { decision, outcome }
+        NewOutcome::External { decision, outcome, subject: None }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {
         result.expect("recorded");

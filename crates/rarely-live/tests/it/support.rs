@@ -120,7 +120,7 @@ impl Bench {
                 propensity: Some(0.5),
                 edition: Some(handle.edition().version).filter(|version| *version > 1),
             };
-            reports.push(NewOutcome::External { decision, outcome });
+            reports.push(NewOutcome::External { decision, outcome, subject: None });
         }
         for result in block_on(self.engine.observe(handle, "registry", reports)) {
             result.expect("recorded");

@@ -139,10 +139,14 @@ class Client:
                 line.connection.close()
 
     def decide(
-        self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False
-    ) -> Decision:
-        """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made."""
-        asked = {"record": dict(record), "key": _key(key), "explain": explain}
+        self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False,
+        subject: str | None = None,
+    ) -> Decision:  # fmt: skip
+        """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made.
+
+        ``subject`` names the person: what the log has about the person is then encrypted, and :meth:`erase` erases it.
+        """
+        asked = {"record": dict(record), "key": _key(key), "explain": explain, "subject": subject}
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
@@ -182,7 +186,7 @@ class Client:
 
     def record(
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
-        key: str | None = None, propensity: float | None = None,
+        key: str | None = None, propensity: float | None = None, subject: str | None = None,
     ) -> Reported:  # fmt: skip
         """Reports a decision that was made elsewhere, with its outcome."""
         observed = {
@@ -191,6 +195,7 @@ class Client:
             "outcome": outcome,
             "key": _key(key),
             "propensity": propensity,
+            "subject": subject,
         }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
 
@@ -217,6 +222,14 @@ class Client:
     def override(self, name: str, decision: int, option: str, reason: str) -> Json:
         """Records that a person gave another option than was decided. The outcome of the decision is then no evidence."""
         return self._post(_of(name, "decisions", decision, "override"), {"option": option, "reason": reason})
+
+    def erase(self, subjects: Iterable[str], reason: str, *, forget_statistics: bool = False) -> Json:
+        """Erases people for good, each named as in ``subject`` of their decisions. Requires the role ``admin``.
+
+        What was learned from them stays in the sums, unless ``forget_statistics`` is set.
+        """
+        statistics = "forget" if forget_statistics else "keep"
+        return self._post("/v1/erasures", {"subjects": list(subjects), "reason": reason, "statistics": statistics})
 
     def start_shadow(self, name: str, reason: str, *, proposal: int | None = None, version: int | None = None) -> Json:
         """Lets the rule of a proposal or a version decide beside the rule in force. Nothing acts on it."""

@@ -190,7 +190,7 @@ impl Service {
             ];
             let option = ["home", "clinic", "ward"][option].to_owned();
             let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None };
-            reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0) });
+            reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0), subject: None });
         }
         for report in reports.chunks(500) {
             for result in self.engine.observe(&handle, "registry", report.to_vec()).await {

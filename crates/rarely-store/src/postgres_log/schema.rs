@@ -13,7 +13,7 @@ use crate::hex::Hex;
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1918989925)";
 
 /// Migration *n* makes format *n* of format *n* − 1.
-const MIGRATIONS: [&str; 1] = [include_str!("format_1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("format_1.sql"), include_str!("format_2.sql")];
 
 const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value text NOT NULL); \
      INSERT INTO rarely.meta VALUES ('format', '0')";
@@ -71,6 +71,9 @@ async fn migrate_locked(session: &Session, path: &Path) -> Result<(), SessionErr
         .await?;
     client
         .execute("INSERT INTO rarely.meta VALUES ('replica secret', $1) ON CONFLICT DO NOTHING", &[&random(32)])
+        .await?;
+    client
+        .execute("INSERT INTO rarely.meta VALUES ('subject secret', $1) ON CONFLICT DO NOTHING", &[&random(32)])
         .await?;
     Ok(())
 }

@@ -116,12 +116,13 @@ fn tell(log: &SqliteLog, first: u64, last: u64) -> Result<(), Failure> {
 
 /// What a person did by an event, if it takes effect: revocations, stops, keys and signatures.
 fn undone(log: &SqliteLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
-    let event = replay::event(entry)?;
+    let event = replay::event(log, entry)?;
     let act = match &event {
         Event::TokenCreated(_)
         | Event::TokenRevoked(_)
         | Event::PersonKeyRegistered(_)
         | Event::PersonKeyRevoked(_)
+        | Event::PersonErased(_)
         | Event::KeyReplaced(_) => return Ok(event.service_sentence()),
         Event::Registered(_) => "registered".to_owned(),
         Event::Approved(signed) => format!("signed proposal {}", signed.proposal),
@@ -136,7 +137,7 @@ fn undone(log: &SqliteLog, entry: &LogEntry) -> Result<Option<String>, ReplayErr
         Event::Resumed(_) => "resumed".to_owned(),
         _ => return Ok(None),
     };
-    let registered = log.entry(entry.policy)?.map(|entry| replay::event(&entry)).transpose()?;
+    let registered = log.entry(entry.policy)?.map(|entry| replay::event(log, &entry)).transpose()?;
     let name = match registered {
         Some(Event::Registered(registered)) => PolicyDocument::parse(&registered.document, "document").ok(),
         _ => None,

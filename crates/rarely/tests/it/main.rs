@@ -10,6 +10,7 @@ mod completions;
 mod doctor;
 mod documents;
 mod duckdb;
+mod erase;
 mod examples;
 mod frontier;
 mod grid;
